@@ -1,0 +1,1 @@
+"""Answering: extractive statements, differentials, choices, abstention."""

@@ -1,0 +1,132 @@
+"""Answers: the public result of a turn, and the judgement that writes it. `Answer` is stable and documented."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graphs.completeness.contract import GateDecision
+from graphs.differential_filter.contract import Verdict
+from graphs.kads.contract import Selection
+from graphs.triage.contract import RedFlag
+from tools.contract import (
+    AnsweredQuestion,
+    Differential,
+    Finding,
+    FollowUpQuestion,
+    Gap,
+    Notice,
+    RankedDisease,
+)
+from tools.evidence import Evidence, Frozen, Statement
+
+ANSWER_SCHEMA = 1  # raised with every change of a field's meaning
+
+
+class Choice(Frozen):
+    """The option that was chosen: a letter, or yes, no, maybe. ``confidence`` is in 0..1."""
+
+    label: str
+    text: str
+    confidence: float
+    reason: str
+
+
+class Usage(Frozen):
+    """What the turn cost. ``seconds`` is wall time by part; without a model the model's figures are 0."""
+
+    tool_calls: int = 0
+    rounds: int = 0
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: dict[str, float] = Field(default_factory=dict)
+
+
+class Answer(BaseModel):
+    """What a turn gives back.
+
+    Attributes:
+        statements: sentences, each cited or parametric.
+        evidence: every piece of evidence that a statement cites, and what was kept beside.
+        differential: for a case, diseases best first with findings for and against.
+        choice: for a multiple-choice or yes/no question, the option, only with evidence; else None.
+        follow_up_questions: what to ask next, most useful first.
+        notices: what the user must know that is no statement about medicine.
+        abstained: nothing could be answered; ``statements`` is then empty.
+        gate: the completeness gate's decision, None where the gate was not asked.
+        emergency: red flags; show them first.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = ANSWER_SCHEMA
+    session: str = ""
+    turn: int = 0
+    run: str = ""
+    question: str
+    kind: str
+    language: str
+    emergency: list[RedFlag] = Field(default_factory=list)
+    statements: list[Statement] = Field(default_factory=list)
+    evidence: list[Evidence] = Field(default_factory=list)
+    differential: list[RankedDisease] = Field(default_factory=list)
+    choice: Choice | None = None
+    follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)
+    notices: list[Notice] = Field(default_factory=list)
+    abstained: bool = False
+    gate: GateDecision | None = None
+    usage: Usage = Field(default_factory=Usage)
+
+    @property
+    def text(self) -> str:
+        """The statements as plain text."""
+        return " ".join(s.text for s in self.statements)
+
+    def to_json(self, **options: Any) -> str:
+        """The stable JSON form (``anamnesis ask --json``)."""
+        return self.model_dump_json(**options)
+
+
+class AnswerView(Frozen):
+    """What the answerer is given.
+
+    ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
+    filter's; ``path`` is ``direct`` or ``researched``.
+    """
+
+    question: str
+    kind: str
+    language: str
+    path: str
+    closed: bool = False
+    options: dict[str, str] = Field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    selection: Selection | None = None
+    differential: Differential | None = None
+    answered: tuple[AnsweredQuestion, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    gate: GateDecision | None = None
+    red_flags: tuple[RedFlag, ...] = ()
+
+
+class Draft(Frozen):
+    """An answer before it is verified. ``evidence`` holds what the statements cite beyond the view's own
+    (the graph's entries)."""
+
+    statements: tuple[Statement, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    choice: Choice | None = None
+    follow_up_questions: tuple[FollowUpQuestion, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    abstained: bool = False
+
+
+class Answerer(Protocol):
+    """Writes an answer from what it is given, and from nothing else."""
+
+    async def answer(self, view: AnswerView) -> Draft:
+        """Every statement cites evidence of the view or of the draft, with exact quotes."""

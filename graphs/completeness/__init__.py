@@ -1,0 +1,1 @@
+"""The completeness gate: units, labels, score, thresholds (ICA-RAG)."""

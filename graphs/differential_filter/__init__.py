@@ -1,0 +1,1 @@
+"""The differential document filter (ICA-RAG)."""

@@ -1,0 +1,1 @@
+"""KADS: the knowledge-aware document selector (MedRGAG)."""

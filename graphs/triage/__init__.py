@@ -1,0 +1,1 @@
+"""Triage by transparent rules (local); the model twin comes beside it."""

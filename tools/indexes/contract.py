@@ -1,0 +1,90 @@
+"""The contract of an index. One test kit holds every implementation to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tools.encoders import Vectors
+from tools.evidence import Frozen
+
+
+class Entry(Frozen):
+    """One row of an index. ``id`` is an evidence or document id; ``text`` is what the words are searched in."""
+
+    id: str
+    text: str
+    collection: str = ""
+    kind: str = ""
+    date: str = ""
+    language: str = "en"
+
+
+class Filter(Frozen):
+    """Which rows may be returned. Empty means no restriction; dates are ISO, inclusive."""
+
+    collections: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    ids: tuple[str, ...] = ()
+
+    def admits(self, entry: Entry) -> bool:
+        """Whether a row passes."""
+        return (
+            (not self.collections or entry.collection in self.collections)
+            and (not self.kinds or entry.kind in self.kinds)
+            and (not self.languages or entry.language in self.languages)
+            and (not self.since or entry.date >= self.since)
+            and (not self.until or (bool(entry.date) and entry.date <= self.until))
+            and (not self.ids or entry.id in self.ids)
+        )
+
+
+class Hit(Frozen):
+    """One result: the row's id, its rank from 1, and the stream's own score (higher is better)."""
+
+    id: str
+    rank: int
+    score: float
+
+
+class Manifest(Frozen):
+    """What an index says about itself on disk. A mismatch on loading is a DataError."""
+
+    format: int
+    encoder: str
+    dimension: int
+    similarity: str
+    count: int
+    checksum: str
+    built: str
+
+
+class Index(Protocol):
+    """Rows searched by text (BM25) and by vector (cosine)."""
+
+    manifest: Manifest
+
+    def add(self, entries: Sequence[Entry], vectors: Vectors) -> None:
+        """Add rows; an id already there is replaced. ``vectors`` is (len(entries), dimension), L2-normalised."""
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Delete rows by id and say how many there were."""
+
+    def search_text(self, query: str, k: int, where: Filter | None = None) -> list[Hit]:
+        """The k best rows by words; rows that share no word with the query are not returned."""
+
+    def search_vectors(self, vectors: Vectors, k: int, where: Filter | None = None) -> list[list[Hit]]:
+        """For each row of ``vectors`` (n, dimension), the k nearest rows by cosine."""
+
+    def get(self, id: str) -> Entry | None:
+        """The row with this id."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    def save(self, folder: Path) -> None:
+        """Write the index so that a reader sees the old one or the new one, never a part."""

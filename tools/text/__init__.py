@@ -1,0 +1,1 @@
+"""Text utilities: language, sentences, tokens, clauses with negation, abbreviations."""

@@ -1,0 +1,55 @@
+"""Word tokens for lexical search, English and Chinese."""
+
+from __future__ import annotations
+
+import logging
+import re
+from functools import lru_cache
+from typing import Any
+
+from tools.text.language import HAN
+
+WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*|[\u4e00-\u9fff]+")
+STOP = frozenset(
+    """a an and are as at be been but by can could did do does for from had has have he her hers him his how i if in
+    into is it its me my of on or our she should so than that the their them then there these they this those to was
+    we were what when where which while who will with would you your about also any some such just very more most
+    tell please""".split()
+)
+STOP_ZH = frozenset("的 了 是 在 我 有 和 就 不 都 一 也 很 吗 呢 吧 什么 怎么 如何 请问 请 可以 这 那".split())
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case stems without stop words; Chinese runs are cut by jieba."""
+    out: list[str] = []
+    for match in WORD.finditer(text.lower()):
+        word = match[0]
+        if HAN.match(word):
+            out += [w for w in _jieba().cut_for_search(word) if w.strip() and w not in STOP_ZH]
+        else:
+            out += [stem(p) for p in re.split(r"['’-]", word) if p not in STOP and (len(p) > 1 or p.isdigit())]
+    return out
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The English Snowball stem (a very short or numeric token stays as it is)."""
+    if len(word) < 3 or word.isdigit():
+        return word
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=1)
+def _jieba() -> Any:
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    return jieba
