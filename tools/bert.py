@@ -15,9 +15,7 @@ class BertEncoder(nn.Module):
         vocabulary, positions, hidden, feedforward, layers, heads: sizes of the model.
     """
 
-    def __init__(
-        self, vocabulary: int, positions: int, hidden: int, feedforward: int, layers: int, heads: int
-    ) -> None:
+    def __init__(self, vocabulary: int, positions: int, hidden: int, feedforward: int, layers: int, heads: int) -> None:
         super().__init__()
         layer = nn.TransformerEncoderLayer(
             hidden, heads, feedforward, dropout=0.0, activation="gelu", layer_norm_eps=EPSILON, batch_first=True

@@ -6,15 +6,17 @@ that the graph fills, and returns a short text for the planner beside an artefac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
 from tools.recorder import NullRecorder, Recorder
+
+T = TypeVar("T", bound=Hashable)
 
 
 class Severity(StrEnum):
@@ -204,6 +206,6 @@ def _disease_line(item: RankedDisease) -> str:
     return f"{item.name} ({item.icd10}) {item.score:.2f}; for: {', '.join(item.findings_for)}"
 
 
-def unique(items: Sequence[str]) -> list[str]:
+def unique(items: Iterable[T]) -> list[T]:
     """The items in order of first appearance."""
     return list(dict.fromkeys(items))

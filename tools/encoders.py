@@ -155,12 +155,12 @@ class SentenceTransformerEncoder:
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension), with the model's own query prompt where it has one."""
         vectors = self._model.encode_query(list(texts), normalize_embeddings=True, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32).reshape(-1, self.dimension)
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension), with the model's own document prompt where it has one."""
         vectors = self._model.encode_document(list(texts), normalize_embeddings=True, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32).reshape(-1, self.dimension)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens left out."""

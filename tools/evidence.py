@@ -17,9 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from prompts.errors import InputError
 
-ID_PATTERN = re.compile(
-    r"^(?P<collection>[a-z][a-z0-9_-]*):(?P<name>[^@\s]+)(?:@(?P<start>\d+)-(?P<end>\d+))?$"
-)
+ID_PATTERN = re.compile(r"^(?P<collection>[a-z][a-z0-9_-]*):(?P<name>[^@\s]+)(?:@(?P<start>\d+)-(?P<end>\d+))?$")
 
 
 class Origin(StrEnum):
@@ -61,9 +59,7 @@ class EvidenceId(Frozen):
         """Read an id; raises InputError for anything that is not one."""
         match = ID_PATTERN.match(text)
         if match is None:
-            raise InputError(
-                f"{text!r} is no evidence id.", "Ids look like library:gerd@120-348."
-            )
+            raise InputError(f"{text!r} is no evidence id.", "Ids look like library:gerd@120-348.")
         start, end = match["start"], match["end"]
         return cls(
             collection=match["collection"],
@@ -127,9 +123,8 @@ class Evidence(Frozen):
     @model_validator(mode="after")
     def _check(self) -> Self:
         parts = EvidenceId.parse(self.id)
-        if parts.start is not None and parts.end is not None:
-            if parts.end - parts.start != len(self.text):
-                raise ValueError(f"{self.id}: the span and the text differ in length")
+        if parts.start is not None and (parts.end or 0) - parts.start != len(self.text):
+            raise ValueError(f"{self.id}: the span and the text differ in length")
         if (parts.collection == "generated") != (self.origin is Origin.GENERATED):
             raise ValueError(f"{self.id}: only generated text has a generated id")
         return self

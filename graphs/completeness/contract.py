@@ -41,7 +41,8 @@ class GateDecision(Frozen):
     """The decision and everything that it rests on.
 
     Attributes:
-        score: completeness, 0..1. theta1, theta2: thresholds; above theta1 direct, below theta2 warn, equality retrieves.
+        score: completeness, 0..1. theta1, theta2: thresholds; above theta1 direct, below theta2 warn;
+            equality retrieves.
         parts: named parts of the score (coverage of what a case should state, margin of the first look-up, ...).
         missing: kinds of information that the case does not state, most useful first.
     """

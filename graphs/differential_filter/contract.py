@@ -41,4 +41,7 @@ class DocumentFilter(Protocol):
         differential: Differential | None,
         documents: Sequence[Evidence],
     ) -> list[Verdict]:
-        """One verdict a document, in order. A case: keep what supports. Otherwise: keep what is relevant, refuting too."""
+        """One verdict a document, in order.
+
+        A case: keep what supports. Otherwise: keep what is relevant, refuting too.
+        """

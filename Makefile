@@ -1,0 +1,49 @@
+# Anamnesis: `make help` lists the tasks. Everything is set up in .venv on first use.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TORCH_INDEX ?=
+Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help ask test lint format bench setup clean
+
+help: ## List the tasks
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/installed: constraints.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed." if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' constraints.txt)
+	$(INSTALL) --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(VENV)/ready: $(VENV)/installed $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
+	$(BIN)/anamnesis setup
+	touch $@
+
+setup: $(VENV)/ready ## Make the environment and build what is slow to build once
+
+ask: $(VENV)/ready ## Answer a case or question in the terminal: make ask Q="..."
+	@$(BIN)/anamnesis ask "$$Q"
+
+test: $(VENV)/ready ## Set up and pass the tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/ready ## Measure speed and memory
+	$(BIN)/anamnesis bench
+
+clean: ## Remove the environment (the data folder stays)
+	rm -rf $(VENV)
+
+export Q

@@ -1,0 +1,1 @@
+"""What a user touches: settings, assembly, Agent, sessions, traces and the command line."""

@@ -1,0 +1,284 @@
+"""The agent as a Python object: `ask`, `aask`, `astream`, sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel
+
+from agent.loop import arun, run, submit
+from agent.sessions import (
+    Home,
+    check_session_id,
+    list_sessions,
+    new_session_id,
+    open_saver,
+    purge_session,
+    session_lock,
+)
+from agent.settings import Settings, load_settings, silence_telemetry
+from agent.trace import TraceRecorder
+from graphs.answering.contract import Answer
+from graphs.context import Parts, TurnContext
+from graphs.state import check_schema, new_turn
+from prompts.errors import DataError, InputError
+from tools.store import ContentStore
+
+if TYPE_CHECKING:
+    from graphs.clinical import Machine
+
+RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
+NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8
+DURABILITY = "sync"  # a finished node is on disk before the next begins
+
+
+class Step(BaseModel):
+    """A step of a turn, as it happens."""
+
+    step: str
+    status: str
+    tool: str = ""
+    summary: str = ""
+    seconds: float = 0.0
+
+
+class Agent:
+    """A medical evidence assistant over one data folder.
+
+    Args:
+        settings: the settings; None reads the environment.
+        parts: judgements and tools to use instead of the assembled ones (for tests and experiments).
+        overrides: single settings, for example ``home=...``.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, parts: Parts | None = None, **overrides: Any) -> None:
+        self.settings = settings or load_settings(**overrides)
+        silence_telemetry(self.settings)
+        self.home = Home(self.settings.home).prepare()
+        self._store = ContentStore(self.home.texts)
+        self._locks: dict[str, asyncio.Lock] = {}
+        if parts is None:
+            from agent.assembly import assemble
+
+            parts = assemble(self.settings, self.home)
+        self.parts = parts
+        self._saver: Any = None
+        self._machine: Machine = run(self._start())
+
+    def ask(self, text: str, *, session: str | None = None, options: dict[str, str] | None = None) -> Answer:
+        """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there."""
+        return run(self._turn(text, session or new_session_id(), options))
+
+    async def aask(self, text: str, *, session: str | None = None, options: dict[str, str] | None = None) -> Answer:
+        """Answer a message."""
+        return await arun(self._turn(text, session or new_session_id(), options))
+
+    async def astream(
+        self, text: str, *, session: str | None = None, options: dict[str, str] | None = None
+    ) -> AsyncIterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer."""
+        queue: asyncio.Queue[Step] = asyncio.Queue()
+        here = asyncio.get_running_loop()
+
+        def emit(event: Step) -> None:
+            here.call_soon_threadsafe(queue.put_nowait, event)
+
+        future = submit(self._turn(text, session or new_session_id(), options, emit))
+        turn = asyncio.wrap_future(future)
+        try:
+            while not turn.done() or not queue.empty():
+                getter = asyncio.ensure_future(queue.get())
+                await asyncio.wait({getter, turn}, return_when=asyncio.FIRST_COMPLETED)
+                if getter.done():
+                    yield getter.result()
+                else:
+                    getter.cancel()
+            yield turn.result()
+        finally:
+            future.cancel()
+
+    def stream(
+        self, text: str, *, session: str | None = None, options: dict[str, str] | None = None
+    ) -> Iterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer, from synchronous code."""
+        import queue
+
+        events: queue.SimpleQueue[Step | None] = queue.SimpleQueue()
+        future = submit(self._turn(text, session or new_session_id(), options, events.put))
+        future.add_done_callback(lambda _: events.put(None))
+        try:
+            while (event := events.get()) is not None:
+                yield event
+            yield future.result()
+        finally:
+            future.cancel()
+
+    def session(self, session: str | None = None, *, create: bool = True) -> Session:
+        """A session by id, a new one without. ``create=False`` raises InputError for an id never used."""
+        if session is not None:
+            check_session_id(session)
+            if not create and session not in self.sessions():
+                raise InputError(f"There is no session {session}.", "`anamnesis sessions` lists them.")
+        return Session(self, session or new_session_id())
+
+    def sessions(self) -> list[str]:
+        """Ids of all sessions, last used first."""
+        return run(list_sessions(self._saver))
+
+    def unfinished(self, session: str) -> bool:
+        """Whether the session's last turn was cut off before its answer."""
+        return run(self._unfinished(session))
+
+    def resume(self, session: str) -> Answer:
+        """Finish the turn that was cut off (no finished step runs again), or give its answer once more."""
+        check_session_id(session)
+        return run(self._resume(session, None))
+
+    def delete_session(self, session: str) -> None:
+        """Delete a session with its checkpoints, traces and texts."""
+        self.session(session, create=False)
+        with session_lock(self.home, session):
+            run(purge_session(self.home, self._saver, self._store, session))
+
+    def picture(self) -> str:
+        """The machine as a Mermaid diagram."""
+        return self._machine.get_graph().draw_mermaid()
+
+    def close(self) -> None:
+        """Close every file. The agent cannot be used afterwards."""
+        run(self._stop())
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def _start(self) -> Machine:
+        from graphs.clinical import clinical_graph
+
+        self._saver = await open_saver(self.home)
+        return clinical_graph(self.parts, self._saver)
+
+    async def _stop(self) -> None:
+        await self._saver.conn.close()
+
+    async def _turn(self, text: str, session: str, options: dict[str, str] | None, emit: Any = None) -> Answer:
+        text = check_message(text, self.settings.max_characters)
+        check_session_id(session)
+        async with self._held(session):
+            values = (await self._machine.aget_state(_config(session))).values
+            check_schema(values)
+            if await self._unfinished(session):
+                await self._resume_held(session, emit)
+                values = (await self._machine.aget_state(_config(session))).values
+            turn = int(values.get("turn", 0)) + 1
+            key = self._store.put(session, text)
+            return await self._drive(session, turn, new_turn(turn, key, options), emit)
+
+    async def _resume(self, session: str, emit: Any) -> Answer:
+        async with self._held(session):
+            return await self._resume_held(session, emit)
+
+    async def _resume_held(self, session: str, emit: Any) -> Answer:
+        snapshot = await self._machine.aget_state(_config(session))
+        if not snapshot.values:
+            raise InputError(f"There is no session {session}.", "`anamnesis sessions` lists them.")
+        check_schema(snapshot.values)
+        turn = int(snapshot.values["turn"])
+        if not snapshot.next:
+            return self._answer(snapshot.values)
+        return await self._drive(session, turn, None, emit)
+
+    async def _unfinished(self, session: str) -> bool:
+        return bool((await self._machine.aget_state(_config(session))).next)
+
+    async def _drive(self, session: str, turn: int, given: dict[str, Any] | None, emit: Any) -> Answer:
+        run_id = f"{session}/{turn}"
+        recorder = TraceRecorder(self.home.traces, run_id)
+        context = TurnContext(session=session, run=run_id, store=self._store, recorder=recorder)
+        values: dict[str, Any] = {}
+        try:
+            async for mode, chunk in self._machine.astream(
+                given,  # type: ignore[arg-type]
+                _config(session),
+                context=context,
+                stream_mode=["custom", "values"],
+                durability=DURABILITY,
+            ):
+                if mode == "values":
+                    values = chunk  # type: ignore[assignment]
+                elif emit is not None:
+                    emit(Step.model_validate(chunk))
+            answer = self._answer(values)
+            recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
+        finally:
+            recorder.close()
+        return answer
+
+    def _answer(self, values: dict[str, Any]) -> Answer:
+        if not values.get("answer_key"):
+            raise DataError("The session ended without an answer.", "Ask the question again.")
+        return Answer.model_validate_json(self._store.get(values["answer_key"]))
+
+    @contextlib.asynccontextmanager
+    async def _held(self, session: str) -> AsyncIterator[None]:
+        async with self._locks.setdefault(session, asyncio.Lock()):
+            with session_lock(self.home, session):
+                yield
+
+
+class Session:
+    """Turns that know of each other, in a session that outlives the program."""
+
+    def __init__(self, agent: Agent, session: str) -> None:
+        self._agent = agent
+        self.id = session
+
+    def ask(self, text: str, *, options: dict[str, str] | None = None) -> Answer:
+        """Answer a message and wait for it."""
+        return self._agent.ask(text, session=self.id, options=options)
+
+    async def aask(self, text: str, *, options: dict[str, str] | None = None) -> Answer:
+        """Answer a message."""
+        return await self._agent.aask(text, session=self.id, options=options)
+
+    def astream(self, text: str, *, options: dict[str, str] | None = None) -> AsyncIterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer."""
+        return self._agent.astream(text, session=self.id, options=options)
+
+    def stream(self, text: str, *, options: dict[str, str] | None = None) -> Iterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer, from synchronous code."""
+        return self._agent.stream(text, session=self.id, options=options)
+
+    def resume(self) -> Answer:
+        """Finish the turn that was cut off, or give the last answer once more."""
+        return self._agent.resume(self.id)
+
+    def delete(self) -> None:
+        """Delete the session with its checkpoints, traces and texts."""
+        self._agent.delete_session(self.id)
+
+
+def check_message(text: str, limit: int) -> str:
+    """The message, stripped; raises InputError when it is empty, too long or not text."""
+    if NOT_TEXT.search(text):
+        raise InputError("The message is not text.", "Send plain text; a file is added with `anamnesis library add`.")
+    stripped = text.strip()
+    if not stripped:
+        raise InputError("The message is empty.", "Describe a case or ask a question.")
+    if len(stripped) > limit:
+        raise InputError(
+            f"The message has {len(stripped):,} characters; at most {limit:,} are taken.",
+            "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
+        )
+    return stripped
+
+
+def _config(session: str) -> Any:
+    return {"configurable": {"thread_id": session}, "recursion_limit": RECURSION}

@@ -1,0 +1,1 @@
+"""The command line. Every command imports what it needs inside, so that `--help` stays quick."""

@@ -1,0 +1,132 @@
+"""The command `anamnesis`: its commands, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="anamnesis",
+    help="An agentic medical evidence assistant that cites every sentence, offline too.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SessionOption = Annotated[str | None, typer.Option("--session", "-s", help="Go on in this session.")]
+
+
+@app.command()
+def ask(
+    message: Annotated[str, typer.Argument(help="A case or a question; - reads it from standard input.")],
+    session: SessionOption = None,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="An option, as A=text; repeat it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No steps while it works.")] = False,
+) -> None:
+    """Answer a case or a medical question."""
+    from agent.cli.ask import ask_once
+
+    ask_once(message, session=session, options=option or [], as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def chat(
+    session: SessionOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON answer a line.")] = False,
+) -> None:
+    """Talk in a session that outlives the program."""
+    from agent.cli.chat import talk
+
+    talk(session, as_json=as_json)
+
+
+@app.command()
+def resume(
+    session: Annotated[str, typer.Argument(help="The session.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
+) -> None:
+    """Finish a turn that was cut off, or show a session's last answer again."""
+    from agent.cli.ask import resume_turn
+
+    resume_turn(session, as_json=as_json)
+
+
+@app.command()
+def sessions(
+    delete: Annotated[str | None, typer.Option(help="Delete this session and all that it left.")] = None,
+) -> None:
+    """List sessions, or delete one."""
+    from agent.cli.chat import list_or_delete
+
+    list_or_delete(delete)
+
+
+@app.command()
+def trace(
+    run: Annotated[
+        str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines.")] = False,
+) -> None:
+    """Show what a run did: steps, times, queries, what was kept and dropped and why."""
+    from agent.cli.trace import show_trace
+
+    show_trace(run, as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Check models, data folder and indexes, and list every endpoint that may be called."""
+    from agent.cli.doctor import examine
+
+    raise typer.Exit(examine(as_json=as_json))
+
+
+@app.command()
+def graph() -> None:
+    """Print the machine as a Mermaid diagram."""
+    from agent.cli.setup import print_graph
+
+    print_graph()
+
+
+@app.command()
+def setup(
+    rebuild: Annotated[bool, typer.Option(help="Build everything afresh.")] = False,
+) -> None:
+    """Build what is slow to build once: library embeddings, the compiled graph, ontology tables."""
+    from agent.cli.setup import build_all
+
+    build_all(rebuild=rebuild)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from anamnesis import __version__
+
+    typer.echo(f"anamnesis {__version__}")
+
+
+def run() -> None:
+    """Run the command line; a user's mistake ends in a message and an exit code, never in a traceback."""
+    from prompts.errors import AnamnesisError
+
+    for point in entry_points(group="anamnesis.commands"):
+        point.load()(app)
+    try:
+        app()
+    except AnamnesisError as error:
+        sys.stderr.write(f"anamnesis: {error}\n")
+        raise SystemExit(error.exit_code) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(141) from None

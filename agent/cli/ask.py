@@ -1,0 +1,70 @@
+"""`anamnesis ask` and `anamnesis resume`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from agent.agent import Agent, Step, check_message
+from agent.cli.render import console, show_answer, show_step
+from agent.settings import load_settings
+from graphs.answering.contract import Answer
+from prompts.errors import InputError
+
+
+def ask_once(message: str, *, session: str | None, options: list[str], as_json: bool, quiet: bool) -> None:
+    """Answer one message and print it."""
+    settings = load_settings()
+    text = check_message(read_message(message), settings.max_characters)
+    chosen = parse_options(options)
+    with Agent(settings) as agent:
+        if session is not None:
+            agent.session(session, create=False)
+        answer = follow(agent.stream(text, session=session, options=chosen), quiet=quiet or as_json)
+    print_answer(answer, as_json=as_json)
+
+
+def resume_turn(session: str, *, as_json: bool) -> None:
+    """Finish the session's last turn, or show its answer again."""
+    with Agent(load_settings()) as agent:
+        answer = agent.resume(session)
+    print_answer(answer, as_json=as_json)
+
+
+def read_message(message: str) -> str:
+    """The message itself, or standard input for ``-``; raises InputError when that is not UTF-8 text."""
+    if message != "-":
+        return message
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("Standard input is not UTF-8 text.", "Send plain text.") from None
+
+
+def parse_options(options: list[str]) -> dict[str, str] | None:
+    """``A=text`` pairs to a mapping; raises InputError for anything else."""
+    chosen: dict[str, str] = {}
+    for option in options:
+        letter, equals, text = option.partition("=")
+        if not equals or not letter.strip() or not text.strip() or letter.strip() in chosen:
+            raise InputError(f"{option!r} is no option.", "Write each option once, as A=text.")
+        chosen[letter.strip()] = text.strip()
+    return chosen or None
+
+
+def follow(events: Iterator[Step | Answer], *, quiet: bool) -> Answer:
+    """Show the steps on standard error as they happen; returns the answer."""
+    for event in events:
+        if isinstance(event, Answer):
+            return event
+        if not quiet:
+            show_step(event)
+    raise InputError("The turn ended without an answer.", "Ask again.")
+
+
+def print_answer(answer: Answer, *, as_json: bool) -> None:
+    """Print an answer for people, or as JSON."""
+    if as_json:
+        sys.stdout.write(answer.to_json(indent=2) + "\n")
+    else:
+        show_answer(console(), answer)

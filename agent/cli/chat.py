@@ -1,0 +1,66 @@
+"""`anamnesis chat` and `anamnesis sessions`."""
+
+from __future__ import annotations
+
+import sys
+
+from agent.agent import Agent, Session
+from agent.cli.ask import follow
+from agent.cli.render import console, progress_console, show_answer
+from agent.settings import load_settings
+from prompts.errors import InputError
+
+LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
+
+
+def talk(session: str | None, *, as_json: bool) -> None:
+    """Turns from standard input until it ends."""
+    with Agent(load_settings()) as agent:
+        conversation = agent.session(session, create=False) if session else agent.session()
+        progress_console().print(f"Session {conversation.id}. An empty line or 'exit' ends it; it can be resumed.")
+        if session and agent.unfinished(session):
+            show_answer(console(), conversation.resume())
+        while (message := _read()) is not None:
+            _turn(conversation, message, as_json=as_json)
+        progress_console().print(f"Go on with: anamnesis chat --session {conversation.id}")
+
+
+def list_or_delete(delete: str | None) -> None:
+    """Print the sessions' ids, last used first, or delete one."""
+    with Agent(load_settings()) as agent:
+        if delete is not None:
+            agent.delete_session(delete)
+            sys.stdout.write(f"Session {delete} is deleted.\n")
+            return
+        for session in agent.sessions():
+            mark = "  (unfinished: anamnesis resume " + session + ")" if agent.unfinished(session) else ""
+            sys.stdout.write(session + mark + "\n")
+
+
+def _turn(conversation: Session, message: str, *, as_json: bool) -> None:
+    try:
+        answer = follow(conversation.stream(message), quiet=as_json)
+    except InputError as error:  # a bad message ends the turn, not the conversation
+        progress_console().print(f"{error}", style="red", markup=False)
+        return
+    if as_json:
+        sys.stdout.write(answer.to_json() + "\n")
+        sys.stdout.flush()
+    else:
+        show_answer(console(), answer)
+
+
+def _read() -> str | None:
+    """The next message; None at the end of the input or when the user leaves."""
+    if sys.stdin.isatty():
+        try:
+            line = console().input("[bold]you[/] > ")
+        except EOFError:
+            return None
+    else:
+        raw = sys.stdin.buffer.readline()
+        if not raw:
+            return None
+        line = raw.decode("utf-8", errors="surrogateescape")
+    line = line.strip()
+    return None if not line or line.lower() in LEAVE else line

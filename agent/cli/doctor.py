@@ -1,0 +1,93 @@
+"""`anamnesis doctor`: what is there, what is not, and every endpoint that this configuration may call."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.cli.render import console
+from agent.sessions import Home
+from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
+from prompts.errors import AnamnesisError
+
+
+class Check(BaseModel):
+    """One line of the examination."""
+
+    name: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def examine(*, as_json: bool) -> int:
+    """Print the examination; returns 0 when all is well, 3 otherwise."""
+    settings = load_settings()
+    silence_telemetry(settings)
+    checks = [*_places(settings), *_parts(settings)]
+    report = {"checks": [c.model_dump() for c in checks], "endpoints": endpoints(settings)}
+    if as_json:
+        sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    else:
+        _print(checks, report["endpoints"])
+    return 0 if all(c.ok for c in checks) else 3
+
+
+def endpoints(settings: Settings) -> list[dict[str, Any]]:
+    """Every address that this configuration may call, what for, and whether it can be reached now."""
+    literature = settings.literature
+    if literature.live == "off":
+        return []
+    from tools.literature.reachability import reachable
+
+    answer = reachable(literature)
+    return [{"url": literature.base_url, "purpose": "PubMed search (terms only)", "reachable": answer}]
+
+
+def _places(settings: Settings) -> list[Check]:
+    checks = []
+    home = Home(settings.home)
+    try:
+        home.prepare()
+        mode = home.root.stat().st_mode & 0o777
+        checks.append(Check(name="data folder", ok=mode == 0o700, found=f"{home.root} (mode {mode:o})"))
+    except AnamnesisError as error:
+        checks.append(Check(name="data folder", ok=False, found=error.what, advice=error.advice))
+    tracing = [name for name in TELEMETRY_OFF if os.environ.get(name) != TELEMETRY_OFF[name]]
+    checks.append(
+        Check(
+            name="third-party telemetry",
+            ok=not tracing,
+            found="off" if not tracing else "left on by a setting: " + ", ".join(tracing),
+        )
+    )
+    checks.append(Check(name="language model", ok=True, found="none: the local engine judges, nothing is generated"))
+    return checks
+
+
+def _parts(settings: Settings) -> list[Check]:
+    from agent.assembly import inspect_parts
+
+    checks = []
+    for name, look in inspect_parts(settings, Home(settings.home)):
+        try:
+            checks.append(Check(name=name, ok=True, found=look()))
+        except AnamnesisError as error:
+            checks.append(Check(name=name, ok=False, found=error.what, advice=error.advice))
+    return checks
+
+
+def _print(checks: list[Check], addresses: list[dict[str, Any]]) -> None:
+    out = console()
+    for check in checks:
+        mark = "[green]ok  [/]" if check.ok else "[red]FAIL[/]"
+        out.print(f"{mark} {check.name}: ", end="")
+        out.print(f"{check.found} {check.advice}".rstrip(), markup=False)
+    out.print("Endpoints that may be called:" if addresses else "Endpoints that may be called: none")
+    for address in addresses:
+        state = "reachable" if address["reachable"] else "not reachable now"
+        out.print(f"  {address['url']}  {address['purpose']}; {state}", markup=False)

@@ -1,0 +1,105 @@
+"""`anamnesis trace`: a run as a tree."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from agent.cli.render import console
+from agent.sessions import Home
+from agent.settings import load_settings
+from agent.trace import list_runs, read_trace
+
+Event = dict[str, Any]
+LISTED = 40  # runs listed without an argument
+
+
+def show_trace(run: str | None, *, as_json: bool) -> None:
+    """Print a run's events as a tree or as JSON lines; without a run, list the runs."""
+    folder = Home(load_settings().home).traces
+    if run is None:
+        sys.stdout.write("\n".join(list_runs(folder)[:LISTED]) + "\n")
+        return
+    events = read_trace(folder, run)
+    if as_json:
+        sys.stdout.writelines(json.dumps(event, ensure_ascii=False) + "\n" for event in events)
+        return
+    console().print(tree_of(run, events))
+
+
+def tree_of(run: str, events: list[Event]) -> Tree:
+    """Steps as branches, with what happened in each under it."""
+    tree = Tree(f"[bold]run {escape(run)}[/]")
+    branch = tree
+    for event in events:
+        kind = event["kind"]
+        if kind == "step_started":
+            branch = tree.add(f"[bold]{event['step']}[/]")
+        elif kind == "step_finished":
+            _finish(tree, branch, event)
+        elif kind == "tool":
+            _tool(tree.add(f"[bold]tools[/] {event['tool']}  {event['seconds'] * 1000:.0f} ms"), event)
+        elif kind in DETAILS:
+            for line in DETAILS[kind](event):
+                branch.add(line)
+    return tree
+
+
+def _finish(tree: Tree, branch: Tree, event: Event) -> None:
+    if branch is tree:  # a resumed run: the step began before the kill
+        branch = tree.add("")
+    branch.label = f"[bold]{event['step']}[/]  {event['seconds'] * 1000:.0f} ms  {escape(event['summary'])}"
+
+
+def _tool(branch: Tree, event: Event) -> None:
+    branch.add(f"outcome: {event['outcome']}")
+    branch.add(escape(f"arguments: {json.dumps(event['arguments'], ensure_ascii=False)[:400]}"))
+    for rung in event.get("strategy", []):
+        branch.add(escape("query: " + ", ".join(f"{k}={v}" for k, v in rung.items())[:400]))
+    for item in event["evidence"]:
+        ways = "; ".join(f"{f['stream']} #{f['rank']}" for f in item["found"])
+        branch.add(escape(f"{item['id']}  {item['title']}  ({ways})"))
+    for notice in event["notices"]:
+        branch.add(f"[yellow]{escape(notice['text'])}[/]")
+
+
+def _triage(event: Event) -> list[str]:
+    flags = [f"[red]red flag {escape(f['code'])}: {escape(f['seen'])}[/]" for f in event["red_flags"]]
+    return [escape(f"{event['kind_of_turn']}: {event['reason']}"), *flags]
+
+
+def _gate(event: Event) -> list[str]:
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in event["parts"].items())
+    thresholds = f"theta1 {event['theta1']}, theta2 {event['theta2']}"
+    lines = [escape(f"score {event['score']:.2f} ({thresholds}); {parts}")]
+    return lines + ([escape("missing: " + ", ".join(event["missing"]))] if event["missing"] else [])
+
+
+def _planned(event: Event) -> list[str]:
+    return [escape(f"{event['tool']}: {event['reason']}")]
+
+
+def _selection(event: Event) -> list[str]:
+    kept = [escape(f"kept {k['evidence_id']}: {k['reason']}") for k in event["kept"]]
+    return kept + [f"[dim]{escape('dropped ' + d['evidence_id'] + ': ' + d['reason'])}[/]" for d in event["dropped"]]
+
+
+def _filter(event: Event) -> list[str]:
+    return [
+        escape(f"{'kept' if v['keep'] else 'dropped'} {v['evidence_id']} ({v['stance']}): {v['reason']}")
+        for v in event["verdicts"]
+    ]
+
+
+DETAILS: dict[str, Callable[[Event], list[str]]] = {
+    "triage": _triage,
+    "gate": _gate,
+    "planned": _planned,
+    "selection": _selection,
+    "filter": _filter,
+}

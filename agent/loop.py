@@ -1,0 +1,48 @@
+"""One background event loop a process: it serves the synchronous calls, and owns every connection.
+
+A client or a database connection made on one loop fails on another; so all of the agent runs on this one, whoever
+calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def background_loop() -> asyncio.AbstractEventLoop:
+    """The process's loop, started with the first call."""
+    global _loop
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="anamnesis", daemon=True).start()
+        return _loop
+
+
+def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start work on the background loop."""
+    return asyncio.run_coroutine_threadsafe(work, background_loop())
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Do work on the background loop and wait; an interrupt cancels it. Not to be called from that loop."""
+    future = submit(work)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def arun(work: Coroutine[Any, Any, T]) -> T:
+    """Do work on the background loop, awaited from any loop."""
+    return await asyncio.wrap_future(submit(work))

@@ -1,0 +1,90 @@
+"""Settings: the environment and a ``.env`` file, prefix ``ANAMNESIS_``; every one has a documented default.
+
+A language model is used only when ``ANAMNESIS_MODEL`` names one. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from graphs.completeness.settings import GateSettings
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from tools.literature.settings import LiteratureSettings
+
+from graphs.context import Limits
+from prompts.errors import InputError
+
+# Third-party tracing and telemetry is forced off. Each name is the library's own switch.
+TELEMETRY_OFF = {
+    "LANGSMITH_TRACING": "false",
+    "LANGSMITH_TRACING_V2": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGCHAIN_TRACING": "false",
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "DO_NOT_TRACK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "CHAINLIT_TELEMETRY_ENABLED": "false",
+    "ANONYMIZED_TELEMETRY": "false",
+}
+
+
+def default_home() -> Path:
+    """The data folder when ``ANAMNESIS_HOME`` is not set: the platform's own place for a program's data."""
+    from platformdirs import user_data_path
+
+    return user_data_path("anamnesis")
+
+
+class Settings(BaseSettings):
+    """Everything that can be set.
+
+    Attributes:
+        home: the data folder (``ANAMNESIS_HOME``), mode 0700.
+        encoder: "" for the embedded encoder; ``medcpt:QUERY,ARTICLE``; or a sentence-transformers folder.
+        max_characters: longest message taken.
+        third_party_tracing: leave LangSmith and others as the environment sets them.
+        literature, gate, limits: rooms' own settings, for example ``ANAMNESIS_LITERATURE__LIVE=off``.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="ANAMNESIS_", env_file=".env", env_nested_delimiter="__", extra="ignore", hide_input_in_errors=True
+    )
+
+    home: Path = Field(default_factory=default_home)
+    encoder: str = ""
+    max_characters: int = Field(default=20_000, ge=100)
+    third_party_tracing: bool = False
+    literature: LiteratureSettings = Field(default_factory=LiteratureSettings)
+    gate: GateSettings = Field(default_factory=GateSettings)
+    limits: Limits = Field(default_factory=Limits)
+
+    def model_post_init(self, context: Any) -> None:
+        """Take NCBI's own variables where ours are not set."""
+        del context
+        update: dict[str, Any] = {}
+        if not self.literature.email and os.environ.get("NCBI_EMAIL"):
+            update["email"] = os.environ["NCBI_EMAIL"]
+        if self.literature.api_key is None and os.environ.get("NCBI_API_KEY"):
+            update["api_key"] = SecretStr(os.environ["NCBI_API_KEY"])
+        if update:
+            self.literature = self.literature.model_copy(update=update)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """The settings of this environment; raises InputError that names each bad one."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        names = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
+        raise InputError(f"Settings cannot be read: {names}.", "See `anamnesis doctor` and docs/settings.md.") from None
+
+
+def silence_telemetry(settings: Settings) -> None:
+    """Force third-party tracing and telemetry off in this process, unless a setting of ours leaves it."""
+    if not settings.third_party_tracing:
+        os.environ.update(TELEMETRY_OFF)

@@ -1,0 +1,76 @@
+"""Traces: what a run did, one JSON line an event, under the data folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prompts.errors import DataError, InputError
+
+TRACE_SCHEMA = 1  # raised with every change of an event's meaning
+SESSION_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+
+
+class TraceRecorder:
+    """Appends a run's events to its file. Each line is written whole; a kill loses at most the line in hand.
+
+    Args:
+        folder: the traces' folder.
+        run: ``session/turn``.
+    """
+
+    def __init__(self, folder: Path, run: str) -> None:
+        self.path = trace_path(folder, run)
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = threading.Lock()
+        self._file = self.path.open("a", encoding="utf-8")
+        self.event("run", run=run, schema=TRACE_SCHEMA)
+
+    def event(self, kind: str, **data: Any) -> None:
+        """Append an event with its time (seconds since the epoch)."""
+        line = json.dumps({"kind": kind, "at": round(time.time(), 4), **data}, ensure_ascii=False)
+        with self._lock:
+            self._file.write(line + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def trace_path(folder: Path, run: str) -> Path:
+    """The file of a run ``session/turn``; raises InputError for anything else."""
+    session, _, turn = run.partition("/")
+    if not SESSION_NAME.match(session) or not turn.isdigit():
+        raise InputError(f"{run!r} is no run.", "A run is written session/turn, for example 3f2a.../1.")
+    return folder / session / f"{int(turn)}.jsonl"
+
+
+def read_trace(folder: Path, run: str) -> list[dict[str, Any]]:
+    """The events of a run; raises InputError when there is no such run, DataError when the file is damaged."""
+    path = trace_path(folder, run)
+    if not path.exists():
+        raise InputError(f"There is no trace of run {run}.", "`anamnesis trace` without a run lists what there is.")
+    return list(_events(path))
+
+
+def list_runs(folder: Path) -> list[str]:
+    """All runs with a trace, newest first."""
+    files = sorted(folder.glob("*/*.jsonl"), key=lambda p: p.stat().st_mtime, reverse=True)
+    return [f"{f.parent.name}/{f.stem}" for f in files]
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            if number == len(lines):  # a kill cut the last line: what came before it stands
+                return
+            raise DataError(f"Line {number} of {path.name} is damaged.", "The rest of the trace is lost.") from error

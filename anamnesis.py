@@ -1,0 +1,108 @@
+"""Anamnesis, an agentic medical evidence assistant: the public name, and the launcher of the command.
+
+>>> from anamnesis import Agent
+>>> answer = Agent().ask("Does early mobilisation help after a stroke?")
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.agent import Agent, Session, Step
+    from agent.settings import Settings
+    from graphs.answering.contract import Answer, Choice, Usage
+    from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
+    from tools.contract import FollowUpQuestion, Notice, RankedDisease
+    from tools.evidence import Citation, Evidence, Origin, Statement
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Agent": "agent.agent",
+    "Session": "agent.agent",
+    "Step": "agent.agent",
+    "Settings": "agent.settings",
+    "Answer": "graphs.answering.contract",
+    "Choice": "graphs.answering.contract",
+    "Usage": "graphs.answering.contract",
+    "AnamnesisError": "prompts.errors",
+    "DataError": "prompts.errors",
+    "InputError": "prompts.errors",
+    "ServiceError": "prompts.errors",
+    "FollowUpQuestion": "tools.contract",
+    "Notice": "tools.contract",
+    "RankedDisease": "tools.contract",
+    "Citation": "tools.evidence",
+    "Evidence": "tools.evidence",
+    "Origin": "tools.evidence",
+    "Statement": "tools.evidence",
+}
+
+__all__ = [
+    "Agent",
+    "AnamnesisError",
+    "Answer",
+    "Choice",
+    "Citation",
+    "DataError",
+    "Evidence",
+    "FollowUpQuestion",
+    "InputError",
+    "Notice",
+    "Origin",
+    "RankedDisease",
+    "ServiceError",
+    "Session",
+    "Settings",
+    "Statement",
+    "Step",
+    "Usage",
+    "__version__",
+]
+
+FOLDERS = ("agent", "evals", "graphs", "prompts", "tools")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'anamnesis' has no attribute {name!r}")
+    from importlib import import_module
+
+    stranger = shadowing()
+    if stranger:
+        raise ImportError(stranger)
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def shadowing() -> str:
+    """What to tell the user when a stranger's package of the same name hides one of ours; "" when none does."""
+    home = Path(__file__).resolve().parent
+    for folder in FOLDERS:
+        spec = find_spec(folder)
+        places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec is not None else []
+        if not any(Path(place).resolve() == home / folder for place in places):
+            found = places[0] if places else "nothing"
+            return (
+                f"The package {folder!r} of Anamnesis is hidden: Python finds {found}. "
+                "Run from another folder, or take that one off PYTHONPATH."
+            )
+    return ""
+
+
+def main() -> None:
+    """Run the command line."""
+    stranger = shadowing()
+    if stranger:
+        sys.stderr.write(f"anamnesis: {stranger}\n")
+        raise SystemExit(3)
+    from agent.cli.app import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

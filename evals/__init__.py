@@ -1,0 +1,1 @@
+"""Benchmarks and evaluations, as commands of `anamnesis`."""

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios and medians measured in one run."""

@@ -1,0 +1,64 @@
+"""The clinical machine, as a picture::
+
+START -> triage -> respond -> END                          greeting, out of scope
+            \\-> completeness_gate -> answer                enough: answer directly
+                                \\-> research <-> tools -> collect      not enough: plan, call, in rounds
+                                       \\-> kads_selector -> differential_filter -> answer -> verify -> END
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from graphs.context import Parts, TurnContext
+from graphs.nodes.answer import answer_node
+from graphs.nodes.collect import collect_node
+from graphs.nodes.completeness import completeness_node
+from graphs.nodes.filter import filter_node
+from graphs.nodes.research import research_node
+from graphs.nodes.respond import respond_node
+from graphs.nodes.select import select_node
+from graphs.nodes.step import Body, step
+from graphs.nodes.tools import tool_node
+from graphs.nodes.triage import triage_node
+from graphs.nodes.verify import verify_node
+from graphs.routes import after_gate, after_research, after_triage
+from graphs.state import State
+
+Machine = CompiledStateGraph[State, TurnContext, State, State]
+
+
+def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Machine:
+    """The machine out of its parts. With a checkpointer, every finished step survives a kill."""
+    graph = StateGraph(State, context_schema=TurnContext)
+
+    def add(name: str, body: Body) -> None:
+        graph.add_node(name, step(name, body))  # type: ignore[call-overload]
+
+    add("triage", triage_node(parts.triage))
+    add("respond", respond_node())
+    add("completeness_gate", completeness_node(parts.gate, parts.look_up))
+    add("research", research_node(parts.planner, parts.limits))
+    graph.add_node("tools", tool_node(parts.tools))
+    add("collect", collect_node())
+    add("kads_selector", select_node(parts.selector, parts.requirements, parts.limits))
+    add("differential_filter", filter_node(parts.filter))
+    add("answer", answer_node(parts.answerer))
+    add("verify", verify_node(parts.verifier))
+
+    graph.add_edge(START, "triage")
+    graph.add_conditional_edges("triage", after_triage)
+    graph.add_edge("respond", END)
+    graph.add_conditional_edges("completeness_gate", after_gate)
+    graph.add_conditional_edges("research", after_research)
+    graph.add_edge("tools", "collect")
+    graph.add_edge("collect", "research")
+    graph.add_edge("kads_selector", "differential_filter")
+    graph.add_edge("differential_filter", "answer")
+    graph.add_edge("answer", "verify")
+    graph.add_edge("verify", END)
+    return graph.compile(checkpointer=checkpointer)

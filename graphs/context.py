@@ -1,0 +1,109 @@
+"""What a run lends to every node: where texts are kept, where events go, and what the machine is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter
+
+from graphs.answering.contract import Answerer
+from graphs.completeness.contract import CompletenessGate
+from graphs.differential_filter.contract import DocumentFilter
+from graphs.kads.contract import Selector
+from graphs.planning.contract import Planner
+from graphs.state import State
+from graphs.triage.contract import Triage
+from graphs.verification.contract import Verifier
+from tools.contract import Differential, Finding, Tool
+from tools.evidence import Evidence
+from tools.recorder import NullRecorder, Recorder
+from tools.store import ContentStore
+
+Model = TypeVar("Model", bound=BaseModel)
+T = TypeVar("T")
+
+
+class Limits(BaseModel):
+    """Bounds of a turn. All ours.
+
+    Attributes:
+        rounds: rounds of research.
+        tool_calls: tool calls in a turn.
+        selected: documents that KADS keeps (5 of 10: MedRGAG, paper).
+    """
+
+    rounds: int = 3
+    tool_calls: int = 12
+    selected: int = 5
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The judgements and tools that the machine is assembled from.
+
+    ``look_up`` is the graph's first look-up for the gate: (case, language, known findings) to a differential.
+    ``requirements`` gives KADS what one must know: (question, kind, language, options, diseases) to phrases.
+    """
+
+    triage: Triage
+    gate: CompletenessGate
+    planner: Planner
+    tools: Sequence[Tool]
+    selector: Selector
+    filter: DocumentFilter
+    answerer: Answerer
+    verifier: Verifier
+    look_up: Any
+    requirements: Any
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """What belongs to one run."""
+
+    session: str
+    run: str
+    store: ContentStore
+    recorder: Recorder = field(default_factory=NullRecorder)
+
+    def keep(self, value: BaseModel) -> str:
+        """Keep a model in the content store; returns its key."""
+        return self.store.put(self.session, value.model_dump_json())
+
+    def keep_list(self, kind: Any, values: Sequence[Any]) -> str:
+        """Keep a list of models as one text; returns its key."""
+        return self.store.put(self.session, TypeAdapter(list[kind]).dump_json(list(values)).decode())
+
+    def load(self, kind: type[Model], key: str) -> Model | None:
+        """The model under a key, None for the empty key."""
+        return kind.model_validate_json(self.store.get(key)) if key else None
+
+    def load_list(self, kind: type[T], key: str) -> list[T]:
+        """The list of models under a key, empty for the empty key."""
+        return TypeAdapter(list[kind]).validate_json(self.store.get(key)) if key else []  # type: ignore[valid-type]
+
+    def text(self, key: str) -> str:
+        """The text under a key, "" for the empty key."""
+        return self.store.get(key) if key else ""
+
+    def keep_evidence(self, items: Sequence[Evidence]) -> dict[str, str]:
+        """Keep evidence; returns id -> key."""
+        keys = self.store.put_all(self.session, [item.model_dump_json() for item in items])
+        return {item.id: key for item, key in zip(items, keys, strict=True)}
+
+    def load_evidence(self, state: State, ids: Iterable[str]) -> list[Evidence]:
+        """The evidence of the session with these ids, in order; ids that the session does not hold are left out."""
+        known = state.get("evidence", {})
+        texts = self.store.get_all(known[key] for key in ids if key in known)
+        return [Evidence.model_validate_json(text) for text in texts]
+
+
+def findings_of(state: State, differential: Differential | None) -> list[Finding]:
+    """Findings of the case: those that the look-up understood, then those that answers settled."""
+    settled = [Finding.model_validate(f) for f in state.get("findings", [])]
+    ids = {f.id for f in settled}
+    stated = list(differential.findings) if differential is not None else []
+    return [f for f in stated if f.id not in ids] + settled

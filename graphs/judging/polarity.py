@@ -1,0 +1,121 @@
+"""Whether a sentence affirms, denies or leaves open what a closed question asks. Word cues only; all lists are ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from enum import StrEnum
+
+from tools.text.language import language_of
+from tools.text.tokens import tokens
+
+ECHO = 0.5  # ours: share of the question's words that a clause says back
+
+
+class Reply(StrEnum):
+    """The answer to a closed question."""
+
+    YES = "yes"
+    NO = "no"
+    MAYBE = "maybe"
+
+
+CLOSED = re.compile(
+    r"^\W*(?:(?:in|for|among)\b[^,?]{0,80},\s*)?"
+    r"(?:do|does|did|is|are|was|were|can|could|should|will|would|has|have|may|might|must)\b",
+    re.IGNORECASE,
+)
+CLOSED_ZH = re.compile(r"吗|是否|能否|可否|有无|会不会|能不能|需不需要|要不要|是不是")
+
+SAID = (
+    (Reply.YES, re.compile(r"^\W*(?:yes\b|是的|可以[,，。]|有效[,，。]|能[,，。])", re.IGNORECASE)),
+    (Reply.NO, re.compile(r"^\W*(?:no[,;:.]|不[,，。]|不能|不需要|无效|没有证据)", re.IGNORECASE)),
+    (Reply.MAYBE, re.compile(r"^\W*(?:it depends|possibly|perhaps|maybe|sometimes|视情况|取决于|不一定)", re.IGNORECASE)),
+)
+NEGATION = re.compile(
+    r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to|lack(?:s|ed)?"
+    r"|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unnecessary|unlikely|[a-z]+n['’]t"
+    r"|without (?:\w+ )?(?:benefit|effect|improvement))\b"
+    r"|不|没有|未|无(?!菌)|并非",
+    re.IGNORECASE,
+)
+VERB_NEGATION = re.compile(
+    r"\b(?:not|never|cannot|[a-z]+n['’]t|needs? no|advise against|rarely|seldom|no longer)\b|不|没有|未|并非", re.IGNORECASE
+)
+POSSIBLY = re.compile(r"\b(?:may|might|perhaps|possibly)\b|可能|或许", re.IGNORECASE)
+HEDGE = re.compile(
+    r"\b(?:it depends|uncertain|unclear|mixed|conflicting|inconclusive|insufficient|not settled|debated|unproven"
+    r"|varies|guidelines differ|may or may not|remains? (?:to be|open)|low certainty|weak evidence)\b"
+    r"|尚不明确|不确定|证据不足|有争议|视情况",
+    re.IGNORECASE,
+)
+GOOD = re.compile(
+    r"\b(?:benefits?|beneficial|effective(?:ly)?|efficacious|helps?|helpful|useful|recommended|advised|indicated|improve[sd]?"
+    r"|improving|improvement|better|superior|relieve[sd]?|prevents?|prevented|prevention|protects?|protective|first(?:-line| line"
+    r"| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required|associated|equally"
+    r"|similar|noninferior|non-inferior|as (?:good|effective) as|useful|treatment of choice|mainstay|cure[sd]?|yes)\b"
+    r"|有效|获益|推荐|建议|改善|预防|首选|缓解|必要|相关|安全",
+    re.IGNORECASE,
+)
+UP = re.compile(r"\b(?:increas|rais|worsen|higher|greater|elevat|caus|lead to|leads to|promot)\w*|增加|升高|加重|导致|引起", re.I)
+DOWN = re.compile(
+    r"\b(?:reduc|lower|decreas|shorten|prevent|less|fewer|diminish|cut|halv|relie)\w*|降低|减少|缩短|预防|减轻", re.I
+)
+CLAUSE = re.compile(r"[,;:，；：。]|\b(?:but|because|although|though|whereas|while|so that|unless)\b|但|因为|虽然|而")
+
+
+def is_closed(question: str) -> bool:
+    """Whether a yes, no or maybe answers the question."""
+    if language_of(question) == "zh":
+        return CLOSED_ZH.search(question) is not None
+    return CLOSED.match(question) is not None
+
+
+def negated(text: str) -> bool:
+    """Whether the text holds an odd number of negations, so that it denies."""
+    return len(NEGATION.findall(text)) % 2 == 1
+
+
+def clauses(text: str) -> list[str]:
+    """The text cut at commas and conjunctions, empty pieces left out."""
+    return [piece for piece in (p.strip() for p in CLAUSE.split(text)) if piece]
+
+
+def reply_of(question: str, sentence: str) -> Reply | None:
+    """What a sentence answers to a closed question; None when no cue says.
+
+    A leading yes, no or "it depends" decides. Then a hedge makes it maybe. Then the first clause with a cue decides:
+    the direction (lowers, raises) where the question asks for one, else a word of benefit, a negated verb, or the
+    question's own words said back; a negation turns it, and "may" leaves it open.
+    """
+    for reply, said in SAID:
+        if said.search(sentence):
+            return reply
+    if HEDGE.search(sentence):
+        return Reply.MAYBE
+    denied = VERB_NEGATION.search(question.split("?")[0]) is not None and language_of(question) != "zh"
+    words = set(tokens(question))
+    for clause in clauses(sentence):
+        affirmed = _affirms(question, words, clause)
+        if affirmed is not None:
+            if POSSIBLY.search(clause):
+                return Reply.MAYBE
+            return Reply.YES if affirmed != denied else Reply.NO
+    return None
+
+
+def _affirms(question: str, words: Set[str], clause: str) -> bool | None:
+    asked, found = _direction(question), _direction(clause)
+    if asked and found:
+        return (asked == found) != negated(clause)
+    said = set(tokens(clause)) & words
+    if found or GOOD.search(clause) or (said and VERB_NEGATION.search(clause)) or len(said) >= ECHO * len(words):
+        return not negated(clause)
+    return None
+
+
+def _direction(text: str) -> int:
+    up, down = UP.search(text), DOWN.search(text)
+    if up and down:
+        return 1 if up.start() < down.start() else -1
+    return 1 if up else -1 if down else 0

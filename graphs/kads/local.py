@@ -1,0 +1,203 @@
+"""The local KADS selector: greedy maximum coverage of knowledge requirements, less redundancy.
+
+MedRGAG (knowledge-aware document selection) keeps at most 5 of 10 documents with most coverage and least redundancy.
+There a model maps documents to requirements; here embeddings and rare words do, and the greedy rule is that of maximal
+marginal relevance (Carbonell and Goldstein 1998) over probabilistic coverage. The echo-chamber guard is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphs.judging.relevance import Relevance, Scores, jaccard
+from graphs.kads.contract import Dropped, Kept, Selection
+from tools.contract import unique
+from tools.encoders import Encoder
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
+from tools.text.tokens import tokens
+
+
+class KadsSettings(Frozen):
+    """Settings of the local selector. All ours.
+
+    Attributes:
+        floor: coverage from which a document covers a requirement.
+        redundancy: weight of the greatest overlap with a kept document against the gain in coverage.
+        least_gain: gain in mean coverage below which a further document adds nothing.
+        duplicate: cosine from which two documents are near-duplicates. words: the same for shared words.
+        span: share of the shorter span from which two spans of one document overlap.
+        guard: keep at most as many generated documents as retrieved ones (off in the published configuration).
+    """
+
+    floor: float = 0.30
+    redundancy: float = 0.15
+    least_gain: float = 0.01
+    duplicate: float = 0.93
+    words: float = 0.80
+    span: float = 0.5
+    guard: bool = True
+
+
+class SelectorLocal:
+    """Selects without a service. Deterministic: ties go to the smaller id."""
+
+    def __init__(self, encoder: Encoder, settings: KadsSettings | None = None) -> None:
+        self._relevance = Relevance(encoder)
+        self._settings = settings or KadsSettings()
+
+    async def select(
+        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+    ) -> Selection:
+        """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        return await asyncio.to_thread(self._select, question, requirements, candidates, limit)
+
+    def _select(
+        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+    ) -> Selection:
+        wanted = unique([r for r in requirements if r.strip()]) or [question]
+        pool = sorted({c.id: c for c in candidates}.values(), key=lambda c: c.id)
+        retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if c.status is Status.RETRACTED]
+        documents = [c for c in pool if c.status is not Status.RETRACTED]
+        scores = self._relevance.score(wanted, [f"{d.title}. {d.text}" if d.title else d.text for d in documents])
+        greedy = _Greedy(self._settings, wanted, documents, scores)
+        greedy.run(limit)
+        generated = sum(documents[i].origin is Origin.GENERATED for i in greedy.order)
+        return Selection(
+            requirements=tuple(wanted),
+            kept=tuple(greedy.kept),
+            dropped=(*retracted, *greedy.dropped(limit)),
+            generated_share=generated / len(greedy.order) if greedy.order else 0.0,
+        )
+
+
+@dataclass
+class _Greedy:
+    """The state of one selection: which documents were taken, and what is still to be covered."""
+
+    settings: KadsSettings
+    wanted: list[str]
+    documents: list[Evidence]
+    scores: Scores
+    order: list[int] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    duplicates: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.open = np.ones(len(self.wanted))  # what is not covered yet of each requirement, 0..1
+        self.bags = [set(tokens(d.text)) for d in self.documents]
+
+    def run(self, limit: int) -> None:
+        """Take documents until the limit, or until none adds anything."""
+        while len(self.order) < limit:
+            best = min(self._admissible(), key=lambda i: (-round(self._value(i), 6), self.documents[i].id), default=-1)
+            if best < 0:
+                return
+            self._take(best)
+
+    def dropped(self, limit: int) -> list[Dropped]:
+        """The documents that were not taken, and why, by id."""
+        left = [i for i in range(len(self.documents)) if i not in self.order]
+        return [Dropped(evidence_id=self.documents[i].id, reason=self._why_not(i, limit)) for i in left]
+
+    def _admissible(self) -> list[int]:
+        return [
+            i
+            for i in range(len(self.documents))
+            if i not in self.order
+            and i not in self.duplicates
+            and self._covers(i)
+            and self._gain(i) >= self.settings.least_gain
+            and not self._echo(i)
+        ]
+
+    def _take(self, index: int) -> None:
+        covers = self._covers(index)
+        done = {r for k in self.kept for r in k.covers}
+        fresh = [r for r in covers if self.wanted[r] not in done]
+        self.kept.append(
+            Kept(
+                evidence_id=self.documents[index].id,
+                covers=tuple(self.wanted[r] for r in covers),
+                reason=self._why(index, covers, len(fresh)),
+            )
+        )
+        self.open = self.open * (1 - self.scores.relevance[:, index])
+        self.order.append(index)
+        for other in range(len(self.documents)):
+            if other not in self.order and other not in self.duplicates:
+                reason = self._duplicate_of(other, index)
+                if reason:
+                    self.duplicates[other] = reason
+
+    def _gain(self, index: int) -> float:
+        return float(np.mean(self.open * self.scores.relevance[:, index]))
+
+    def _value(self, index: int) -> float:
+        return self._gain(index) - self.settings.redundancy * self._overlap(index)[0]
+
+    def _covers(self, index: int) -> list[int]:
+        column = self.scores.relevance[:, index]
+        covered = [r for r in range(len(self.wanted)) if column[r] >= self.settings.floor]
+        return sorted(covered, key=lambda r: (-column[r], r))
+
+    def _overlap(self, index: int) -> tuple[float, int]:
+        """The greatest similarity with a kept document, and which one that is (-1: none is kept)."""
+        pairs = [(max(float(self.scores.similarity[index, k]), 0.0), k) for k in self.order]
+        return max(pairs, default=(0.0, -1))
+
+    def _echo(self, index: int) -> bool:
+        if not self.settings.guard or self.documents[index].origin is not Origin.GENERATED:
+            return False
+        generated = sum(self.documents[i].origin is Origin.GENERATED for i in self.order)
+        return generated + 1 > len(self.order) - generated
+
+    def _duplicate_of(self, other: int, kept: int) -> str:
+        left, right = self.documents[other], self.documents[kept]
+        if spans_overlap(left.id, right.id) >= self.settings.span:
+            return f"overlaps the same span as {right.id}"
+        same = float(self.scores.similarity[other, kept])
+        words = jaccard(self.bags[other], self.bags[kept])
+        if same >= self.settings.duplicate or words >= self.settings.words:
+            return f"near-duplicate of {right.id} ({max(same, words):.2f})"
+        return ""
+
+    def _why(self, index: int, covers: list[int], fresh: int) -> str:
+        best = covers[0]
+        parts = [f"covers '{_short(self.wanted[best])}' ({self.scores.relevance[best, index]:.2f})"]
+        parts.append(f"adds {fresh} requirement{'' if fresh == 1 else 's'}")
+        overlap, other = self._overlap(index)
+        if other >= 0:
+            parts.append(f"overlaps {overlap:.2f} with {self.documents[other].id}")
+        return ", ".join(parts)
+
+    def _why_not(self, index: int, limit: int) -> str:
+        if index in self.duplicates:
+            return self.duplicates[index]
+        best = int(np.argmax(self.scores.relevance[:, index]))
+        closest = f"'{_short(self.wanted[best])}' ({self.scores.relevance[best, index]:.2f})"
+        if not self._covers(index):
+            return f"covers no requirement; closest is {closest}"
+        if self._echo(index):
+            return "generated text may not outnumber retrieved text"
+        if self._gain(index) < self.settings.least_gain:
+            return f"adds nothing to what is kept; closest is {closest}"
+        return f"covers {closest}, but {limit} documents that cover more are kept"
+
+
+def spans_overlap(left: str, right: str) -> float:
+    """Shared characters over the shorter of two spans of one document, 0..1; 0 for different documents."""
+    a, b = EvidenceId.parse(left), EvidenceId.parse(right)
+    if a.document_id != b.document_id:
+        return 0.0
+    if a.start is None or a.end is None or b.start is None or b.end is None:
+        return 1.0
+    shared = min(a.end, b.end) - max(a.start, b.start)
+    return max(shared, 0) / max(min(a.end - a.start, b.end - b.start), 1)
+
+
+def _short(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,0 +1,61 @@
+"""The answer node: the answerer is given what was kept, the graph's differential whole, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphs.answering.contract import Answerer, AnswerView
+from graphs.completeness.contract import GateDecision
+from graphs.context import TurnContext, findings_of
+from graphs.differential_filter.contract import Verdict
+from graphs.kads.contract import Selection
+from graphs.nodes.step import SUMMARY, Body
+from graphs.state import State
+from graphs.triage.contract import RedFlag
+from tools.contract import AnsweredQuestion, Differential, Gap
+from tools.evidence import Evidence, Origin
+
+
+def answer_node(answerer: Answerer) -> Body:
+    """The node's body around an answerer."""
+
+    async def body(state: State, context: TurnContext) -> dict[str, Any]:
+        draft = await answerer.answer(answer_view(state, context))
+        state_of = "abstained" if draft.abstained else f"{len(draft.statements)} statements"
+        return {"draft_key": context.keep(draft), SUMMARY: state_of}
+
+    return body
+
+
+def answer_view(state: State, context: TurnContext) -> AnswerView:
+    """All that an answer may rest on."""
+    differential = context.load(Differential, state["differential_key"])
+    verdicts = context.load_list(Verdict, state["verdicts_key"])
+    return AnswerView(
+        question=context.text(state["question_key"]),
+        kind=state["kind"],
+        language=state["language"],
+        path=state["path"],
+        closed=state["closed"],
+        options=state["options"],
+        findings=tuple(findings_of(state, differential)),
+        evidence=tuple(kept_evidence(state, context, verdicts)),
+        verdicts=tuple(verdicts),
+        selection=context.load(Selection, state["selection_key"]),
+        differential=differential,
+        answered=tuple(context.load_list(AnsweredQuestion, state["answered_key"])),
+        gaps=tuple(context.load_list(Gap, state["gaps_key"])),
+        gate=context.load(GateDecision, state["gate_key"]),
+        red_flags=tuple(RedFlag(**f) for f in state["red_flags"]),
+    )
+
+
+def kept_evidence(state: State, context: TurnContext, verdicts: list[Verdict]) -> list[Evidence]:
+    """What the filter kept, then the graph's own entries and similar records, which nothing cuts."""
+    kept = context.load_evidence(state, [v.evidence_id for v in verdicts if v.keep])
+    whole = [
+        e
+        for e in context.load_evidence(state, state["found"])
+        if e.origin is Origin.KNOWLEDGE_GRAPH or e.kind == "record"
+    ]
+    return kept + whole

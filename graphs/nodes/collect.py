@@ -1,0 +1,76 @@
+"""The collect node: artefacts of this round's tool calls become state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+
+from graphs.context import TurnContext
+from graphs.nodes.step import SUMMARY, Body
+from graphs.state import State
+from tools.contract import AnsweredQuestion, Gap, Notice, Outcome, Severity, ToolArtifact, unique
+from tools.evidence import Evidence, Status, merge_evidence
+
+
+def collect_node() -> Body:
+    """The node's body."""
+
+    async def body(state: State, context: TurnContext) -> dict[str, Any]:
+        fresh = state["calls"][state["merged"] :]
+        artifacts = [_artifact(m, context) for m in fresh if isinstance(m, ToolMessage)]
+        earlier = context.load_evidence(state, state["found"])
+        evidence = [e for e in merge_evidence([*earlier, *_evidence(artifacts)]) if e.status is not Status.RETRACTED]
+        found = [e.id for e in evidence]
+        update: dict[str, Any] = {
+            "merged": len(state["calls"]),
+            "evidence": context.keep_evidence(evidence),
+            "found": found,
+            "outcomes": [*state["outcomes"], *([a.tool, a.outcome.value] for a in artifacts)],
+            "notices": _notices(state, artifacts),
+            SUMMARY: f"{len(found)} pieces of evidence, {len(found) - len(earlier)} of them new",
+        }
+        update |= _kept(state, context, artifacts)
+        return update
+
+    return body
+
+
+def _artifact(message: ToolMessage, context: TurnContext) -> ToolArtifact:
+    if message.artifact is not None:
+        artifact = context.load(ToolArtifact, message.artifact["key"])
+        if artifact is not None:
+            return artifact
+    notice = Notice(
+        code="tool_refused", text=f"{message.name}: {str(message.content)[:300]}", severity=Severity.WARNING
+    )
+    return ToolArtifact(tool=message.name or "", outcome=Outcome.REFUSED, notices=[notice])
+
+
+def _evidence(artifacts: list[ToolArtifact]) -> list[Evidence]:
+    items: list[Evidence] = []
+    for artifact in artifacts:
+        items += artifact.evidence
+        items += [a.evidence for a in artifact.answered]
+    return items
+
+
+def _kept(state: State, context: TurnContext, artifacts: list[ToolArtifact]) -> dict[str, Any]:
+    update: dict[str, Any] = {}
+    differentials = [a.differential for a in artifacts if a.differential is not None]
+    if differentials:
+        update["differential_key"] = context.keep(differentials[-1])
+    answered = [q for a in artifacts for q in a.answered]
+    if answered:
+        known = context.load_list(AnsweredQuestion, state["answered_key"])
+        update["answered_key"] = context.keep_list(AnsweredQuestion, [*known, *answered])
+    gaps = [g for a in artifacts for g in a.gaps]
+    if gaps:
+        update["gaps_key"] = context.keep_list(Gap, gaps)
+    return update
+
+
+def _notices(state: State, artifacts: list[ToolArtifact]) -> list[dict[str, str]]:
+    known = {(n["code"], n["text"]) for n in state["notices"]}
+    fresh = [n for a in artifacts for n in a.notices if (n.code, n.text) not in known]
+    return [n.model_dump(mode="json") for n in unique(fresh)]

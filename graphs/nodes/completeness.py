@@ -1,0 +1,48 @@
+"""The completeness gate's node: a first look-up in the graph, then direct, retrieve, or retrieve with a warning."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from graphs.completeness.contract import CompletenessGate, Decision
+from graphs.context import TurnContext
+from graphs.nodes.step import SUMMARY, Body
+from graphs.state import State
+from graphs.triage.contract import Kind
+from tools.contract import Differential, Finding, Notice, Severity
+
+SPARSE = {
+    "en": "Critical information is sparse: a wrong diagnosis is possible. Missing: {missing}.",
+    "zh": "关键信息不足，可能误诊。缺少：{missing}。",
+}
+
+
+def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
+    """The node's body around a gate and the graph's look-up."""
+
+    async def body(state: State, context: TurnContext) -> dict[str, Any]:
+        question = context.text(state["question_key"])
+        first_look: Differential | None = None
+        if state["kind"] == Kind.CASE:
+            known = [Finding.model_validate(f) for f in state.get("findings", [])]
+            first_look = await asyncio.to_thread(look_up, question, state["language"], known)
+        decision = await gate.assess(question, state["kind"], first_look)
+        context.recorder.event("gate", **decision.model_dump(mode="json", exclude={"units"}))
+        direct = decision.decision is Decision.DIRECT
+        first_key = context.keep(first_look) if first_look is not None else ""
+        update: dict[str, Any] = {
+            "gate_key": context.keep(decision),
+            "first_look_key": first_key,
+            "path": "direct" if direct else "researched",
+            SUMMARY: f"{decision.decision.value}: {decision.reason}",
+        }
+        if direct:
+            update["differential_key"] = first_key
+        if decision.decision is Decision.RETRIEVE_WITH_WARNING:
+            text = SPARSE[state["language"]].format(missing=", ".join(decision.missing) or "-")
+            notice = Notice(code="sparse_information", text=text, severity=Severity.WARNING)
+            update["notices"] = [notice.model_dump(mode="json")]
+        return update
+
+    return body

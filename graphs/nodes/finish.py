@@ -1,0 +1,60 @@
+"""The end of a turn: the answer is put together, kept, and remembered by the session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphs.answering.contract import Answer, Draft, Usage
+from graphs.completeness.contract import GateDecision
+from graphs.context import TurnContext
+from graphs.state import State
+from graphs.triage.contract import Kind, RedFlag
+from tools.contract import Differential, Notice
+from tools.evidence import Evidence
+
+
+def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> dict[str, Any]:
+    """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
+    answer = build(state, context, draft, evidence)
+    shown = answer.text or "\n".join(n.text for n in answer.notices)
+    message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
+    asked = None
+    if answer.follow_up_questions:
+        first = answer.follow_up_questions[0]
+        asked = {"finding": first.finding, "text": first.text}
+    update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
+    if state["kind"] not in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE):
+        update["asked"] = asked
+    if draft.evidence:
+        update["evidence"] = context.keep_evidence(draft.evidence)
+    return update
+
+
+def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:
+    """The public answer of a turn."""
+    differential = context.load(Differential, state["differential_key"])
+    ranking = differential.ranking if differential is not None and state["kind"] == Kind.CASE else ()
+    notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
+    return Answer(
+        session=context.session,
+        turn=state["turn"],
+        run=context.run,
+        question=context.text(state["question_key"]),
+        kind=state["kind"],
+        language=state["language"],
+        emergency=[RedFlag(**f) for f in state["red_flags"]],
+        statements=list(draft.statements),
+        evidence=list(evidence),
+        differential=list(ranking),
+        choice=draft.choice,
+        follow_up_questions=list(draft.follow_up_questions),
+        notices=list({(n.code, n.text): n for n in notices}.values()),
+        abstained=draft.abstained,
+        gate=context.load(GateDecision, state["gate_key"]),
+        usage=Usage(
+            tool_calls=len(state["outcomes"]),
+            rounds=state["rounds"],
+            seconds=dict(state.get("seconds", {})),
+        ),
+    )

@@ -1,0 +1,44 @@
+"""The KADS node: candidates to knowledge requirements; a small set that covers most with least redundancy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphs.context import Limits, TurnContext
+from graphs.kads.contract import Selector
+from graphs.nodes.step import SUMMARY, Body
+from graphs.state import State
+from tools.contract import Differential, Gap, unique
+from tools.evidence import Evidence, Origin
+
+LEADING = 3  # diseases whose requirements count; ours
+
+
+def select_node(selector: Selector, requirements: Any, limits: Limits) -> Body:
+    """The node's body around a selector."""
+
+    async def body(state: State, context: TurnContext) -> dict[str, Any]:
+        question = context.text(state["question_key"])
+        candidates = documents(context.load_evidence(state, state["found"]))
+        wanted = _requirements(state, context, question, requirements)
+        selection = await selector.select(question, wanted, candidates, limits.selected)
+        context.recorder.event("selection", **selection.model_dump(mode="json"))
+        summary = f"kept {len(selection.kept)} of {len(candidates)}"
+        return {"selection_key": context.keep(selection), SUMMARY: summary}
+
+    return body
+
+
+def documents(evidence: list[Evidence]) -> list[Evidence]:
+    """What KADS and the filter judge: entries of the graph and similar records are no documents."""
+    return [e for e in evidence if e.origin in (Origin.RETRIEVED, Origin.GENERATED) and e.kind != "record"]
+
+
+def _requirements(state: State, context: TurnContext, question: str, requirements: Any) -> list[str]:
+    gaps = context.load_list(Gap, state["gaps_key"])
+    if gaps:
+        return unique([g.requirement for g in gaps])
+    differential = context.load(Differential, state["differential_key"])
+    diseases = [d.name for d in differential.ranking[:LEADING]] if differential is not None else []
+    wanted: list[str] = requirements(question, state["kind"], state["language"], state["options"], diseases)
+    return wanted

@@ -1,0 +1,100 @@
+"""The tools node: LangGraph's ToolNode over the five tools.
+
+A tool knows no state keys: the wrapper here fills its context from the state, keeps its artefact in the content store
+and hands on the key. Bad arguments go back to the planner; any failure that is not typed is raised, loudly.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolRuntime
+
+from graphs.context import TurnContext, findings_of
+from graphs.state import State
+from prompts.errors import ServiceError
+from prompts.errors import ToolError as BadCall
+from tools.contract import (
+    Differential,
+    Notice,
+    Outcome,
+    Severity,
+    Tool,
+    ToolArtifact,
+    ToolContext,
+    summarise,
+)
+
+
+def tool_node(tools: Sequence[Tool]) -> ToolNode:
+    """The node that carries out the calls of the last message, all at once."""
+    return ToolNode([bind(tool) for tool in tools], messages_key="calls")
+
+
+def bind(tool: Tool) -> BaseTool:
+    """A LangChain tool around one of ours: its schema for a model, its context from the state."""
+
+    async def call(runtime: ToolRuntime, **arguments: Any) -> tuple[str, dict[str, str]]:
+        context = cast(TurnContext, runtime.context)
+        runtime.stream_writer({"step": "tools", "status": "started", "tool": tool.name})
+        started = time.perf_counter()
+        artifact = await _run(tool, arguments, cast(State, runtime.state), context)
+        seconds = time.perf_counter() - started
+        _record(context, tool.name, arguments, artifact, seconds)
+        summary = f"{artifact.outcome.value}, {len(artifact.evidence)} pieces of evidence"
+        runtime.stream_writer(
+            {"step": "tools", "status": "finished", "tool": tool.name, "summary": summary, "seconds": seconds}
+        )
+        kept = {"tool": tool.name, "outcome": artifact.outcome.value, "key": context.keep(artifact)}
+        return summarise(artifact), kept
+
+    return StructuredTool.from_function(
+        coroutine=call,
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.arguments,
+        response_format="content_and_artifact",
+    )
+
+
+async def _run(tool: Tool, arguments: dict[str, Any], state: State, context: TurnContext) -> ToolArtifact:
+    try:
+        return await tool.run(tool.arguments.model_validate(arguments), tool_context(state, context))
+    except BadCall as error:
+        notice = Notice(code="tool_refused", text=f"{tool.name}: {error}")
+        return ToolArtifact(tool=tool.name, outcome=Outcome.REFUSED, notices=[notice])
+    except ServiceError as error:
+        notice = Notice(code="source_unavailable", text=f"{tool.name}: {error}", severity=Severity.WARNING)
+        return ToolArtifact(tool=tool.name, outcome=Outcome.UNAVAILABLE, notices=[notice])
+
+
+def tool_context(state: State, context: TurnContext) -> ToolContext:
+    """What the state lends to a tool."""
+    differential = context.load(Differential, state["differential_key"] or state["first_look_key"])
+    return ToolContext(
+        question=context.text(state["question_key"]),
+        kind=state["kind"],
+        language=state["language"],
+        evidence=context.load_evidence(state, state["found"]),
+        findings=findings_of(state, differential),
+        options=state["options"],
+        retrieved=bool(state["found"]),
+        recorder=context.recorder,
+    )
+
+
+def _record(context: TurnContext, tool: str, arguments: dict[str, Any], artifact: ToolArtifact, seconds: float) -> None:
+    context.recorder.event(
+        "tool",
+        tool=tool,
+        arguments=arguments,
+        outcome=artifact.outcome.value,
+        seconds=round(seconds, 4),
+        evidence=[e.model_dump(mode="json", include={"id", "title", "found"}) for e in artifact.evidence],
+        strategy=artifact.strategy,
+        notices=[n.model_dump(mode="json") for n in artifact.notices],
+    )

@@ -1,0 +1,26 @@
+"""The routes between nodes: each reads the state and names the next node."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_core.messages import AIMessage
+
+from graphs.state import State
+from graphs.triage.contract import Kind
+
+
+def after_triage(state: State) -> Literal["respond", "completeness_gate"]:
+    """Small talk and what is out of scope are answered at once."""
+    return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE) else "completeness_gate"
+
+
+def after_gate(state: State) -> Literal["answer", "research"]:
+    """Enough was told: answer directly. Not enough: research."""
+    return "answer" if state["path"] == "direct" else "research"
+
+
+def after_research(state: State) -> Literal["tools", "kads_selector"]:
+    """Calls were planned: make them. None: select from what was gathered."""
+    last = state["calls"][-1]
+    return "tools" if isinstance(last, AIMessage) and last.tool_calls else "kads_selector"

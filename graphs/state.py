@@ -1,0 +1,102 @@
+"""The state of the machine. Long texts are keys into the content store; every value is a JSON type or a message.
+
+Session-scoped channels stay from turn to turn. Turn-scoped channels are set afresh by `new_turn`, whatever the turn
+before left in them. Session = thread_id; turn = one user message; run = session/turn.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.types import Overwrite
+
+from prompts.errors import DataError
+
+STATE_SCHEMA = 1  # raised with every change of a channel's meaning; `check_schema` refuses what it cannot read
+
+
+class State(TypedDict, total=False):
+    """Channels. ``*_key`` values are keys into the content store."""
+
+    schema: int
+    # session-scoped
+    messages: Annotated[list[dict[str, Any]], operator.add]  # {"role", "turn", "key"}
+    case_key: str  # the patient's case as told so far
+    subject: dict[str, str]  # {"kind", "question_key"} of the last medical turn
+    findings: list[dict[str, Any]]  # what follow-up answers and corrections settled
+    evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
+    asked: dict[str, str] | None  # the follow-up question that ended the last turn
+    # turn-scoped
+    turn: int
+    message_key: str
+    question_key: str
+    kind: str
+    language: str
+    closed: bool
+    options: dict[str, str]
+    red_flags: list[dict[str, str]]
+    first_look_key: str
+    gate_key: str
+    path: str  # direct | researched | responded
+    rounds: int
+    calls: Annotated[list[AnyMessage], operator.add]
+    merged: int  # how many of `calls` collect has merged
+    found: list[str]  # evidence ids found in this turn, in order
+    outcomes: list[list[str]]  # [tool, outcome]
+    differential_key: str
+    answered_key: str
+    gaps_key: str
+    selection_key: str
+    verdicts_key: str
+    draft_key: str
+    answer_key: str
+    notices: Annotated[list[dict[str, str]], operator.add]
+    seconds: Annotated[dict[str, float], operator.or_]
+
+
+def new_turn(turn: int, message_key: str, options: dict[str, str] | None = None) -> dict[str, Any]:
+    """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning."""
+    return {
+        "schema": STATE_SCHEMA,
+        "messages": [{"role": "user", "turn": turn, "key": message_key}],
+        "turn": turn,
+        "message_key": message_key,
+        "question_key": "",
+        "kind": "",
+        "language": "en",
+        "closed": False,
+        "options": options or {},
+        "red_flags": [],
+        "first_look_key": "",
+        "gate_key": "",
+        "path": "",
+        "rounds": 0,
+        "calls": Overwrite([]),
+        "merged": 0,
+        "found": [],
+        "outcomes": [],
+        "differential_key": "",
+        "answered_key": "",
+        "gaps_key": "",
+        "selection_key": "",
+        "verdicts_key": "",
+        "draft_key": "",
+        "answer_key": "",
+        "notices": Overwrite([]),
+        "seconds": Overwrite({}),
+    }
+
+
+SESSION_CHANNELS = frozenset({"messages", "case_key", "subject", "findings", "evidence", "asked"})
+
+
+def check_schema(values: dict[str, Any]) -> None:
+    """Raise DataError when a checkpoint was written by another version of the state."""
+    found = values.get("schema", STATE_SCHEMA)
+    if found != STATE_SCHEMA:
+        raise DataError(
+            f"This session was written with state schema {found}; this version reads {STATE_SCHEMA}.",
+            "Start a new session, or use the version that wrote it.",
+        )

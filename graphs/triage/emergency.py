@@ -1,0 +1,120 @@
+"""Red flags of an emergency by open rules: concepts (patterns), rules (combinations) and guards (not of here and now)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphs.triage.contract import RedFlag
+from graphs.triage.guards import Guarded, guarded
+
+ROOM = Path(__file__).parent
+CONCEPTS = ("concepts.yaml", "concepts_more.yaml")
+RULES = "red_flags.yaml"
+GAP = {"en": r"[^.;:!?,\n()]{0,45}?", "zh": r"[^。；！？,，;!?、\n]{0,12}?"}  # ours: "…", a few words of one clause
+HAN = re.compile(r"[\u4e00-\u9fff]")
+LATIN = re.compile(r"[A-Za-z]{3}")
+
+
+class Rule(NamedTuple):
+    """One sign of an emergency: what it is called and told by language, and the combinations that show it."""
+
+    code: str
+    name: dict[str, str]
+    advice: dict[str, str]
+    when: tuple[tuple[tuple[str, ...], ...], ...]
+
+
+class Rules(NamedTuple):
+    """Compiled concepts by language, and the rules."""
+
+    concepts: dict[str, dict[str, re.Pattern[str]]]
+    rules: tuple[Rule, ...]
+
+
+class Reading:
+    """What one message describes: each concept is looked for once, when a rule first asks for it."""
+
+    def __init__(self, text: str, *, exam: bool = False) -> None:
+        self.text = plain(text)
+        self.guards: list[Guarded] = guarded(self.text, exam=exam)
+        self.languages = [k for k, seen in (("en", LATIN.search(text)), ("zh", HAN.search(text))) if seen]
+        self._known: dict[str, tuple[int, int] | None] = {}
+
+    def find(self, concept: str) -> tuple[int, int] | None:
+        """The characters of the first place that describes a concept as present now."""
+        if concept not in self._known:
+            self._known[concept] = self._search(concept)
+        return self._known[concept]
+
+    def _search(self, concept: str) -> tuple[int, int] | None:
+        patterns = load_rules().concepts[concept]
+        for language in self.languages:
+            for match in patterns[language].finditer(self.text):
+                if not any(g.start <= match.start() < g.end for g in self.guards):
+                    return match.span()
+        return None
+
+
+def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag, ...]:
+    """The emergencies that a message shows, worded in ``language``. ``exam``: a multiple-choice question."""
+    reading = Reading(text, exam=exam)
+    found: list[RedFlag] = []
+    for rule in load_rules().rules:
+        spans = next((s for s in (_spans(line, reading) for line in rule.when) if s), None)
+        if spans:
+            quotes = "; ".join(f"“{text[a:b].strip()}”" for a, b in sorted(set(spans)))
+            mark = "：" if language == "zh" else ": "
+            found.append(RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language]))
+    return tuple(found)
+
+
+def _spans(line: tuple[tuple[str, ...], ...], reading: Reading) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for item in line:
+        seen = next((s for s in (reading.find(concept) for concept in item) if s is not None), None)
+        if seen is None:
+            return []
+        spans.append(seen)
+    return spans
+
+
+def plain(text: str) -> str:
+    """The text with one kind of apostrophe and of space, of the same length; a wrapped line is no end of a clause."""
+    text = text.replace("’", "'").replace("‘", "'").replace("\t", " ")
+    return re.sub(r"\n(?=[ ]*[a-z(])", " ", text)
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> Rules:
+    """The concepts and rules of this room's YAML files, compiled; a rule that names an unknown concept is a KeyError."""
+    raw = {name: body for file in CONCEPTS for name, body in _yaml(file).items()}
+    concepts = {name: {lang: _compile(body[lang], lang) for lang in GAP} for name, body in raw.items()}
+    data = _yaml(RULES)
+    rules = tuple(
+        Rule(
+            code=entry["code"],
+            name={"en": entry["en"], "zh": entry["zh"]},
+            advice=data["advice"][entry["advice"]],
+            when=tuple(tuple(tuple(item.split("|")) for item in line) for line in entry["when"]),
+        )
+        for entry in data["rules"]
+    )
+    unknown = {c for r in rules for line in r.when for item in line for c in item} - concepts.keys()
+    if unknown:
+        raise KeyError(f"red_flags.yaml names unknown concepts: {', '.join(sorted(unknown))}")
+    return Rules(concepts, rules)
+
+
+def _compile(patterns: list[str], language: str) -> re.Pattern[str]:
+    start = r"\b" if language == "en" else ""
+    return re.compile(start + "(?:" + "|".join(p.replace("…", GAP[language]) for p in patterns) + ")", re.IGNORECASE)
+
+
+def _yaml(name: str) -> dict[str, Any]:
+    import yaml
+
+    content: dict[str, Any] = yaml.safe_load((ROOM / name).read_text(encoding="utf-8"))
+    return content

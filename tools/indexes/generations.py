@@ -1,0 +1,79 @@
+"""A folder whose content changes at one instant: complete generations beside each other, and a manifest that names one.
+
+A folder that is not empty cannot be replaced by one rename. So the content lies in a sub-folder of its own, which is
+written under a temporary name and renamed when complete; then ``manifest.json`` is replaced, which is one rename. A
+reader that saw the old manifest just before its generation was cleared away reads the manifest again (`read_current`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from prompts.errors import DataError
+from tools.files import write_atomic
+
+MANIFEST = "manifest.json"
+ATTEMPTS = 3  # ours: a reader meets a writer that often in a row only if something is wrong
+Content = TypeVar("Content")
+
+
+@contextlib.contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """An empty temporary folder inside ``folder``, gone afterwards unless `publish` renamed it."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def publish(folder: Path, temporary: Path, generation: str, manifest: bytes) -> None:
+    """Make ``temporary`` the current generation of ``folder``; the caller holds the writers' lock."""
+    target = folder / generation
+    if target.exists():  # the same content, published before: what is there may be damaged, so it is replaced
+        target.rename(temporary.with_name(f".old-{generation}-{os.getpid()}"))
+    temporary.rename(target)
+    write_atomic(folder / MANIFEST, manifest)
+    for other in folder.iterdir():
+        if other.is_dir() and other != target:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def read_current(folder: Path, read: Callable[[bytes], Content]) -> Content:
+    """Call ``read`` with the manifest's bytes, again when a writer replaced the generation meanwhile.
+
+    Raises DataError when there is no manifest, or when a file that it promises is missing.
+    """
+    for _ in range(ATTEMPTS):
+        manifest = _manifest(folder)
+        try:
+            return read(manifest)
+        except FileNotFoundError as error:
+            if _manifest(folder) == manifest:
+                raise DataError(f"A file of {folder.name} is missing.", "Build it again.") from error
+    raise DataError(f"{folder.name} changes faster than it can be read.", "Try again when its writer has finished.")
+
+
+def checksum(folder: Path) -> str:
+    """sha256 over the names and bytes of all files below a folder, in hexadecimal."""
+    digest = hashlib.sha256()
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        with file.open("rb") as handle:
+            inner = hashlib.file_digest(handle, "sha256").hexdigest()
+        digest.update(f"{file.relative_to(folder).as_posix()}\n{inner}\n".encode())
+    return digest.hexdigest()
+
+
+def _manifest(folder: Path) -> bytes:
+    try:
+        return (folder / MANIFEST).read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DataError(f"There is nothing built at {folder}.", "Build it first.") from error

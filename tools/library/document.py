@@ -1,0 +1,194 @@
+"""A document of the library as it is stored and searched: text, sections, windows, questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from prompts.errors import InputError
+from tools.contract import Notice, Severity
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Found, Frozen, Origin
+from tools.library.monograph import COLLECTION, Monograph, Section, locate
+from tools.text.sentences import Span, sentences
+
+KIND = "monograph"
+SPECIAL_TOKENS = 2  # code: a BERT encoder adds one before and one after the text
+MIN_BUDGET = 32  # ours: tokens left for the text under a very long title
+
+
+class Window(Frozen):
+    """A piece of a document that the encoder reads whole: its characters, and the heading it stands under."""
+
+    start: int
+    end: int
+    section: str
+
+
+class LibraryQuestion(Frozen):
+    """A question that the document answers: the characters of the answer and of its paragraph in the document."""
+
+    text: str
+    start: int
+    end: int
+    paragraph_start: int
+    paragraph_end: int
+
+
+class Document(Frozen):
+    """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO.
+
+    ``text`` is the body without front matter; every offset counts its characters.
+    """
+
+    id: str
+    title: str
+    text: str
+    kind: str
+    language: str
+    date: str
+    review_by: str
+    clinically_reviewed: bool
+    icd10: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    windows: tuple[Window, ...] = ()
+    questions: tuple[LibraryQuestion, ...] = ()
+
+    @property
+    def level(self) -> str:
+        """The level of evidence, in words."""
+        return KIND if self.clinically_reviewed else f"{KIND} (not clinically reviewed)"
+
+    def span_id(self, start: int, end: int) -> str:
+        """The evidence id of a slice."""
+        return f"{self.id}@{start}-{end}"
+
+    def section_at(self, position: int) -> str | None:
+        """The heading over a character, None where there is none."""
+        return next((s.title or None for s in self.sections if s.start <= position < s.end), None)
+
+    def evidence(self, start: int, end: int, found: Sequence[Found] = ()) -> Evidence:
+        """A slice of the document as evidence; raises InputError for a slice that is not in it."""
+        if not 0 <= start < end <= len(self.text):
+            raise InputError(f"{self.id} has no characters {start} to {end}.", "Take the span from a search result.")
+        return Evidence(
+            id=self.span_id(start, end),
+            text=self.text[start:end],
+            title=self.title,
+            kind=KIND,
+            origin=Origin.RETRIEVED,
+            level=self.level,
+            date=self.date,
+            review_by=self.review_by,
+            section=self.section_at(start),
+            language=self.language,
+            neighbours=self._neighbours(start, end),
+            found=tuple(found),
+        )
+
+    def past_review(self, today: date) -> bool:
+        """Whether the review date has passed."""
+        return bool(self.review_by) and self.review_by < today.isoformat()
+
+    def _neighbours(self, start: int, end: int) -> tuple[str, ...]:
+        before = [w for w in self.windows if w.end <= start][-1:]
+        after = [w for w in self.windows if w.start >= end][:1]
+        return tuple(self.span_id(w.start, w.end) for w in before + after)
+
+
+def make_document(monograph: Monograph, encoder: Encoder) -> Document:
+    """The document of a monograph whose spans are sound (`tools.library.monograph.unusable` is empty)."""
+    front = monograph.front
+    return Document(
+        id=f"{COLLECTION}:{front.id}",
+        title=front.title,
+        text=monograph.text,
+        kind=front.kind,
+        language=front.language,
+        date=front.written.isoformat(),
+        review_by=front.review_by.isoformat(),
+        clinically_reviewed=front.clinically_reviewed,
+        icd10=front.icd10,
+        sections=monograph.sections,
+        windows=tuple(w for s in monograph.sections for w in _windows(monograph.text, s, front.title, encoder)),
+        questions=_questions(monograph),
+    )
+
+
+def window_text(document: Document, window: Window) -> str:
+    """What the encoder reads for a window: title and heading give a short piece its subject."""
+    return f"{_lead(document.title, window.section)}{document.text[window.start : window.end]}"
+
+
+def review_notices(documents: Sequence[Document], today: date) -> list[Notice]:
+    """A notice that names the documents whose review date has passed; none when there is no such document."""
+    late = sorted({d.title for d in documents if d.past_review(today)})
+    if not late:
+        return []
+    text = f"Past their review date, so possibly out of date: {'; '.join(late)}."
+    return [Notice(code="past_review_date", text=text, severity=Severity.WARNING)]
+
+
+def _questions(monograph: Monograph) -> tuple[LibraryQuestion, ...]:
+    found = []
+    for question in monograph.front.questions:
+        place = locate(monograph.text, question.span)
+        if place is not None:
+            span, paragraph = place
+            found.append(
+                LibraryQuestion(
+                    text=question.q,
+                    start=span.start,
+                    end=span.end,
+                    paragraph_start=paragraph.start,
+                    paragraph_end=paragraph.end,
+                )
+            )
+    return tuple(found)
+
+
+def _windows(text: str, section: Section, title: str, encoder: Encoder) -> list[Window]:
+    lead = encoder.count_tokens([_lead(title, section.title)])[0]
+    budget = max(encoder.limit - SPECIAL_TOKENS - lead, MIN_BUDGET)
+    spans = pack(text, Span(section.start, section.end), budget, encoder)
+    return [Window(start=s.start, end=s.end, section=section.title) for s in spans]
+
+
+def _lead(title: str, section: str) -> str:
+    return f"{title}. {section}. " if section else f"{title}. "
+
+
+def pack(text: str, whole: Span, budget: int, encoder: Encoder) -> list[Span]:
+    """Cut a span into as few pieces of whole sentences as stay within a budget of tokens, greedily.
+
+    A sentence beyond the budget is cut at white space.
+    """
+    if encoder.count_tokens([whole.of(text)])[0] <= budget:
+        return [whole]
+    pieces: list[Span] = []
+    for s in sentences(whole.of(text)):
+        pieces += _halves(text, Span(whole.start + s.start, whole.start + s.end), budget, encoder)
+    counts = encoder.count_tokens([p.of(text) for p in pieces])
+    packed: list[Span] = []
+    room = 0
+    for piece, count in zip(pieces, counts, strict=True):
+        if packed and count <= room:
+            packed[-1] = Span(packed[-1].start, piece.end)
+            room -= count
+        else:
+            packed.append(piece)
+            room = budget - count
+    return packed
+
+
+def _halves(text: str, span: Span, budget: int, encoder: Encoder) -> list[Span]:
+    piece = span.of(text)
+    if encoder.count_tokens([piece])[0] <= budget or len(piece) < 2:
+        return [span]
+    middle = len(piece) // 2
+    cut = piece.find(" ", middle)
+    if cut < 0:
+        cut = piece.rfind(" ", 0, middle)
+    left_end, right_start = (middle, middle) if cut <= 0 else (cut, cut + 1)
+    left, right = Span(span.start, span.start + left_end), Span(span.start + right_start, span.end)
+    return [p for half in (left, right) if half.of(text).strip() for p in _halves(text, half, budget, encoder)]

@@ -1,0 +1,167 @@
+"""A monograph: a Markdown file with front matter, as docs/knowledge-format.md describes it."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import yaml
+from pydantic import Field, ValidationError
+
+from prompts.errors import DataError
+from tools.evidence import Frozen
+from tools.text.sentences import Span
+
+COLLECTION = "library"
+FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
+HEADING = re.compile(r"^## +(?P<title>.+?) *$", re.MULTILINE)
+PARAGRAPH = re.compile(r"^(?!#)\S[^\n]*", re.MULTILINE)
+# docs/knowledge-format.md (ours): sections by kind, words of a body, questions of a monograph
+SECTIONS = {
+    "condition": ("Overview", "Presentation", "Diagnosis", "Confused with", "Treatment", "When to seek help"),
+    "evidence": (
+        "Question",
+        "Short answer",
+        "What the evidence shows",
+        "Who it applies to",
+        "Uncertainty",
+        "What to do in practice",
+    ),
+}
+MIN_WORDS, MAX_WORDS = 250, 500
+MIN_QUESTIONS = 5
+
+
+class QuestionSpan(Frozen):
+    """A question as people ask it, and the words of the body that answer it."""
+
+    q: str = Field(min_length=5)
+    span: str = Field(min_length=5)
+
+
+class FrontMatter(Frozen):
+    """What stands before the body."""
+
+    id: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$")
+    title: str = Field(min_length=2)
+    kind: str = Field(pattern="^(?:condition|evidence)$")
+    icd10: tuple[str, ...] = ()
+    language: str = Field(default="en", pattern="^(?:en|zh)$")
+    written: date
+    review_by: date
+    clinically_reviewed: bool
+    questions: tuple[QuestionSpan, ...] = ()
+
+
+class Section(Frozen):
+    """A section: its heading, and the characters of its content in the document, the heading left out."""
+
+    title: str
+    start: int
+    end: int
+
+
+class Monograph(Frozen):
+    """A parsed monograph. ``text`` is the body: offsets of evidence count its characters."""
+
+    front: FrontMatter
+    text: str
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections in order."""
+        return sections(self.text)
+
+
+def parse_monograph(raw: str, name: str) -> Monograph:
+    """Read a monograph.
+
+    Args:
+        raw: the file's content.
+        name: the file's name without suffix, for messages.
+
+    Raises:
+        DataError: no front matter, broken YAML, or a field that is missing, unknown or of a wrong kind.
+    """
+    match = FRONT_MATTER.match(raw.replace("\r\n", "\n").removeprefix("\ufeff"))
+    if match is None:
+        raise DataError(f"{name} has no front matter.", "Begin the file with --- lines as in docs/knowledge-format.md.")
+    try:
+        front = FrontMatter.model_validate(yaml.safe_load(match["front"]))
+    except yaml.YAMLError as error:
+        raise DataError(f"The front matter of {name} is not YAML.", "Quote texts that hold a colon.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{name}: {where}: {first['msg']}.", "See docs/knowledge-format.md.") from error
+    return Monograph(front=front, text=match["body"].strip("\n"))
+
+
+def read_monograph(path: Path) -> Monograph:
+    """Read a monograph from its file; raises DataError as `parse_monograph` does, and for text that is not UTF-8."""
+    try:
+        raw = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} is not UTF-8.", "Save it as UTF-8.") from error
+    return parse_monograph(raw, path.stem)
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """The sections of a body; a body without headings is one section without a title."""
+    headings = list(HEADING.finditer(text))
+    starts = [("", 0)] if not headings or text[: headings[0].start()].strip() else []
+    starts += [(h["title"], h.end()) for h in headings]
+    ends = [h.start() for h in headings][0 if starts and starts[0][1] == 0 else 1 :] + [len(text)]
+    found = []
+    for (title, start), end in zip(starts, ends, strict=True):
+        content = text[start:end]
+        begin = start + len(content) - len(content.lstrip())
+        if content.strip():
+            found.append(Section(title=title, start=begin, end=start + len(content.rstrip())))
+    return tuple(found)
+
+
+def paragraphs(text: str) -> tuple[Span, ...]:
+    """The paragraphs of a body, one line each; headings are none."""
+    return tuple(Span(m.start(), m.start() + len(m[0].rstrip())) for m in PARAGRAPH.finditer(text))
+
+
+def locate(text: str, span: str) -> tuple[Span, Span] | None:
+    """Where an answering span stands, and its paragraph; None unless it stands in one paragraph, once."""
+    places = [(p, p.start + p.of(text).find(span)) for p in paragraphs(text) if span in p.of(text)]
+    if len(places) != 1 or text.count(span) != 1:
+        return None
+    paragraph, start = places[0]
+    return Span(start, start + len(span)), paragraph
+
+
+def unusable(monograph: Monograph, name: str) -> list[str]:
+    """What makes a monograph unusable: an id that is not the file's name, or a span that is not in the body."""
+    front = monograph.front
+    problems = [] if front.id == name else [f"the id is {front.id}, the file {name}.md"]
+    if not paragraphs(monograph.text):
+        problems.append("the body has no paragraph")
+    for question in front.questions:
+        if locate(monograph.text, question.span) is None:
+            problems.append(f"the span of {question.q!r} does not stand in exactly one paragraph, once")
+    return problems
+
+
+def check_monograph(monograph: Monograph, name: str) -> list[str]:
+    """Everything that docs/knowledge-format.md asks of a monograph and this one does not do, in words."""
+    front = monograph.front
+    problems = unusable(monograph, name)
+    words = len(" ".join(p.of(monograph.text) for p in paragraphs(monograph.text)).split())
+    if not MIN_WORDS <= words <= MAX_WORDS:
+        problems.append(f"the body has {words} words, not {MIN_WORDS} to {MAX_WORDS}")
+    if len(front.questions) < MIN_QUESTIONS:
+        problems.append(f"there are {len(front.questions)} questions, fewer than {MIN_QUESTIONS}")
+    if len({q.q for q in front.questions}) < len(front.questions):
+        problems.append("a question stands twice")
+    if front.review_by <= front.written:
+        problems.append("the review date is not after the date of writing")
+    titles = tuple(s.title for s in monograph.sections)
+    if titles != SECTIONS[front.kind]:
+        problems.append(f"the sections are {', '.join(titles)}")
+    return problems

@@ -1,0 +1,1 @@
+"""Passages: SEOS segmentation, two-stage passage search, and the sentences worth quoting."""

@@ -1,0 +1,65 @@
+"""What the passage tool needs of the rooms that hold documents, and the passage itself."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tools.evidence import Frozen, Status
+
+
+class StoredDocument(Frozen):
+    """A document as it is stored; every span of an evidence id counts characters of ``text``."""
+
+    id: str
+    title: str = ""
+    text: str
+    kind: str = "document"
+    language: str = "en"
+    date: str | None = None
+    review_by: str | None = None
+    publication_types: tuple[str, ...] = ()
+    level: str | None = None
+    status: Status = Status.OK
+
+
+class DocumentSource(Protocol):
+    """Where documents come from. A failure raises; it is never an empty result."""
+
+    def get_document(self, id: str) -> StoredDocument | None:
+        """The document with this id, or None when there is none."""
+
+    def find_documents(self, query: str, limit: int) -> list[str]:
+        """Ids of at most ``limit`` documents for a query, best first."""
+
+
+class Passage(Frozen):
+    """A passage of a document: ``text[start:end]`` of the stored text.
+
+    Attributes:
+        start, end: characters of the document, overlap included.
+        core_start, core_end: the passage without the sentences it shares with the one before; cores never overlap.
+        section: the heading it stands under, None before the first heading.
+        context: title and section, put before the text when it is embedded or searched in; "" when too long.
+        neighbours: ids of the passages before and after it in the document.
+    """
+
+    start: int
+    end: int
+    core_start: int
+    core_end: int
+    section: str | None = None
+    context: str = ""
+    neighbours: tuple[str, ...] = ()
+
+    def id(self, document_id: str) -> str:
+        """The evidence id of the passage."""
+        return f"{document_id}@{self.start}-{self.end}"
+
+    def embedded_text(self, text: str) -> str:
+        """What is embedded for the passage: its context and its slice of the document's text."""
+        return f"{self.context}\n{text[self.start : self.end]}" if self.context else text[self.start : self.end]
+
+
+def context_of(title: str, section: str | None) -> str:
+    """The line that tells what a text is about: title and section, whichever there is."""
+    return ". ".join(part for part in (title.strip(), (section or "").strip()) if part)

@@ -1,0 +1,94 @@
+"""The content-addressed store: long texts live here under their sha256, so that the state holds only keys."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from prompts.errors import DataError
+from tools.evidence import content_key
+
+CACHED = 4096  # ours: texts kept in memory, a few MB
+
+SCHEMA = """
+create table if not exists texts (key text primary key, body text not null) without rowid;
+create table if not exists owners (session text, key text, primary key (session, key)) without rowid;
+create index if not exists owners_by_key on owners (key);
+"""
+
+
+class ContentStore:
+    """Texts by content, owned by sessions. A text lives as long as one session owns it.
+
+    Args:
+        path: the SQLite file; created with mode 0600 when it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600, exist_ok=True)
+        self._lock = threading.Lock()
+        self._recent: OrderedDict[str, str] = OrderedDict()
+        try:
+            self._db = sqlite3.connect(path, check_same_thread=False, timeout=60)
+            self._db.execute("pragma journal_mode=wal")
+            self._db.execute("pragma synchronous=normal")
+            self._db.executescript(SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise DataError(f"The content store {path.name} is damaged.", "Move it away, or restore a copy.") from error
+
+    def put(self, session: str, text: str) -> str:
+        """Keep a text for a session and return its key."""
+        return self.put_all(session, [text])[0]
+
+    def put_all(self, session: str, texts: Iterable[str]) -> list[str]:
+        """Keep several texts in one transaction and return their keys, in order."""
+        bodies = list(texts)
+        keys = [content_key(body) for body in bodies]
+        with self._lock, self._db:
+            rows = list(zip(keys, bodies, strict=True))
+            self._db.executemany("insert or ignore into texts values (?, ?)", rows)
+            self._db.executemany("insert or ignore into owners values (?, ?)", [(session, key) for key in keys])
+            for key, body in rows:
+                self._remember(key, body)
+        return keys
+
+    def get(self, key: str) -> str:
+        """The text with this key; raises DataError when it is gone."""
+        return self.get_all([key])[0]
+
+    def get_all(self, keys: Iterable[str]) -> list[str]:
+        """The texts with these keys, in order; raises DataError when one is gone."""
+        with self._lock:
+            return [self._read(key) for key in keys]
+
+    def purge(self, session: str) -> int:
+        """Forget what only this session owned; returns how many texts went."""
+        with self._lock, self._db:
+            self._db.execute("delete from owners where session = ?", (session,))
+            gone = self._db.execute("delete from texts where key not in (select key from owners)").rowcount
+            self._recent.clear()
+        return gone
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _read(self, key: str) -> str:
+        body = self._recent.get(key)
+        if body is None:
+            row = self._db.execute("select body from texts where key = ?", (key,)).fetchone()
+            if row is None:
+                raise DataError(f"The text {key[:12]} is gone from the content store.", "Ask the question again.")
+            body = str(row[0])
+        self._remember(key, body)
+        return body
+
+    def _remember(self, key: str, body: str) -> None:
+        self._recent[key] = body
+        self._recent.move_to_end(key)
+        while len(self._recent) > CACHED:
+            self._recent.popitem(last=False)

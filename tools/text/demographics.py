@@ -1,0 +1,113 @@
+"""Age and sex of the patient, read from a case in English or Chinese."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Person(NamedTuple):
+    """Age in years and sex (``female`` or ``male``); None for what the text does not say."""
+
+    age: float | None = None
+    sex: str | None = None
+
+
+YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
+NUMBERS = dict(
+    zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
+)
+_NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBERS)})"
+SEX_WORDS = {
+    "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|mum|mom|lass|mrs|ms",
+    "male": r"man|male|gentleman|boy|son|father|husband|grandfather|dad|guy|bloke|chap|lad|mr",
+}
+_SEX = tuple((sex, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for sex, words in SEX_WORDS.items())
+_LEAD = tuple(
+    (sex, re.compile(rf"^\W*(?:(?:an?|my|our|the|this|elderly|young|middle-aged|little) )*(?:{words})\b", re.IGNORECASE))
+    for sex, words in SEX_WORDS.items()
+)
+SEX_LETTER = {"F": "female", "M": "male"}
+_LETTER = re.compile(r"(?:\d|\by/?o|old|yr|[,(;])[ -]?([MF])\b")
+_SAID = re.compile(r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b", re.IGNORECASE)
+_AGE = (
+    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
+    re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
+    re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
+    re.compile(r"\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
+    re.compile(r"\b(?:I(?:'|’)m|I am|he is|she is|he's|she's|is|am|turned)\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$))", re.IGNORECASE),
+    re.compile(rf"\b(?:{'|'.join(SEX_WORDS.values())})(?: \w+)?, ?(?:aged )?(\d{{1,3}})(?=[,.;)]|$)", re.IGNORECASE),
+)
+_AGE_ZH = re.compile(r"(\d{1,3}(?:\.\d)?)\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))")
+_YEARS_ZH = {"岁": 1.0, "月": 1 / 12, "周": 1 / 52, "天": 1 / 365}
+_SEX_ZH = (
+    ("female", re.compile(r"女(?:性|士|孩|童|婴|子|，|,|。|患|\d|$)|患者女|月经|怀孕|妊娠|老太太|阿姨")),
+    ("male", re.compile(r"男(?:性|士|孩|童|婴|子|，|,|。|患|\d|$)|患者男|前列腺|睾丸|阴囊|老大爷")),
+)
+_BODY_SEX = (
+    ("female", re.compile(r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|breastfeeding|last period)\b", re.I)),
+    ("male", re.compile(r"\b(?:my prostate|testic\w+|scrot\w+|my penis|erection\w*)\b", re.IGNORECASE)),
+)
+_PRONOUNS = (("female", re.compile(r"\b(?:she|her|hers)\b", re.I)), ("male", re.compile(r"\b(?:he|him|his)\b", re.I)))
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|my|me)\b")
+NEARBY = 40  # characters around the age in which the sex is looked for; ours
+MAX_AGE = 120  # ours
+
+
+def read_person(text: str) -> Person:
+    """The patient's age and sex, as far as the text says."""
+    age, at = _age(text)
+    return Person(age, _sex(text, at))
+
+
+def _age(text: str) -> tuple[float | None, tuple[int, int]]:
+    match = _AGE_ZH.search(text)
+    if match:
+        unit = next(u for u in _YEARS_ZH if u in match[2])
+        return float(match[1]) * _YEARS_ZH[unit], match.span()
+    for pattern in _AGE:
+        match = pattern.search(text)
+        if match:
+            number = float(NUMBERS.get(match[1].lower(), 0) or match[1])
+            unit_word = match[2].lower() if pattern is _AGE[0] else "year"
+            age = number * YEARS[unit_word]
+            if age <= MAX_AGE:
+                return age, match.span()
+    return None, (0, 0)
+
+
+def _sex(text: str, at: tuple[int, int]) -> str | None:
+    for name, pattern in _SEX_ZH:
+        if pattern.search(text):
+            return name
+    if at[1]:
+        nearest = _nearest(text, at)
+        if nearest:
+            return nearest
+    for name, pattern in _BODY_SEX:
+        if pattern.search(text):
+            return name
+    return _by_pronouns(text)
+
+
+def _nearest(text: str, at: tuple[int, int]) -> str | None:
+    """The sex that is named nearest to the age, by a word or by the letter of a note (``45M``)."""
+    start = max(0, at[0] - NEARBY)
+    near, age_end = text[start : at[1] + NEARBY], at[1] - start
+    found = [(abs(m.start() - age_end), sex) for sex, pattern in _SEX for m in pattern.finditer(near)]
+    found += [(abs(m.start() - age_end), SEX_LETTER[m[1]]) for m in _LETTER.finditer(near)]
+    return min(found)[1] if found else None
+
+
+def _by_pronouns(text: str) -> str | None:
+    for sex, pattern in _LEAD:
+        if pattern.match(text):
+            return sex
+    if _FIRST_PERSON.search(text):
+        said = _SAID.search(text)
+        named = [sex for sex, pattern in _SEX if said and pattern.search(said[0])]
+        return named[0] if named else None
+    counts = {sex: len(pattern.findall(text)) for sex, pattern in _PRONOUNS}
+    if counts["female"] == counts["male"]:
+        return None
+    return max(counts, key=lambda sex: counts[sex])

@@ -1,0 +1,134 @@
+"""Negation, uncertainty, normality, other people and the past, in English and Chinese clauses.
+
+The approach is that of NegEx and ConText (Chapman et al. 2001; Harkema et al. 2009): trigger phrases, phrases that look
+like triggers and are none, and scopes that end at conjunctions. The lists and the rules of scope are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Cut(NamedTuple):
+    """A trigger: its characters in the clause."""
+
+    start: int
+    end: int
+
+
+# Phrases that hold a trigger word and negate no finding.
+PSEUDO = re.compile(
+    r"\b(?:no (?:change|better|relief|improvement|increase|idea|matter|worse|doubt|different)|not (?:only|just|sure|"
+    r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|(?:won't|will not|does(?:n't| not)|"
+    r"did(?:n't| not)|has(?:n't| not)) (?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
+    r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases))",
+    re.IGNORECASE,
+)
+# What follows these is absent; they begin a clause of their own.
+LEADING = re.compile(
+    r"\b(?:no(?! longer)|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|absence of|"
+    r"absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|ruled out|instead of|non(?=[- ]tender))\b",
+    re.IGNORECASE,
+)
+# A verb that is negated: the whole clause is absent.
+VERBAL = re.compile(
+    r"\b(?:not|never|(?:do|does|did|is|are|was|were|has|have|had|would|should)n[’']?t|ain[’']?t|no longer|nobody|hardly any|"
+    r"(?:dont|doesnt|didnt|isnt|havent|hasnt|wasnt))\b",
+    re.IGNORECASE,
+)
+TRAILING = re.compile(
+    r"(?:\b(?:absent|nil|denied|negative|none|unlikely|excluded|ruled out|not (?:present|seen|found|felt|heard))|[:=]\s*no)\W*$",
+    re.IGNORECASE,
+)
+# The part named is as it should be: every abnormal finding of it is absent.
+NORMAL = re.compile(
+    r"\b(?:normal|unremarkable|intact|fine|ok|okay|clear|symmetrical|settled|nothing abnormal|within normal limits|"
+    r"soft and non-?tender|up to date|all right|as usual)\b(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
+    re.IGNORECASE,
+)
+UNCERTAIN = re.compile(
+    r"(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|unsure|"
+    r"uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
+    re.IGNORECASE,
+)
+RELATIVE = (
+    r"(?:brothers?|sisters?|siblings?|mother|mum|mom|father|dad|parents?|grand(?:mother|father|ma|pa|parents?)|uncles?|"
+    r"aunts?|aunty|cousins?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
+    r"baby|twins?|toddler|relatives?|family|(?:house|flat|room|class|team|work)mates?|colleagues?|co-?workers?|friends?|"
+    r"neighbou?rs?|pupils|residents)"
+)
+OTHER = re.compile(
+    rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|(?:my|his|her|our|their|the|a|one of "
+    rf"(?:my|his|her|our)|two|three|several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
+    rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|everyone (?:else|at)|someone (?:at|in|with)|"
+    rf"(?:mother|father|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband) (?:has|had|with|died|also))\b|"
+    rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
+    re.IGNORECASE,
+)
+REPORTS = re.compile(
+    rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|sees|found|brought|"
+    r"heard|called|worries|worried|took|takes|drove)\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
+    re.IGNORECASE,
+)
+PAST = re.compile(
+    r"\b(?:as a (?:kid|child|teenager|baby|boy|girl)|in (?:my|his|her) (?:childhood|teens|twenties|youth)|in childhood|"
+    r"years? ago|last year|in (?:19|20)\d\d|past (?:medical|surgical)? ?history|previous(?:ly)?|used to|resolved|history of)\b|"
+    r"既往|曾经|以前|小时候|年前|病史",
+    re.IGNORECASE,
+)
+LASTING = re.compile(r"\b(?:\d+|one|two|three|four|five|six|several|few)[- ](?:hour|day|week|month|year)s?\W+(?:history|of)\b", re.I)
+
+ZH_NEGATION = re.compile(r"否认|没有|并无|未见|未诉|未再|未曾|从未|从不|不伴|不是|不觉|不会|无明显|均无|无|没|未|不")
+# Words that hold a negating character and name a finding themselves, or no negation of one.
+ZH_PSEUDO = re.compile(
+    r"无力|无汗|无法|无痛|无痰|无家|无保护|无症状|没劲|没力|没胃口|没精神|没食欲|没来|没打|没用|不适|不清|不振|不能|不规则|不齐|不足|不安|不畅|不宁|"
+    r"不自主|不稳|不全|不明|不动|不通|不出|不下|不上|不开|不住|不停|不断|不尽|不好|不想|不敢|不遂|不集中|不舒|不缓解|不退|不止|不同|不吃|不到|不了|不洁|不痛的|"
+    r"不痒的|不运动|不活动|不时|不久|不少|不得|未婚|未育|未愈|毫无|对不|不真实|不见|不定|无价值|不起"
+)
+
+
+def negations(text: str) -> list[Cut]:
+    """Where an English clause is negated by a leading trigger (``no``, ``denies``, ``without`` ...), in order."""
+    pseudo = [Cut(*m.span()) for m in PSEUDO.finditer(text)]
+    found = [Cut(*m.span()) for m in LEADING.finditer(text)]
+    return [c for c in found if not any(p.start <= c.start < p.end for p in pseudo)]
+
+
+def verbal_negation(text: str) -> Cut | None:
+    """The negated verb of an English clause, if it has one."""
+    pseudo = [Cut(*m.span()) for m in PSEUDO.finditer(text)]
+    for match in VERBAL.finditer(text):
+        if not any(p.start <= match.start() < p.end for p in pseudo):
+            return Cut(*match.span())
+    return None
+
+
+def chinese_negation(text: str) -> Cut | None:
+    """The first negating word of a Chinese clause that is no part of a finding's own name."""
+    pseudo = [Cut(*m.span()) for m in ZH_PSEUDO.finditer(text)]
+    for match in ZH_NEGATION.finditer(text):
+        if not any(p.start <= match.start() < p.end for p in pseudo):
+            return Cut(*match.span())
+    return None
+
+
+def is_other_person(text: str, patient: str = "") -> bool:
+    """Whether a clause is about somebody else. ``patient`` is the word by which the teller names the patient."""
+    if REPORTS.search(text):
+        return False
+    match = OTHER.search(text)
+    return match is not None and not (patient and re.search(rf"\b{patient}\b", match[0], re.IGNORECASE))
+
+
+def is_past(text: str) -> bool:
+    """Whether a clause tells plainly of the past (``as a child``, ``PMH``), not of how long something has lasted."""
+    return PAST.search(text) is not None and LASTING.search(text) is None
+
+
+def is_negative_phrase(text: str) -> bool:
+    """Whether a wording of a finding is itself a negation: ``no energy``, ``not hungry``, ``没胃口``."""
+    return verbal_negation(text) is not None or bool(negations(text)) or NEGATIVE_WORDS.search(text) is not None
+
+
+NEGATIVE_WORDS = re.compile(r"\b(?:cannot|can't|unable|will not|won't|could not|nothing|normal|negative)\b|[无没未]|不|正常|阴性", re.I)
