@@ -105,6 +105,7 @@ async def open_saver(home: Home) -> Any:
         saver = AsyncSqliteSaver(connection)
         await saver.setup()
         await connection.execute("pragma synchronous=normal")
+        await connection.execute("pragma secure_delete=on")
     except sqlite3.DatabaseError as error:
         await connection.close()
         raise DataError(
@@ -123,5 +124,8 @@ async def list_sessions(saver: Any) -> list[str]:
 async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:
     """Delete a session with its checkpoints, its traces and the texts that only it owned."""
     await saver.adelete_thread(session)
+    async with saver.lock:  # the write-ahead log still holds what was deleted: fold it in and cut it off
+        await saver.conn.execute("pragma wal_checkpoint(truncate)")
     store.purge(session)
     shutil.rmtree(home.traces / session, ignore_errors=True)
+    (home.root / "locks" / f"{session}.lock").unlink(missing_ok=True)

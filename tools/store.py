@@ -36,6 +36,7 @@ class ContentStore:
             self._db = sqlite3.connect(path, check_same_thread=False, timeout=60)
             self._db.execute("pragma journal_mode=wal")
             self._db.execute("pragma synchronous=normal")
+            self._db.execute("pragma secure_delete=on")
             self._db.executescript(SCHEMA)
         except sqlite3.DatabaseError as error:
             raise DataError(f"The content store {path.name} is damaged.", "Move it away, or restore a copy.") from error
@@ -71,6 +72,8 @@ class ContentStore:
             self._db.execute("delete from owners where session = ?", (session,))
             gone = self._db.execute("delete from texts where key not in (select key from owners)").rowcount
             self._recent.clear()
+        with self._lock:  # the write-ahead log still holds what was deleted: fold it in and cut it off
+            self._db.execute("pragma wal_checkpoint(truncate)")
         return gone
 
     def close(self) -> None:

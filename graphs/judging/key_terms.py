@@ -28,7 +28,9 @@ DESCRIPTIVE = ("ic", "al", "ar", "ous", "ive", "ed", "ing", "ly", "able", "ible"
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
 WORD = re.compile(r"[A-Za-z]+")
 CHINESE_RUN = 3  # ours: single characters in a row that no dictionary joins
-CHINESE_COMMON = frozenset("对于与或及在从由被把将让使给向往到按为以之其此该每各某何能会可应需要不没未无有用服吃打做时后前中内外上下多少大小")
+CHINESE_COMMON = frozenset(
+    "对于与或及在从由被把将让使给向往到按为以之其此该每各某何能会可应需要不没未无有用服吃打做时后前中内外上下多少大小"
+)
 
 
 class KeyTerms:
@@ -58,7 +60,9 @@ class KeyTerms:
 
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
-        candidates = [(w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and not w.isupper()]
+        candidates = [
+            (w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and not w.isupper()
+        ]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
 

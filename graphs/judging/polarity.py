@@ -30,17 +30,21 @@ CLOSED_ZH = re.compile(r"吗|是否|能否|可否|有无|会不会|能不能|需
 SAID = (
     (Reply.YES, re.compile(r"^\W*(?:yes\b|是的|可以[,，。]|有效[,，。]|能[,，。])", re.IGNORECASE)),
     (Reply.NO, re.compile(r"^\W*(?:no[,;:.]|不[,，。]|不能|不需要|无效|没有证据)", re.IGNORECASE)),
-    (Reply.MAYBE, re.compile(r"^\W*(?:it depends|possibly|perhaps|maybe|sometimes|视情况|取决于|不一定)", re.IGNORECASE)),
+    (
+        Reply.MAYBE,
+        re.compile(r"^\W*(?:it depends|possibly|perhaps|maybe|sometimes|视情况|取决于|不一定)", re.IGNORECASE),
+    ),
 )
 NEGATION = re.compile(
-    r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to|lack(?:s|ed)?"
-    r"|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unnecessary|unlikely|[a-z]+n['’]t"
+    r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to"
+    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unnecessary|unlikely|[a-z]+n['’]t"
     r"|without (?:\w+ )?(?:benefit|effect|improvement))\b"
     r"|不|没有|未|无(?!菌)|并非",
     re.IGNORECASE,
 )
 VERB_NEGATION = re.compile(
-    r"\b(?:not|never|cannot|[a-z]+n['’]t|needs? no|advise against|rarely|seldom|no longer)\b|不|没有|未|并非", re.IGNORECASE
+    r"\b(?:not|never|cannot|[a-z]+n['’]t|needs? no|advise against|rarely|seldom|no longer)\b|不|没有|未|并非",
+    re.IGNORECASE,
 )
 POSSIBLY = re.compile(r"\b(?:may|might|perhaps|possibly)\b|可能|或许", re.IGNORECASE)
 HEDGE = re.compile(
@@ -51,13 +55,15 @@ HEDGE = re.compile(
 )
 GOOD = re.compile(
     r"\b(?:benefits?|beneficial|effective(?:ly)?|efficacious|helps?|helpful|useful|recommended|advised|indicated|improve[sd]?"
-    r"|improving|improvement|better|superior|relieve[sd]?|prevents?|prevented|prevention|protects?|protective|first(?:-line| line"
-    r"| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required|associated|equally"
+    r"|improving|improvement|better|superior|relieve[sd]?|prevents?|prevented|prevention|protects?|protective"
+    r"|first(?:-line| line| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required|associated|equally"
     r"|similar|noninferior|non-inferior|as (?:good|effective) as|useful|treatment of choice|mainstay|cure[sd]?|yes)\b"
     r"|有效|获益|推荐|建议|改善|预防|首选|缓解|必要|相关|安全",
     re.IGNORECASE,
 )
-UP = re.compile(r"\b(?:increas|rais|worsen|higher|greater|elevat|caus|lead to|leads to|promot)\w*|增加|升高|加重|导致|引起", re.I)
+UP = re.compile(
+    r"\b(?:increas|rais|worsen|higher|greater|elevat|caus|lead to|leads to|promot)\w*|增加|升高|加重|导致|引起", re.I
+)
 DOWN = re.compile(
     r"\b(?:reduc|lower|decreas|shorten|prevent|less|fewer|diminish|cut|halv|relie)\w*|降低|减少|缩短|预防|减轻", re.I
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -178,13 +178,6 @@ def _disease_problems(findings: Read, diseases: Read) -> Iterator[str]:
         yield from (f"{file}: {disease.id}: unknown finding {i!r}" for i in ids if i not in known)
         yield from (f"{file}: {disease.id}: finding {i!r} stands twice" for i, n in Counter(ids).items() if n > 1)
         yield from (f"{file}: {disease.id}: {words}" for words in _too_few(disease, known))
-    for node, file in findings:
-        # what only implies or is implied is no orphan: a broader finding of a used one is used through it
-        used.update([node.broader] if node.id in used and node.broader else [])
-    yield from _orphan_findings(findings, used)
-
-
-def _orphan_findings(findings: Read, used: set[str]) -> Iterable[str]:
     for node, file in findings:
         if node.id not in used:
             yield f"{file}: {node.id}: orphan, no disease uses this finding"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from prompts.errors import DataError
@@ -129,7 +129,7 @@ def _write(
     texts = [window_text(d, w) for d, w in windows] + [q.text for _, _, q in questions]
     vectors = _embed(texts, encoder, progress)
     window_rows = [_entry(d, d.span_id(w.start, w.end), d.text[w.start : w.end]) for d, w in windows]
-    question_rows = [_entry(d, question_id(d, n), q.text) for d, n, q in questions]
+    question_rows = [_entry(d, question_id(d, n), f"{q.text} {d.title}") for d, n, q in questions]
     _save(folder / "windows", window_rows, vectors[: len(windows)], encoder)
     _save(folder / "questions", question_rows, vectors[len(windows) :], encoder)
     document_rows = [_entry(d, d.id, f"{d.title}\n{d.text}") for d in documents]
@@ -169,7 +169,7 @@ def _embed(texts: Sequence[str], encoder: Encoder, progress: Progress | None) ->
     return np.concatenate(parts)
 
 
-def _means(vectors: Vectors, owners: np.typing.NDArray[np.int64], count: int) -> Vectors:
+def _means(vectors: Vectors, owners: NDArray[np.int64], count: int) -> Vectors:
     """The normalised mean of each document's window vectors: (count, dimension)."""
     sums = np.zeros((count, vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, owners, vectors)
@@ -180,4 +180,4 @@ def _save(folder: Path, rows: Sequence[Entry], vectors: Vectors, encoder: Encode
     index = LocalIndex(encoder.name, encoder.dimension)
     index.add(rows, vectors)
     index.save(folder)
-    shutil.rmtree(f"{folder}.lock", ignore_errors=True)
+    Path(f"{folder}.lock").unlink(missing_ok=True)  # the temporary folder has one writer

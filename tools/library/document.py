@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 
 from prompts.errors import InputError
 from tools.contract import Notice, Severity
@@ -120,9 +120,10 @@ def window_text(document: Document, window: Window) -> str:
     return f"{_lead(document.title, window.section)}{document.text[window.start : window.end]}"
 
 
-def review_notices(documents: Sequence[Document], today: date) -> list[Notice]:
-    """A notice that names the documents whose review date has passed; none when there is no such document."""
-    late = sorted({d.title for d in documents if d.past_review(today)})
+def review_notices(documents: Sequence[Document], today: date | None = None) -> list[Notice]:
+    """A notice that names the documents whose review date has passed by ``today`` (None: the current local day)."""
+    day = today or datetime.now().astimezone().date()
+    late = sorted({d.title for d in documents if d.past_review(day)})
     if not late:
         return []
     text = f"Past their review date, so possibly out of date: {'; '.join(late)}."

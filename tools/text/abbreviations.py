@@ -86,6 +86,7 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:on|in|breathing)\s+RA\b"), "on air"),
     (re.compile(r"\b(?:no|without)\s+(?:temp|temperature)\b", re.IGNORECASE), "no fever"),
     (re.compile(r"\b(no|got a|have a|had a|running a|got no)\s+(?:temp|temperature)\b", re.IGNORECASE), r"\1 fever"),
+    (re.compile(r"\b(?:can[’']?t|can not|could(?:n[’']t| not)|unable to|not able to)\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\bPE(?=:)"), "physical examination"),
     (re.compile(r"↑\s*"), "raised "),
     (re.compile(r"↓\s*"), "low "),

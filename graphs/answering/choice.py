@@ -1,0 +1,192 @@
+"""Choosing an option, only with evidence: multiple choice by support of each option, closed questions by polarity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from graphs.answering.contract import AnswerView, Choice
+from graphs.answering.extractive import Extractor, Sentence
+from graphs.judging.key_terms import KeyTerms
+from graphs.judging.polarity import Reply, clauses, negated, reply_of
+from tools.contract import RankedDisease
+from tools.evidence import Evidence, Frozen
+from tools.text.tokens import tokens
+
+NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
+WORDS = {
+    Reply.YES: {"en": "yes", "zh": "是"},
+    Reply.NO: {"en": "no", "zh": "否"},
+    Reply.MAYBE: {"en": "maybe", "zh": "不确定"},
+}
+
+
+class ChoiceSettings(Frozen):
+    """Settings of choosing. All ours.
+
+    Attributes:
+        pool: sentences proposed by the stem, and by the options, each.
+        floor: support that the best option needs. margin: its lead over the second, as a share of its own support.
+        low, high: cosines between option and sentence that count 0 and 1.
+        fuzzy: similarity of names, 0..100, from which an option is a disease of the differential.
+        disease: weight of the share of belief of such a disease.
+        reading: leading sentences that a closed question is read from; band: how far below the first they may lie.
+    """
+
+    pool: int = 12
+    floor: float = 0.16
+    margin: float = 0.15
+    low: float = 0.25
+    high: float = 0.75
+    fuzzy: float = 88.0
+    disease: float = 0.5
+    reading: int = 3
+    band: float = 0.08
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice, None when no option is supported, the sentences that it rests on, and the disease that it names."""
+
+    choice: Choice | None = None
+    sentences: Sequence[Sentence] = ()
+    disease: RankedDisease | None = None
+
+
+class OptionChooser:
+    """Scores options by evidence."""
+
+    def __init__(self, extractor: Extractor, terms: KeyTerms, settings: ChoiceSettings | None = None) -> None:
+        self._extractor = extractor
+        self._terms = terms
+        self.settings = settings or ChoiceSettings()
+
+    def choose(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Chosen:
+        """The best supported option, by a margin; ``query`` is the question in the evidence's language."""
+        if not view.options:
+            return Chosen()
+        stem = _stem(query, view.options)
+        texts = {label: " ".join([text, *self._terms.equivalents(text)]) for label, text in view.options.items()}
+        pool = self._pool(stem, texts, view, evidence)
+        support, best = self._support(stem, texts, pool)
+        ranked = _diseases(view, self.settings.fuzzy)
+        total = {o: support[o] + self.settings.disease * (ranked[o].score if o in ranked else 0.0) for o in texts}
+        label = self._negative(total) if NEGATIVE_STEM.search(view.question) else self._best(total)
+        if label is None:
+            return Chosen()
+        cited = [best[o] for o in ([label] if total[label] >= self.settings.floor else texts) if o in best]
+        reason = _reason(cited, ranked.get(label))
+        confidence = total[label] / max(sum(total.values()), 1e-9) if cited or label in ranked else 0.0
+        if NEGATIVE_STEM.search(view.question):
+            confidence = 1 - confidence
+        choice = Choice(label=label, text=view.options[label], confidence=round(confidence, 4), reason=reason)
+        return Chosen(choice, cited, ranked.get(label))
+
+    def closed(self, view: AnswerView, chosen: Sequence[Sentence]) -> Choice | None:
+        """Yes, no or maybe from the leading sentences; None when none of them says."""
+        if not chosen:
+            return None
+        leading = [s for s in chosen[: self.settings.reading] if s.score >= chosen[0].score - self.settings.band]
+        read = [(reply_of(view.question, s.text), s) for s in leading or chosen[:1]]
+        said = [(reply, s) for reply, s in read if reply is not None]
+        if not said:
+            return None
+        reply, sentence = said[0]
+        if {Reply.YES, Reply.NO} <= {r for r, _ in said} and read[0][0] is None:
+            reply = Reply.MAYBE
+        words = WORDS[reply]["zh" if view.language == "zh" else "en"]
+        confidence = round(min(max(sentence.score, 0.0), 1.0), 4)
+        return Choice(
+            label=reply.value, text=words, confidence=confidence, reason=f"{sentence.evidence.id}: {sentence.text}"
+        )
+
+    def _pool(
+        self, stem: str, texts: Mapping[str, str], view: AnswerView, evidence: Sequence[Evidence]
+    ) -> list[Sentence]:
+        by_stem = self._extractor.proposed(stem, evidence)[: self.settings.pool]
+        by_option = self._extractor.proposed(" ".join(texts.values()), evidence)[: self.settings.pool]
+        spans = [Sentence(a.evidence, a.start, a.end, a.similarity) for a in view.answered if a.evidence.citable]
+        keyed = {(s.evidence.id, s.start, s.end): s for s in [*spans, *by_stem, *by_option] if s.text}
+        return list(keyed.values())
+
+    def _support(
+        self, stem: str, texts: Mapping[str, str], pool: Sequence[Sentence]
+    ) -> tuple[dict[str, float], dict[str, Sentence]]:
+        """Support of each option, 0..1, and the sentence that gives it."""
+        if not pool:
+            return dict.fromkeys(texts, 0.0), {}
+        contexts = [f"{s.evidence.title}. {s.text}" if s.evidence.title else s.text for s in pool]
+        to_stem = self._extractor.relevance.score([stem], contexts).relevance[0]
+        dense = self._extractor.relevance.score(list(texts.values()), [s.text for s in pool]).dense
+        low, high = self.settings.low, self.settings.high
+        closeness = np.clip((dense - low) / (high - low), 0.0, 1.0)
+        own = _own_words(stem, texts)
+        support: dict[str, float] = {}
+        best: dict[str, Sentence] = {}
+        for row, label in enumerate(texts):
+            held = [_holds(own[label], s.text) for s in pool]
+            values = [float(to_stem[i]) * (0.6 * held[i] + 0.4 * float(closeness[row, i])) for i in range(len(pool))]
+            at = int(np.argmax(values))
+            support[label] = values[at] if held[at] > 0 else 0.5 * values[at]  # ours: half without a word of its own
+            if support[label] >= self.settings.floor:
+                best[label] = pool[at]
+        return support, best
+
+    def _best(self, total: Mapping[str, float]) -> str | None:
+        ordered = sorted(total, key=lambda o: (-total[o], o))
+        first = total[ordered[0]]
+        second = total[ordered[1]] if len(ordered) > 1 else 0.0
+        return ordered[0] if first >= self.settings.floor and first - second >= self.settings.margin * first else None
+
+    def _negative(self, total: Mapping[str, float]) -> str | None:
+        """For "all but one": the option without support when every other has some."""
+        ordered = sorted(total, key=lambda o: (total[o], o))
+        others = [total[o] for o in ordered[1:]]
+        supported = bool(others) and min(others) >= self.settings.floor
+        return ordered[0] if supported and total[ordered[0]] < 0.5 * min(others) else None
+
+
+def _stem(question: str, options: Mapping[str, str]) -> str:
+    for label, text in options.items():
+        question = re.sub(rf"(?:\b{re.escape(label)}\s*[.):：、]\s*)?{re.escape(text)}", " ", question)
+    return " ".join(question.split())
+
+
+def _own_words(stem: str, texts: Mapping[str, str]) -> dict[str, set[str]]:
+    """The words of each option that neither the stem nor every option holds."""
+    bags = {label: set(tokens(text)) for label, text in texts.items()}
+    common = set.intersection(*bags.values()) if len(bags) > 1 else set()
+    asked = set(tokens(stem))
+    return {label: (bag - common - asked) or (bag - common) or bag for label, bag in bags.items()}
+
+
+def _holds(wanted: set[str], sentence: str) -> float:
+    """Share of the wanted words in a sentence, 0 when the clause that holds most of them is denied."""
+    if not wanted:
+        return 0.0
+    share = len(wanted & set(tokens(sentence))) / len(wanted)
+    best = max(clauses(sentence), key=lambda c: len(wanted & set(tokens(c))), default="")
+    return 0.0 if share and negated(best) else share
+
+
+def _diseases(view: AnswerView, least: float) -> dict[str, RankedDisease]:
+    """Options that name a disease of the differential."""
+    ranking = view.differential.ranking if view.differential is not None else ()
+    out: dict[str, RankedDisease] = {}
+    for label, text in view.options.items():
+        for disease in ranking:
+            names = [n for n in (disease.name, disease.name_zh) if n]
+            if any(fuzz.token_sort_ratio(text.lower(), n.lower()) >= least or text == n for n in names):
+                out.setdefault(label, disease)
+    return out
+
+
+def _reason(cited: Sequence[Sentence], disease: RankedDisease | None) -> str:
+    parts = [f"{s.evidence.id}: {s.text}" for s in cited[:2]]
+    if disease is not None:
+        parts.append(f"in the differential with a share of {disease.score:.2f} ({disease.evidence_id})")
+    return "; ".join(parts)

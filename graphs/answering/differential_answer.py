@@ -1,0 +1,176 @@
+"""Answers to cases: the graph's differential, cited from its own entries, then what to check next from passages.
+
+Every line quotes the entry of its disease (MedRAG: the differential reaches the answer whole); nothing is said that no
+quote says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphs.answering.contract import AnswerView
+from graphs.answering.extractive import Extractor, Sentence, by_score, statement
+from graphs.answering.ports import GraphEntries
+from graphs.differential_filter.mentions import about
+from tools.contract import RankedDisease
+from tools.evidence import Citation, Evidence, EvidenceId, Frozen, Origin, Statement, cite
+from tools.text.sentences import Span, sentences
+from tools.text.tokens import tokens
+
+
+class DifferentialSettings(Frozen):
+    """Settings of the answer to a case. All ours.
+
+    Attributes:
+        lines: diseases at most. least: share of the leader's score that a further disease needs.
+        quotes_for, quotes_against: quotes a line, for and against.
+        next_steps: sentences a topic (tests, treatment, urgent help) about the leading disease.
+        floor: relevance that such a sentence needs.
+    """
+
+    lines: int = 5
+    least: float = 0.1
+    quotes_for: int = 3
+    quotes_against: int = 2
+    next_steps: int = 1
+    floor: float = 0.35
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of what to check next: the sections that treat it, and its question."""
+
+    section: re.Pattern[str]
+    question: str
+
+
+TOPICS = (
+    Topic(
+        re.compile(r"diagnos|test|investigat|诊断|检查", re.IGNORECASE),
+        "How is {name} diagnosed and which tests are needed?",
+    ),
+    Topic(re.compile(r"treat|manag|therap|practice|治疗|处理", re.IGNORECASE), "How is {name} treated?"),
+    Topic(
+        re.compile(r"seek help|red flag|emergency|urgent|就医|警示", re.IGNORECASE),
+        "Which warning signs of {name} need urgent help?",
+    ),
+)
+LABELS = {"en": ("For: ", "Against: ", "Watch for: "), "zh": ("支持：", "不支持：", "警示：")}
+SHARED = 0.6  # ours: share of a finding's words that a sentence of the entry must hold
+
+
+class DifferentialWriter:
+    """Writes the statements about a case.
+
+    Args:
+        extractor: finds sentences in passages.
+        graph: entries of the graph that the view does not hold.
+    """
+
+    def __init__(
+        self, extractor: Extractor, graph: GraphEntries | None = None, settings: DifferentialSettings | None = None
+    ) -> None:
+        self._extractor = extractor
+        self._graph = graph
+        self._settings = settings or DifferentialSettings()
+
+    def lines(self, view: AnswerView) -> tuple[list[Statement], list[Evidence]]:
+        """One statement a ranked disease, best first, and the entries that they cite."""
+        ranking = view.differential.ranking if view.differential is not None else ()
+        statements: list[Statement] = []
+        entries: list[Evidence] = []
+        for disease in ranking[: self._settings.lines]:
+            entry = self.entry(disease, view)
+            if entry is None or disease.score < self._settings.least * ranking[0].score:
+                continue
+            statements.append(self._line(disease, entry, view.language, first=not statements))
+            entries.append(entry)
+        return statements, entries
+
+    def entry(self, disease: RankedDisease, view: AnswerView) -> Evidence | None:
+        """The graph's entry of a disease: the view's own where it holds one."""
+        held = (e for e in view.evidence if e.origin is Origin.KNOWLEDGE_GRAPH)
+        for item in held:
+            if item.id == disease.evidence_id or EvidenceId.parse(item.id).name.split("/")[-1] == disease.disease:
+                return item
+        return self._graph.entry(disease.disease, view.language) if self._graph is not None else None
+
+    def next_steps(self, view: AnswerView) -> list[Statement]:
+        """Sentences of passages about the leading disease: tests, treatment, when to seek urgent help."""
+        ranking = view.differential.ranking if view.differential is not None else ()
+        documents = [e for e in view.evidence if e.origin is Origin.RETRIEVED and e.citable]
+        documents = [d for d in documents if about(d, ranking[:1]) is not None]
+        if not ranking or not documents:
+            return []
+        name = re.sub(r"\s*\([^)]*\)", "", ranking[0].name)
+        asked = [t.question.format(name=name) for t in TOPICS]
+        pools = [self._pool(t, q, documents) for t, q in zip(TOPICS, asked, strict=True)]
+        union = [s for pool in pools for s in pool]
+        table = self._extractor.rescored(asked, union)
+        chosen: list[Sentence] = []
+        at = 0
+        for row, pool in zip(table, pools, strict=True):
+            chosen += self._best(row[at : at + len(pool)], chosen)
+            at += len(pool)
+        return [statement(s) for s in chosen]
+
+    def _pool(self, topic: Topic, question: str, documents: Sequence[Evidence]) -> list[Sentence]:
+        treating = [d for d in documents if topic.section.search(d.section or "")]
+        unlabelled = [d for d in documents if not d.section]
+        return self._extractor.proposed(question, treating or unlabelled)
+
+    def _best(self, sentences_: Sequence[Sentence], chosen: Sequence[Sentence]) -> list[Sentence]:
+        out: list[Sentence] = []
+        for sentence in by_score(sentences_):
+            if len(out) == self._settings.next_steps or sentence.score < self._settings.floor:
+                break
+            if not any(self._extractor.same(sentence, c) for c in (*chosen, *out)):
+                out.append(sentence)
+        return out
+
+    def _line(self, disease: RankedDisease, entry: Evidence, language: str, *, first: bool) -> Statement:
+        speaks_for = self._spans(disease, entry, disease.findings_for)[: self._settings.quotes_for]
+        against = self._spans(disease, entry, disease.findings_against)[: self._settings.quotes_against]
+        against = [s for s in against if s not in speaks_for]
+        watch = self._spans(disease, entry, disease.red_flags)[:1] if first else []
+        watch = [s for s in watch if s not in speaks_for and s not in against]
+        if not (speaks_for or against or watch):
+            speaks_for = [sentences(entry.text)[0]] if sentences(entry.text) else [Span(0, len(entry.text))]
+        labels = LABELS["zh" if language == "zh" else "en"]
+        name = disease.name_zh if language == "zh" and disease.name_zh else disease.name
+        parts = [f"{name} ({disease.icd10})."]
+        citations: list[Citation] = []
+        for label, spans in zip(labels, (speaks_for, against, watch), strict=True):
+            cited = [cite(entry, s.start, s.end) for s in spans]
+            citations += cited
+            if cited:
+                parts.append(label + " ".join(_closed(c.quote) for c in cited))
+        return Statement(text=" ".join(parts), origin=entry.origin, citations=tuple(citations))
+
+    def _spans(self, disease: RankedDisease, entry: Evidence, findings: Sequence[str]) -> list[Span]:
+        found = [self._span(disease, entry, f) for f in findings]
+        return list(dict.fromkeys(s for s in found if s is not None))
+
+    def _span(self, disease: RankedDisease, entry: Evidence, finding: str) -> Span | None:
+        if self._graph is not None:
+            given = self._graph.sentence_for(disease.disease, finding, entry.language)
+            if given is not None and 0 <= given[0] < given[1] <= len(entry.text):
+                return Span(*given)
+        return find_sentence(entry.text, finding)
+
+
+def find_sentence(text: str, finding: str) -> Span | None:
+    """The sentence of a text that holds most of a finding's words, None when none holds enough."""
+    wanted = set(tokens(finding))
+    best: tuple[float, int] = (0.0, 0)
+    spans = sentences(text)
+    for index, span in enumerate(spans):
+        share = len(wanted & set(tokens(span.of(text)))) / len(wanted) if wanted else 0.0
+        best = max(best, (share, -index))
+    return spans[-best[1]] if best[0] >= SHARED else None
+
+
+def _closed(quote: str) -> str:
+    return quote if quote[-1] in ".!?。！？;；" else quote + ";"

@@ -1,0 +1,197 @@
+"""Statements taken from evidence word for word: the best sentences of what was kept, each with an exact citation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graphs.answering.ports import SentenceRanker
+from graphs.judging.relevance import Relevance, jaccard
+from tools.contract import AnsweredQuestion
+from tools.evidence import Evidence, EvidenceId, Frozen, Statement, cite
+from tools.text.sentences import sentences
+from tools.text.tokens import tokens
+
+# Sentences that qualify the one before them, and sentences that cannot stand without it; ours.
+QUALIFIES = re.compile(
+    r"^(?:however|but|except|unless|only (?:if|when)|although|even (?:so|then)|in contrast|otherwise|caution"
+    r"|exceptions?|(?:it|this|that|these|they) (?:do(?:es)? not|is not|are not|has not|have not|applies|apply"
+    r"|should not|must not))\b"
+    r"|^(?:但|然而|除非|除外|不过|仅当)",
+    re.IGNORECASE,
+)
+LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
+LABEL = re.compile(r"^(?:[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+)")  # list marks, and labels of structured abstracts
+
+
+class ExtractSettings(Frozen):
+    """Settings of the extractive answer. All ours.
+
+    Attributes:
+        limit: statements at most, qualifying sentences left out of the count.
+        pool: ranked sentences that are scored.
+        floor: relevance from which a sentence may be stated.
+        lead: relevance that the best sentence needs, else nothing was found.
+        band: how far below the best sentence a further one may lie.
+        answered: similarity from which an answered question leads. near: from which its span competes.
+        same: share of words from which two sentences say the same.
+    """
+
+    limit: int = 6
+    pool: int = 24
+    floor: float = 0.33
+    lead: float = 0.38
+    band: float = 0.25
+    answered: float = 0.75
+    near: float = 0.55
+    same: float = 0.75
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a piece of evidence and its relevance, 0..1."""
+
+    evidence: Evidence
+    start: int
+    end: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The slice of the evidence."""
+        return self.evidence.text[self.start : self.end]
+
+
+class Extractor:
+    """Finds and scores sentences.
+
+    Args:
+        ranker: proposes sentences, best first.
+        relevance: scores the proposed ones on one scale for every ranker.
+    """
+
+    def __init__(self, ranker: SentenceRanker, relevance: Relevance, settings: ExtractSettings | None = None) -> None:
+        self._ranker = ranker
+        self.relevance = relevance
+        self.settings = settings or ExtractSettings()
+
+    def scored(
+        self, query: str, evidence: Sequence[Evidence], answered: Sequence[AnsweredQuestion] = ()
+    ) -> list[Sentence]:
+        """Sentences for a query, best first: spans of answered questions beside ranked sentences of evidence."""
+        spans = [self._span(a) for a in answered if self._usable(a)]
+        fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
+        pool = [*spans, *fresh]
+        (row,) = self.rescored([query], pool)
+        lifted = [replace(s, score=max(p.score, s.score)) for p, s in zip(spans, row, strict=False)]
+        return by_score([*lifted, *row[len(spans) :]])
+
+    def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
+        """For each query the pool, in its order, with its relevance to the query: one encoder call for all."""
+        table = self.relevance.score(queries, [p.text for p in pool]).relevance
+        return [[replace(p, score=float(r)) for p, r in zip(pool, row, strict=True)] for row in table]
+
+    def choose(self, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
+        """The sentences to state, best first; none when the best is not relevant enough."""
+        limit = limit or self.settings.limit
+        if not scored or scored[0].score < self.settings.lead:
+            return []
+        least = max(self.settings.floor, scored[0].score - self.settings.band)
+        chosen: list[Sentence] = []
+        for sentence in scored:
+            if sentence.score < least or len(chosen) == limit:
+                break
+            if not any(self.same(sentence, c) for c in chosen):
+                chosen.append(sentence)
+        return self._with_conditions(chosen)
+
+    def same(self, left: Sentence, right: Sentence) -> bool:
+        """Whether two sentences overlap or say the same in nearly the same words."""
+        if _overlap(left, right):
+            return True
+        a, b = set(tokens(left.text)), set(tokens(right.text))
+        return jaccard(a, b) >= self.settings.same
+
+    def proposed(self, query: str, evidence: Sequence[Evidence]) -> list[Sentence]:
+        """The ranker's first sentences, trimmed, each piece of a document once."""
+        if not evidence:
+            return []
+        out: list[Sentence] = []
+        for index, start, end, score in self._ranker(query, [e.text for e in evidence])[: self.settings.pool]:
+            sentence = _trimmed(Sentence(evidence[index], start, end, score))
+            if sentence is not None and not any(_overlap(sentence, o) for o in out):
+                out.append(sentence)
+        return out
+
+    def _usable(self, answered: AnsweredQuestion) -> bool:
+        return (
+            answered.evidence.citable
+            and answered.similarity >= self.settings.near
+            and 0 <= answered.start < answered.end <= len(answered.evidence.text)
+        )
+
+    def _span(self, answered: AnsweredQuestion) -> Sentence:
+        leads = answered.similarity >= self.settings.answered
+        score = answered.similarity if leads else 0.0
+        return Sentence(answered.evidence, answered.start, answered.end, score)
+
+    def _with_conditions(self, chosen: Sequence[Sentence]) -> list[Sentence]:
+        """The chosen sentences, each followed by the one that qualifies it and preceded by the one it leans on."""
+        out: list[Sentence] = []
+        for sentence in chosen:
+            before, after = _neighbours(sentence)
+            group = [before] if before is not None and LEANS.match(sentence.text) else []
+            group.append(sentence)
+            if after is not None and QUALIFIES.match(after.text):
+                group.append(after)
+            out += [g for g in group if not any(_overlap(g, o) for o in out)]
+        return out
+
+
+def by_score(sentences_: Sequence[Sentence]) -> list[Sentence]:
+    """Best first; ties by id and place."""
+    return sorted(sentences_, key=lambda s: (-s.score, s.evidence.id, s.start))
+
+
+def statement(sentence: Sentence) -> Statement:
+    """A statement that is the sentence, cited exactly."""
+    citation = cite(sentence.evidence, sentence.start, sentence.end)
+    return Statement(text=sentence.text, origin=sentence.evidence.origin, citations=(citation,))
+
+
+def _neighbours(sentence: Sentence) -> tuple[Sentence | None, Sentence | None]:
+    """The sentences before and after it in the same line of its evidence."""
+    text = sentence.evidence.text
+    spans = sentences(text)
+    before = [s for s in spans if s.end <= sentence.start and "\n" not in text[s.end : sentence.start]]
+    after = [s for s in spans if s.start >= sentence.end and "\n" not in text[sentence.end : s.start]]
+    first = replace(sentence, start=before[-1].start, end=before[-1].end) if before else None
+    last = replace(sentence, start=after[0].start, end=after[0].end) if after else None
+    return first, last
+
+
+def _trimmed(sentence: Sentence) -> Sentence | None:
+    """The sentence without surrounding white space, list marks and labels; None when no word is left."""
+    text = sentence.text
+    start = sentence.start + len(text) - len(text.lstrip())
+    end = sentence.start + len(text.rstrip())
+    label = LABEL.match(sentence.evidence.text[start:end])
+    start += label.end() if label else 0
+    if start >= end or not tokens(sentence.evidence.text[start:end]):
+        return None
+    return replace(sentence, start=start, end=end)
+
+
+def _overlap(left: Sentence, right: Sentence) -> bool:
+    """Whether two sentences share more than half of the shorter one, in the stored document."""
+    if left.evidence.document_id != right.evidence.document_id:
+        return False
+    a, b = _absolute(left), _absolute(right)
+    shared = min(a[1], b[1]) - max(a[0], b[0])
+    return shared > 0.5 * min(a[1] - a[0], b[1] - b[0])
+
+
+def _absolute(sentence: Sentence) -> tuple[int, int]:
+    base = EvidenceId.parse(sentence.evidence.id).start or 0
+    return base + sentence.start, base + sentence.end

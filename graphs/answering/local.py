@@ -1,0 +1,149 @@
+"""The local answerer: quotes evidence, ranks what the graph ranks, chooses only with evidence, else abstains."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+
+from graphs.answering.abstain import abstained, unmentioned
+from graphs.answering.choice import ChoiceSettings, OptionChooser
+from graphs.answering.contract import AnswerView, Choice, Draft
+from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
+from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
+from graphs.answering.notices import notice, notices_for
+from graphs.answering.ports import GraphEntries, SentenceRanker
+from graphs.judging.key_terms import KeyTerms, Synonyms
+from graphs.judging.relevance import Relevance
+from graphs.triage.contract import Kind
+from tools.contract import Differential, Notice, RankedDisease
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.text.language import language_of
+
+FOLLOW_UPS = 3  # ours: questions a turn
+CONTEXT = 3  # ours: sentences beside those that support the option
+
+
+class AnswerSettings(Frozen):
+    """Settings of the local answerer, part by part."""
+
+    extract: ExtractSettings = ExtractSettings()
+    differential: DifferentialSettings = DifferentialSettings()
+    choice: ChoiceSettings = ChoiceSettings()
+
+
+class AnswererLocal:
+    """Writes answers without a model.
+
+    Args:
+        ranker: proposes sentences of texts for a query.
+        encoder: scores them; also tells rare words.
+        graph: entries of the knowledge graph that the view does not hold.
+        synonyms: other names of what a text mentions; for a Chinese text the English ones.
+        today: the date for review dates.
+    """
+
+    def __init__(
+        self,
+        ranker: SentenceRanker,
+        encoder: Encoder,
+        graph: GraphEntries | None = None,
+        synonyms: Synonyms | None = None,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+        settings: AnswerSettings | None = None,
+    ) -> None:
+        settings = settings or AnswerSettings()
+        self._terms = KeyTerms(encoder, synonyms)
+        self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
+        self._chooser = OptionChooser(self._extractor, self._terms, settings.choice)
+        self._writer = DifferentialWriter(self._extractor, graph, settings.differential)
+        self._today = today
+
+    async def answer(self, view: AnswerView) -> Draft:
+        """Every statement cites evidence of the view or of the draft; nothing is said without."""
+        return await asyncio.to_thread(self._answer, view)
+
+    def _answer(self, view: AnswerView) -> Draft:
+        if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and view.differential is not None and view.differential.ranking:
+            return self._case(view)
+        evidence = _quotable(view)
+        query = self._query(view, evidence)
+        if not query or not (evidence or view.answered):
+            return abstained(view)
+        if view.kind == Kind.MULTIPLE_CHOICE:
+            return self._multiple_choice(view, evidence, query)
+        missing = unmentioned(view, evidence, self._terms) if view.kind == Kind.EVIDENCE else []
+        if missing:
+            return abstained(view, missing)
+        chosen = self._extractor.choose(self._extractor.scored(query, evidence, view.answered))
+        if not chosen:
+            return abstained(view)
+        choice = self._chooser.closed(view, chosen) if view.closed else None
+        more = [notice("no_choice_supported", view.language)] if view.closed and choice is None else []
+        return self._draft(view, chosen, choice, more)
+
+    def _case(self, view: AnswerView) -> Draft:
+        lines, entries = self._writer.lines(view)
+        steps = self._writer.next_steps(view) if view.path != "direct" else []
+        if not lines and not steps:
+            return abstained(view)
+        statements = (*lines, *steps)
+        questions = view.differential.questions[:FOLLOW_UPS] if view.differential is not None else ()
+        return Draft(
+            statements=statements,
+            evidence=_beyond(view, entries),
+            follow_up_questions=tuple(questions),
+            notices=tuple(notices_for(view, statements, [*view.evidence, *entries], self._today())),
+        )
+
+    def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
+        chosen = self._chooser.choose(view, evidence, query)
+        context = self._extractor.choose(self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
+        stated = [*chosen.sentences]
+        stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
+        lines, entries = self._writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])
+        choice = chosen.choice if chosen.sentences or lines else None
+        more = [notice("no_choice_supported", view.language)] if choice is None else []
+        if not stated and not lines:
+            return abstained(view, more=more)
+        return self._draft(view, stated, choice, more, lines, entries)
+
+    def _query(self, view: AnswerView, evidence: Sequence[Evidence]) -> str:
+        """The question in the language of the evidence; "" when a Chinese question has no English words to look for."""
+        if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
+            return view.question
+        names = self._terms.equivalents(view.question)
+        asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
+        return " ".join(dict.fromkeys([*names, *asked[:1]]))
+
+    def _draft(
+        self,
+        view: AnswerView,
+        chosen: Sequence[Sentence],
+        choice: Choice | None,
+        more: Sequence[Notice],
+        lines: Sequence[Statement] = (),
+        entries: Sequence[Evidence] = (),
+    ) -> Draft:
+        statements = (*(statement(s) for s in chosen), *lines)
+        cited = [*(s.evidence for s in chosen), *entries]
+        notices = notices_for(view, statements, [*view.evidence, *cited], self._today())
+        return Draft(statements=statements, evidence=_beyond(view, cited), choice=choice, notices=(*more, *notices))
+
+
+def _quotable(view: AnswerView) -> list[Evidence]:
+    """What may be quoted: retrieved texts and the graph's; on the direct path the graph's only."""
+    origins = (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (Origin.RETRIEVED, Origin.KNOWLEDGE_GRAPH)
+    return [e for e in view.evidence if e.citable and e.origin in origins and e.kind != "record"]
+
+
+def _only(view: AnswerView, disease: RankedDisease) -> AnswerView:
+    """The view with one disease in its differential."""
+    return view.model_copy(update={"differential": Differential(ranking=(disease,))})
+
+
+def _beyond(view: AnswerView, cited: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Cited evidence that the view does not hold, each once."""
+    held = {e.id for e in view.evidence}
+    return tuple({e.id: e for e in cited if e.id not in held}.values())

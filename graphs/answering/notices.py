@@ -1,0 +1,144 @@
+"""Notices of an answer: stable codes, and their words in both languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from graphs.answering.contract import AnswerView
+from graphs.triage.contract import Kind
+from tools.contract import Notice, Severity
+from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
+from tools.text.language import language_of
+
+NOTICES: dict[str, tuple[Severity, str, str]] = {
+    "nothing_found": (
+        Severity.WARNING,
+        "Nothing was found that answers this. No answer is given.",
+        "没有找到可以回答该问题的证据，因此不作回答。",
+    ),
+    "terms_not_found": (
+        Severity.WARNING,
+        "No evidence mentions: {detail}.",
+        "证据中没有提到：{detail}。",
+    ),
+    "no_choice_supported": (
+        Severity.WARNING,
+        "The evidence found supports no option clearly, so none is chosen.",
+        "现有证据不足以明确支持任何选项，因此不作选择。",
+    ),
+    "evidence_in_english": (
+        Severity.INFO,
+        "The evidence is in English and is quoted as it stands.",
+        "证据为英文，按原文引用。",
+    ),
+    "clinician_review": (
+        Severity.WARNING,
+        "This is a high-risk matter ({detail}): a clinician must review the answer before anyone acts on it.",
+        "此问题风险较高（{detail}）：采取任何行动前须由临床医生审核。",
+    ),
+    "starter_knowledge": (
+        Severity.INFO,
+        "The starter library and knowledge graph are general medical knowledge, not clinically reviewed.",
+        "内置资料库和知识图谱为一般医学知识，未经临床审核。",
+    ),
+    "past_review_date": (
+        Severity.WARNING,
+        "Past its review date: {detail}.",
+        "已过复审日期：{detail}。",
+    ),
+    "evidence_under_concern": (
+        Severity.WARNING,
+        "An expression of concern or a preprint is cited: {detail}.",
+        "引用了被表示关注的文献或预印本：{detail}。",
+    ),
+}
+
+UNREVIEWED = frozenset({"library", "graph"})  # ours: collections that ship with the house
+# High-risk topics, in words; ours.
+TOPICS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    (
+        "dosing",
+        "用药剂量",
+        re.compile(
+            r"\b(?:dos(?:e|es|ing|age)|mg|mcg|micrograms?|milligrams?|ml per|overdose)\b|剂量|毫克|用量|过量", re.I
+        ),
+    ),
+    (
+        "pregnancy or breastfeeding",
+        "妊娠或哺乳",
+        re.compile(r"\b(?:pregnan\w+|breast-?feed\w*|trimester|expecting a baby)\b|怀孕|妊娠|孕妇|哺乳", re.I),
+    ),
+    (
+        "children",
+        "儿童",
+        re.compile(
+            r"\b(?:child(?:ren)?|infants?|bab(?:y|ies)|newborns?|neonat\w+|toddlers?|paediatric|pediatric"
+            r"|\d+[- ](?:month|week)s?[- ]old|(?:my|our) (?:son|daughter))\b|儿童|小儿|婴儿|新生儿|幼儿|宝宝|孩子",
+            re.I,
+        ),
+    ),
+    (
+        "emergency",
+        "急症",
+        re.compile(
+            r"\b(?:emergency|cardiac arrest|anaphyla\w+|shock|stroke|heart attack|myocardial infarction|suicid\w+"
+            r"|sepsis)\b"
+            r"|急症|急救|休克|心肌梗死|脑卒中|自杀|过敏性休克|脓毒症",
+            re.I,
+        ),
+    ),
+)
+SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge format
+
+
+def notice(code: str, language: str, detail: str = "") -> Notice:
+    """The notice with this code in a language; ``detail`` fills its gap."""
+    severity, english, chinese = NOTICES[code]
+    text = (chinese if language == "zh" else english).format(detail=detail)
+    return Notice(code=code, text=text, severity=severity)
+
+
+def notices_for(
+    view: AnswerView, statements: Sequence[Statement], evidence: Iterable[Evidence], today: date
+) -> list[Notice]:
+    """What the user must know about an answer that was given: sources, dates, language, risk."""
+    cited_ids = {c.evidence_id for s in statements for c in s.citations}
+    cited = [e for e in {e.id: e for e in evidence}.values() if e.id in cited_ids]
+    out: list[Notice] = []
+    risks = high_risk(view)
+    if risks:
+        out.append(notice("clinician_review", view.language, ", ".join(risks)))
+    if any(EvidenceId.parse(e.id).collection in UNREVIEWED for e in cited):
+        out.append(notice("starter_knowledge", view.language))
+    late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
+    if late:
+        out.append(notice("past_review_date", view.language, _names(late)))
+    doubtful = [e for e in cited if e.status in (Status.CONCERN, Status.PREPRINT)]
+    if doubtful:
+        out.append(notice("evidence_under_concern", view.language, _names(doubtful)))
+    if view.language == "zh" and _english(statements):
+        out.append(notice("evidence_in_english", view.language))
+    return out
+
+
+def high_risk(view: AnswerView) -> list[str]:
+    """Why the matter is high-risk, in the view's language; empty when it is not."""
+    zh = view.language == "zh"
+    found = [chinese if zh else english for english, chinese, pattern in TOPICS if pattern.search(view.question)]
+    if view.red_flags:
+        found.append("急症征象" if zh else "signs of an emergency")
+    ranking = view.differential.ranking if view.differential is not None else ()
+    if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranking and ranking[0].severity in SEVERE:
+        found.append("首位诊断可能严重" if zh else "a severe leading diagnosis")
+    return list(dict.fromkeys(found))
+
+
+def _english(statements: Sequence[Statement]) -> bool:
+    quoted = [s for s in statements if s.origin is not Origin.PARAMETRIC]
+    return any(language_of(c.quote) == "en" for s in quoted for c in s.citations)
+
+
+def _names(items: Sequence[Evidence]) -> str:
+    return "; ".join(dict.fromkeys(e.title or e.id for e in items))

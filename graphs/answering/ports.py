@@ -1,0 +1,25 @@
+"""What the local answerer is lent: a ranker of sentences and the entries of the knowledge graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tools.evidence import Evidence
+
+
+class SentenceRanker(Protocol):
+    """Ranks the sentences of texts for a query."""
+
+    def __call__(self, query: str, texts: Sequence[str]) -> Sequence[tuple[int, int, int, float]]:
+        """(index, start, end, score) of sentences, best first; ``texts[index][start:end]`` is the sentence."""
+
+
+class GraphEntries(Protocol):
+    """The knowledge graph's own texts, as evidence (``graph:starter/<disease>``)."""
+
+    def entry(self, disease: str, language: str) -> Evidence | None:
+        """The entry of a disease, None when the graph has none."""
+
+    def sentence_for(self, disease: str, finding: str, language: str) -> tuple[int, int] | None:
+        """Characters of the entry's text that say what a finding means for the disease; None when it does not say."""

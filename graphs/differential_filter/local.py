@@ -1,0 +1,164 @@
+"""The local differential document filter.
+
+ICA-RAG asks a model of each document whether it supports the diagnosis, and only supported documents stay. Here support
+is counted: leading diseases of the differential, findings of the case that the document states, less what it
+contradicts. For questions that are no case relevance is judged, and documents that refute stay (ours).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from graphs.differential_filter.contract import Stance, Verdict
+from graphs.differential_filter.mentions import Said, Wordings, about, read
+from graphs.judging.polarity import Reply, is_closed, reply_of
+from graphs.judging.relevance import Relevance
+from graphs.triage.contract import Kind
+from tools.contract import Differential, Finding, RankedDisease
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Frozen, Status
+from tools.text.sentences import Span, sentences
+
+
+class FilterSettings(Frozen):
+    """Settings of the local filter. All ours.
+
+    Attributes:
+        leading: diseases of the differential that a document may be about.
+        disease_weight: part of the support that comes from the disease; the rest comes from findings.
+        enough: findings of the case that, stated together, count in full.
+        conflict: support that each conflict takes away.
+        least_support: support from which a document stays.
+        least_findings: findings that a document about no leading disease must state.
+        relevant: relevance from which a document stays, for questions that are no case.
+    """
+
+    leading: int = 5
+    disease_weight: float = 0.6
+    enough: int = 3
+    conflict: float = 0.2
+    least_support: float = 0.25
+    least_findings: int = 2
+    relevant: float = 0.35
+
+
+class DocumentFilterLocal:
+    """Judges documents without a service.
+
+    Args:
+        encoder: for relevance.
+        wordings: other wordings of a finding by its id, from the knowledge graph.
+    """
+
+    def __init__(
+        self, encoder: Encoder, wordings: Wordings | None = None, settings: FilterSettings | None = None
+    ) -> None:
+        self._relevance = Relevance(encoder)
+        self._wordings = wordings
+        self._settings = settings or FilterSettings()
+
+    async def judge(
+        self,
+        question: str,
+        kind: str,
+        findings: Sequence[Finding],
+        differential: Differential | None,
+        documents: Sequence[Evidence],
+    ) -> list[Verdict]:
+        """One verdict a document, in order."""
+        if kind in (Kind.CASE, Kind.FOLLOW_UP) and (findings or differential):
+            return await asyncio.to_thread(self._judge_case, findings, differential, documents)
+        return await asyncio.to_thread(self._judge_question, question, documents)
+
+    def _judge_case(
+        self, findings: Sequence[Finding], differential: Differential | None, documents: Sequence[Evidence]
+    ) -> list[Verdict]:
+        ranking = differential.ranking[: self._settings.leading] if differential is not None else ()
+        return [self._supports(document, findings, ranking) for document in documents]
+
+    def _supports(self, document: Evidence, findings: Sequence[Finding], ranking: Sequence[RankedDisease]) -> Verdict:
+        if document.status is Status.RETRACTED:
+            return _retracted(document)
+        disease = about(document, ranking)
+        said = read(document, findings, self._wordings)
+        agreed = [s for s in said if s.agrees]
+        conflicts = [s for s in said if s.agrees is False] if disease is not None else []
+        support = self._support(disease, ranking, len(agreed), len(conflicts))
+        stated = disease is not None and bool(disease.findings_for or agreed)
+        if not stated and len(agreed) < self._settings.least_findings:
+            return _verdict(document, False, Stance.IRRELEVANT, support, _why_irrelevant(disease, agreed))
+        if len(conflicts) > len(agreed) or support < self._settings.least_support:
+            stance = Stance.CONFLICTS if conflicts else Stance.IRRELEVANT
+            return _verdict(document, False, stance, support, _why(disease, agreed, conflicts))
+        return _verdict(document, True, Stance.SUPPORTS, support, _why(disease, agreed, conflicts))
+
+    def _support(
+        self, disease: RankedDisease | None, ranking: Sequence[RankedDisease], agreed: int, conflicts: int
+    ) -> float:
+        set_ = self._settings
+        share = (disease.score / ranking[0].score if ranking[0].score > 0 else 1.0) if disease is not None else 0.0
+        stated = min(agreed / set_.enough, 1.0)
+        total = set_.disease_weight * (0.5 + 0.5 * share if disease is not None else 0.0)  # ours: half for being named
+        total += (1 - set_.disease_weight) * stated - set_.conflict * conflicts
+        return min(max(total, 0.0), 1.0)
+
+    def _judge_question(self, question: str, documents: Sequence[Evidence]) -> list[Verdict]:
+        if not documents:
+            return []
+        texts = [f"{d.title}. {d.text}" if d.title else d.text for d in documents]
+        relevance = self._relevance.score([question], texts).relevance[0]
+        closed = is_closed(question)
+        return [self._relevant(question, closed, d, float(r)) for d, r in zip(documents, relevance, strict=True)]
+
+    def _relevant(self, question: str, closed: bool, document: Evidence, relevance: float) -> Verdict:
+        if document.status is Status.RETRACTED:
+            return _retracted(document)
+        relevance = min(max(relevance, 0.0), 1.0)
+        if relevance < self._settings.relevant:
+            reason = f"not about the question (relevance {relevance:.2f})"
+            return _verdict(document, False, Stance.IRRELEVANT, relevance, reason)
+        stance, cue = _stance(question, document) if closed else (Stance.RELEVANT, "")
+        reason = f"relevance {relevance:.2f}" + (f"; {stance.value}: {_short(cue)}" if cue else "")
+        return _verdict(document, True, stance, relevance, reason)
+
+
+def _stance(question: str, document: Evidence) -> tuple[Stance, str]:
+    """What the first sentence with a cue says to a closed question, and that sentence."""
+    spans = sentences(document.text) or (Span(0, len(document.text)),)
+    for span in spans:
+        reply = reply_of(question, span.of(document.text))
+        if reply is Reply.YES:
+            return Stance.SUPPORTS, span.of(document.text)
+        if reply is Reply.NO:
+            return Stance.REFUTES, span.of(document.text)
+        if reply is Reply.MAYBE:
+            return Stance.RELEVANT, span.of(document.text)
+    return Stance.RELEVANT, ""
+
+
+def _why(disease: RankedDisease | None, agreed: Sequence[Said], conflicts: Sequence[Said]) -> str:
+    parts = [f"about {disease.name}"] if disease is not None else []
+    if agreed:
+        parts.append("agrees on " + ", ".join(s.finding for s in agreed[:4]))
+    parts += [f"conflict on {s.finding}: the document says '{_short(s.clause)}'" for s in conflicts[:3]]
+    return "; ".join(parts) or "names no leading disease and no finding of the case"
+
+
+def _why_irrelevant(disease: RankedDisease | None, agreed: Sequence[Said]) -> str:
+    if disease is not None:
+        return f"about {disease.name}, which no finding of the case speaks for"
+    found = f"states only {agreed[0].finding}" if agreed else "states no finding of the case"
+    return f"about no leading disease and {found}"
+
+
+def _retracted(document: Evidence) -> Verdict:
+    return _verdict(document, False, Stance.IRRELEVANT, 0.0, "retracted")
+
+
+def _verdict(document: Evidence, keep: bool, stance: Stance, support: float, reason: str) -> Verdict:
+    return Verdict(evidence_id=document.id, keep=keep, stance=stance, support=round(support, 4), reason=reason)
+
+
+def _short(text: str, limit: int = 90) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,0 +1,116 @@
+"""What a document says about a case: the diseases that it is about, the findings that it states or rules out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tools.contract import Finding, RankedDisease
+from tools.evidence import Evidence, EvidenceId, Frozen
+from tools.text.clauses import clauses
+from tools.text.language import HAN
+from tools.text.tokens import tokens
+
+Wordings = Callable[[str], Sequence[str]]
+"""Wordings of a finding by its id in the graph; none for an id that it does not know."""
+
+LATIN_WORD = re.compile(r"[a-z]")
+# Words by which a document calls a finding usual in what it is about; ours.
+TYPICAL = re.compile(
+    r"\b(?:typical(?:ly)?|usual(?:ly)?|common(?:ly)?|characteristic(?:ally)?|classic(?:al|ally)?|leading|main|hallmark|almost"
+    r" always|always|nearly all|most (?:people|patients|children|adults)|cardinal)\b|典型|常见|多见|通常|主要|特征",
+    re.IGNORECASE,
+)
+# Sections in which findings belong to other diseases (the house's monographs, and "differential diagnosis" elsewhere).
+OTHERS = re.compile(r"confused with|differential|鉴别", re.IGNORECASE)
+LONGEST_PHRASE = 8  # words; ours: a longer clause of the case is a story, not the name of a finding
+
+
+class Said(Frozen):
+    """One mention of a finding of the case in a document.
+
+    ``agrees`` is False when the document rules out what the case states, or calls usual what the case denies;
+    None when it says neither.
+    """
+
+    finding: str
+    clause: str
+    agrees: bool | None
+
+
+@dataclass(frozen=True)
+class _Clause:
+    text: str
+    words: frozenset[str]
+    present: bool | None
+    typical: bool
+
+
+def read(document: Evidence, findings: Sequence[Finding], wordings: Wordings | None) -> list[Said]:
+    """What the document says about each finding, the clearest mention of each."""
+    section = document.section or ""
+    others = OTHERS.search(section) is not None
+    parts = [
+        _Clause(c.text, frozenset(tokens(c.plain)), c.present, TYPICAL.search(c.text) is not None)
+        for c in clauses(document.text)
+        if not c.other
+    ]
+    said = [_mention(f, phrases(f, wordings), parts, others) for f in findings]
+    return [s for s in said if s is not None]
+
+
+def phrases(finding: Finding, wordings: Wordings | None) -> list[frozenset[str]]:
+    """The word sets by which a finding is recognised: its name, its clause when short, its other wordings."""
+    told = [finding.name, *(wordings(finding.id) if wordings and finding.id else ())]
+    if len(finding.clause.split()) <= LONGEST_PHRASE:
+        told.append(finding.clause)
+    sets = [frozenset(tokens(t)) for t in told]
+    return list(dict.fromkeys(s for s in sets if s))
+
+
+def about(document: Evidence, diseases: Sequence[RankedDisease]) -> RankedDisease | None:
+    """The best ranked disease that the document is about: by its id, its title, or a mention in its text."""
+    name = EvidenceId.parse(document.id).name
+    for disease in diseases:
+        if name.split("/")[-1] == disease.disease or _named(document.title, disease):
+            return disease
+    return next((d for d in diseases if _named(document.text, d)), None)
+
+
+def _named(text: str, disease: RankedDisease) -> bool:
+    if disease.name_zh and disease.name_zh in text:
+        return True
+    if not LATIN_WORD.search(text.lower()):
+        return False
+    bag = tokens(text)
+    plain = re.sub(r"\([^)]*\)", " ", disease.name)
+    wanted = [t for t in tokens(plain) if not HAN.match(t)]
+    return bool(wanted) and _in_order(wanted, bag)
+
+
+def _in_order(wanted: list[str], bag: list[str]) -> bool:
+    size = len(wanted)
+    return any(bag[i : i + size] == wanted for i in range(len(bag) - size + 1))
+
+
+def _mention(finding: Finding, names: Sequence[frozenset[str]], parts: Sequence[_Clause], others: bool) -> Said | None:
+    found = [p for p in parts if any(n <= p.words for n in names)]
+    if not found:
+        return None
+    stances = [(_agrees(finding, part, others), part) for part in found]
+    for wanted in (False, True, None):
+        for agrees, part in stances:
+            if agrees is wanted:
+                return Said(finding=finding.name, clause=part.text, agrees=agrees)
+    return None
+
+
+def _agrees(finding: Finding, part: _Clause, others: bool) -> bool | None:
+    if finding.present is None or part.present is None or others:
+        return None
+    if finding.present and not part.present:
+        return False
+    if not finding.present and part.present:
+        return False if part.typical else None
+    return True

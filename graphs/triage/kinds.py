@@ -1,0 +1,122 @@
+"""The kind of a message, by rules in order: options, courtesy, other fields, a patient, what went before, medicine."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from graphs.triage import corrections, lexicon, questions
+from graphs.triage.contract import Kind, SessionView
+from graphs.triage.guards import TEXTBOOK
+
+COURTESY = 100  # characters; ours: longer messages say more than courtesy
+FEW = 15  # words of a bare list of complaints; ours
+# Words of the lists that are as common outside medicine: alone they prove nothing beside a word of another field.
+WEAK = re.compile(
+    r"^(?:low|periods?|sick|blocked|weight|sleep\w*|vision|hearing|discharge|bites?|spots?|condition|health\w*|operations?|drugs?|nerves?|skin|"
+    r"hearts?|brain|heart|fits?|burn\w*|diet\w*|gp|test|pounding|ill|breath\w*|stool|history|patients?|doctors?|bodies|yellow|blood|hurt\w*|病|药|医|吐|累|酸|晕)$",
+    re.IGNORECASE,
+)
+THERAPY = re.compile(r"\b(?:treatment\w*|therap\w+|management|dose|dosage|guidelines?|drugs?|vaccin\w+|screening|prognosis|causes?|vs|versus|evidence)\b|治疗|疗效|剂量|证据", re.I)
+EFFECT = re.compile(
+    r"\b(?:reduces?|prevents?|treats?|cures?|relieves?|works? for|side effects?|safe (?:in|for|to take|with)|effective|efficacy|dose|dosing|contraindicated|"
+    r"better than (?:placebo|nothing)|first[- ]line)\b|有效|疗效|副作用|治疗|剂量|预防",
+    re.IGNORECASE,
+)
+
+
+class Verdict(NamedTuple):
+    """A kind, one line why, and whether the message leans on what went before."""
+
+    kind: Kind
+    reason: str
+    leans: bool = False
+
+
+def classify(text: str, session: SessionView, *, has_options: bool = False) -> Verdict:
+    """The kind of a message; FOLLOW_UP is decided before, from the pending question."""
+    hits = _medical_words(text)
+    other = lexicon.OFF_TOPIC.search(text)
+    outside = other is not None and all(WEAK.match(h) for h in hits)
+    if has_options:
+        return Verdict(Kind.OUT_OF_SCOPE, f"options about {other[0]!r}") if other and outside else Verdict(Kind.MULTIPLE_CHOICE, "options are given")
+    if len(text) <= COURTESY and lexicon.SMALL_TALK.match(text) and lexicon.GREETING.search(text):
+        return Verdict(Kind.SMALL_TALK, "nothing but courtesy")
+    if lexicon.MAKE.search(text):
+        return Verdict(Kind.OUT_OF_SCOPE, "asks for a product of writing or code")
+    if outside and other:
+        return Verdict(Kind.OUT_OF_SCOPE, f"about another field: {other[0]!r}")
+    patient = describes_patient(text)
+    if patient:
+        return Verdict(Kind.CASE, patient)
+    return _in_session(text, session, bool(hits)) or _by_subject(text, hits)
+
+
+def _medical_words(text: str) -> list[str]:
+    """The first medical words of a message; a few are enough."""
+    found: list[str] = []
+    for pattern in (lexicon.SYMPTOM, lexicon.MEDICAL):
+        for match, _ in zip(pattern.finditer(text), range(3), strict=False):
+            found.append(match[0])
+    return found
+
+
+def describes_patient(text: str) -> str:
+    """Why a message describes a patient; "" when it does not."""
+    sentences = questions.parts(text)
+    told = [s for s in sentences if not questions.is_question(s)]
+    complaint = next((m for m in map(lexicon.SYMPTOM.search, told) if m), None)
+    header = lexicon.HEADER.search(text)
+    if complaint:
+        return _told(text, complaint, header)
+    asked = lexicon.SYMPTOM.search(text)
+    if asked is None:
+        return ""
+    if header and (told or not questions.OPENING.match(text)):
+        return f"a patient is described: {header[0].strip()!r}, {asked[0]!r}"
+    own = lexicon.OWN.search(text)
+    if own and not TEXTBOOK.search(text) and not told:
+        return f"somebody's own complaint: {own[0]!r}, {asked[0]!r}"
+    return ""
+
+
+def _told(text: str, complaint: re.Match[str], header: re.Match[str] | None) -> str:
+    for name, match in (("age and sex", header), ("a note", lexicon.NOTE.search(text)), ("somebody", lexicon.OWN.search(text))):
+        if match:
+            return f"a patient is described: {name} {match[0].strip()!r}, {complaint[0]!r}"
+    if THERAPY.search(text):
+        return ""
+    course = lexicon.COURSE.search(text)
+    if course:
+        return f"a complaint and its course: {complaint[0]!r}, {course[0].strip()!r}"
+    several = {m[0].lower() for m in lexicon.SYMPTOM.finditer(text)}
+    listed = len(several) >= 2 and len(text.split()) <= FEW and not any(map(questions.is_question, questions.parts(text)))
+    return f"complaints are listed: {', '.join(sorted(several)[:3])}" if listed else ""
+
+
+def _in_session(text: str, session: SessionView, medical: bool) -> Verdict | None:
+    """What a message means beside what was said before; None when it stands on its own."""
+    if not (session.case or session.question):
+        return None
+    asks = any(map(questions.is_question, questions.parts(text)))
+    leaning = questions.leans(text)
+    if session.kind == Kind.EVIDENCE or session.kind == Kind.MULTIPLE_CHOICE:
+        return Verdict(Kind.EVIDENCE, "goes on from the question before", leans=True) if leaning else None
+    if not session.case:
+        return None
+    if corrections.is_correction(text, session.case):
+        return Verdict(Kind.CASE, "corrects the case")
+    if leaning or (asks and lexicon.OWN.search(text)):
+        return Verdict(Kind.CASE, "asks about the case told so far")
+    if not asks and (medical or len(text.split()) <= FEW):
+        return Verdict(Kind.CASE, "adds to the case told so far")
+    return None
+
+
+def _by_subject(text: str, hits: list[str]) -> Verdict:
+    if hits:
+        return Verdict(Kind.EVIDENCE, f"a medical question: {hits[0]!r}")
+    effect = EFFECT.search(text)
+    if effect and any(map(questions.is_question, questions.parts(text))):
+        return Verdict(Kind.EVIDENCE, f"asks for an effect: {effect[0]!r}")
+    return Verdict(Kind.OUT_OF_SCOPE, "nothing medical was recognised" if text else "nothing was said")

@@ -1,0 +1,117 @@
+"""Triage without a model: open rules, in an order that a person can follow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from graphs.triage import corrections, lexicon, questions
+from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
+from graphs.triage.emergency import load_rules, red_flags
+from graphs.triage.follow_up import Reply, read_reply
+from graphs.triage.kinds import Verdict, classify
+from graphs.triage.options import parse_options
+from graphs.triage.standalone import stand_alone
+from tools.contract import Finding
+from tools.text.demographics import read_person
+from tools.text.language import language_of
+
+NEW_CASE = ("another patient", "different patient", "new patient", "new case", "next patient", "另一个患者", "另一位患者", "新病例", "换一个")
+PEOPLE = 1.5  # years by which two ages must differ to be two people; ours
+
+
+class Turn(NamedTuple):
+    """The turn as it stands alone, and the patient's case so far."""
+
+    question: str
+    case: str
+
+
+class TriageLocal:
+    """Classifies a message by rules over words and forms, English and Chinese."""
+
+    def __init__(self) -> None:
+        load_rules()  # compiled here, not in a user's first question
+
+    async def decide(self, message: str, session: SessionView) -> TriageDecision:
+        """Classify the message. Never raises for any text."""
+        return self.decide_now(message, session)
+
+    def decide_now(self, message: str, session: SessionView) -> TriageDecision:
+        """The same, for callers without an event loop."""
+        text = message.strip().replace("’", "'")
+        language = _language(text, session)
+        parsed = parse_options(text)
+        verdict = classify(text, session, has_options=bool(parsed.options))
+        if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
+            flags = red_flags(text, language, exam=True)
+            return TriageDecision(
+                kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options, red_flags=flags,
+                reason=verdict.reason,
+            )  # fmt: skip
+        reply = _reply(text, session)
+        if reply is not None:
+            case = corrections.join(session.case, reply.statement)
+            reason = f"answers our question: {session.asked.text if session.asked else ''}"
+            return _decision(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding)
+        turn = _turn(verdict, text, session)
+        flags = red_flags(turn.question if turn.case else text, language)
+        if flags and verdict.kind in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE):
+            verdict, turn = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"), Turn(text, text)
+        return _decision(verdict, language, turn, flags)
+
+
+def _decision(
+    verdict: Verdict, language: str, turn: Turn, flags: tuple[RedFlag, ...], answered: Finding | None = None
+) -> TriageDecision:
+    return TriageDecision(
+        kind=verdict.kind,
+        language=language,
+        question=turn.question,
+        case=turn.case,
+        closed=verdict.kind is Kind.EVIDENCE and questions.is_closed(turn.question),
+        red_flags=flags,
+        answered=answered,
+        reason=verdict.reason,
+    )
+
+
+def _reply(text: str, session: SessionView) -> Reply | None:
+    if session.asked is None or corrections.is_correction(text, session.case):
+        return None
+    return read_reply(text, session.asked)
+
+
+def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
+    """The stand-alone question of a classified message."""
+    if verdict.kind is Kind.CASE:
+        return _case(text, session)
+    if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
+        return Turn(stand_alone(text, session.question), "")
+    return Turn(text, "")
+
+
+def _case(text: str, session: SessionView) -> Turn:
+    if not session.case or _other_patient(text, session.case):
+        return Turn(text, text)
+    if corrections.is_correction(text, session.case):
+        case = corrections.correct(session.case, text)
+        return Turn(case, case)
+    if all(map(questions.is_question, questions.parts(text))):  # asks about the case, tells nothing new
+        return Turn(corrections.join(session.case, text), session.case)
+    case = corrections.add(session.case, text)
+    return Turn(case, case)
+
+
+def _other_patient(text: str, case: str) -> bool:
+    if any(words in text.lower() for words in NEW_CASE):
+        return True
+    if corrections.is_correction(text, case) or not lexicon.HEADER.search(text):
+        return False
+    now, before = read_person(text).age, read_person(case).age
+    return now is not None and before is not None and abs(now - before) > PEOPLE
+
+
+def _language(text: str, session: SessionView) -> str:
+    if any(c.isalpha() for c in text):
+        return language_of(text)
+    return language_of((session.asked.text if session.asked else "") or session.question or session.case or text)

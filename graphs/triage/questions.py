@@ -1,0 +1,69 @@
+"""Forms of questions: is it one, does yes or no answer it, does it lean on what was said before."""
+
+from __future__ import annotations
+
+import re
+
+from graphs.triage.guards import SENTENCE
+
+AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should|shall|will|would|has|have|had|may|might|must)"
+WH = re.compile(r"\b(?:what|which|how|when|why|who|whom|whose|where)\b", re.IGNORECASE)
+OPENING = re.compile(
+    rf"^\W*(?:(?:so|and|but|also|well|ok|please|then|now|in|for|among|with|after|during|hi|hello)\b[^?]{{0,60}}?,\s*)?"
+    rf"(?:so |and |but |also |please )*(?:what|which|how|when|why|who|where|{AUXILIARY})\b",
+    re.IGNORECASE,
+)
+CLOSED = re.compile(rf"^\W*(?:(?:in|for|among|with|after|during|so|and|but)\b[^?]{{0,80}}?,\s*|so |and |but |also )?{AUXILIARY}(?:n't)?\b", re.I)
+ALTERNATIVES = re.compile(
+    r"\b(?:is|are) [^,?]{2,60} or [^,?]{2,60} (?:better|safer|best|preferred|preferable|more|superior|worse)\b|"
+    r"\bor (?:can|should|do|is|are|does|would) (?:we|it|they|i|you|one)\b|\bor (?:instead|rather)\b",
+    re.IGNORECASE,
+)
+ALSO_OPEN = re.compile(r"\band (?:what|which|how|when|why|who|where)\b", re.IGNORECASE)
+CLOSED_ZH = re.compile(r"(?:吗|么)\s*[?？。]?\s*$|是否|能否|可否|会否|有没有|是不是|能不能|需不需要|要不要|会不会|可不可以|有无|应不应该|该不该")
+OPEN_ZH = re.compile(r"什么|怎么|怎样|如何|为何|为什么|哪|多少|几|谁|何时|多久|多大")
+ENDS = ("?", "？")
+
+LEANING = re.compile(
+    r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|during|after|if|without) [^?]{1,60}\??$|"
+    r"why(?: (?:not|is that|so))?\W*$|how (?:so|come|long|often|much|soon|sure|certain|many)\b[^?]{0,12}\?*$|what else\b|anything else\b|what next\b|"
+    r"(?:what|which) (?:is|are|would be) the (?:evidence|source|dose|alternatives?|side effects?|risks?|harms?|benefits?)\W*$|"
+    r"(?:any|are there any|is there any) (?:side effects?|risks?|harms?|alternatives?|evidence|contraindications?|interactions?)\W*$|"
+    r"(?:side effects?|dose|dosage|alternatives?|risks?|harms?|evidence|contraindications?|duration)\W*$|really\W*$|"
+    r"(?:can you )?(?:tell me more|explain|elaborate|go on|say more|more details?)\b.{0,20}$)",
+    re.IGNORECASE,
+)
+PRONOUN = re.compile(r"\b(?:it|its|this|that|these|those|they|them|their|the same)\b", re.IGNORECASE)
+LEANING_ZH = re.compile(
+    r"^\W*(?:那么?|还有|另外)?(?:.{1,12}呢[?？]?$|为什么(?:呢)?[?？]?$|为何[?？]?$|还有(?:什么|别的|其他|可能).{0,10}$|还可能是什么[?？]?$|怎么办[?？]?$|"
+    r"(?:有)?(?:什么)?(?:副作用|风险|剂量|替代|禁忌|证据|依据)(?:是什么|有哪些|多少|呢)?[?？]?$|多久[?？]?$|(?:请)?(?:再)?(?:详细|具体)?(?:说说|解释)(?:一下)?[。?？]?$)"
+)
+PRONOUN_ZH = re.compile(r"它|这个|这种|这|那个|那种|上述|该(?:药|病|方法)")
+LONG = 12  # words; ours: a longer question stands on its own feet
+
+
+def parts(text: str) -> list[str]:
+    """The sentences of a message, without empty ones."""
+    return [m[0].strip() for m in SENTENCE.finditer(text) if m[0].strip()]
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks."""
+    return sentence.endswith(ENDS) or OPENING.match(sentence) is not None or bool(CLOSED_ZH.search(sentence))
+
+
+def is_closed(text: str) -> bool:
+    """Whether yes, no or maybe answers the first question of a text."""
+    asked = next((s for s in parts(text) if is_question(s)), "")
+    if re.search(r"[\u4e00-\u9fff]", asked):
+        return CLOSED_ZH.search(asked) is not None and not (OPEN_ZH.search(asked) and not asked.rstrip("?？。 ").endswith("吗"))
+    return bool(CLOSED.match(asked)) and not ALTERNATIVES.search(asked) and not ALSO_OPEN.search(asked)
+
+
+def leans(text: str) -> bool:
+    """Whether a message can only be understood from what was said before: ``and in children?``, ``why?``, ``is it safe?``."""
+    text = text.strip()
+    if LEANING.match(text) or LEANING_ZH.match(text):
+        return True
+    short = len(text.split()) <= LONG and len(text) <= 80
+    return short and any(map(is_question, parts(text))) and bool(PRONOUN.search(text) or PRONOUN_ZH.search(text))

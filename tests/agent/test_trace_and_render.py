@@ -1,0 +1,119 @@
+"""Traces are read back whole; answers are shown so that a reader finds emergency, source and quote."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from agent.cli.ask import parse_options
+from agent.cli.render import show_answer
+from agent.cli.trace import tree_of
+from agent.trace import TraceRecorder, list_runs, read_trace
+from graphs.answering.contract import Answer, Choice
+from graphs.triage.contract import RedFlag
+from prompts.errors import DataError, InputError
+from tools.contract import FollowUpQuestion, Notice, RankedDisease
+from tools.evidence import Evidence, Origin, Statement, cite
+
+TEXT = "Dexamethasone shortens croup. [It] is given once."
+
+
+def answer(**changes: object) -> Answer:
+    source = Evidence(
+        id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="monograph", origin=Origin.RETRIEVED
+    )
+    statement = Statement(text="Dexamethasone shortens croup.", origin=source.origin, citations=(cite(source, 0, 29),))
+    disease = RankedDisease(
+        disease="croup",
+        name="Croup",
+        name_zh="急性喉炎",
+        icd10="J05.0",
+        l2="upper",
+        l1="respiratory",
+        score=0.75,
+        severity="urgent",
+        findings_for=("barking cough",),
+        findings_against=("no stridor",),
+        evidence_id="graph:starter/croup",
+    )
+    fields: dict[str, object] = {
+        "question": "q",
+        "kind": "case",
+        "language": "en",
+        "statements": [statement],
+        "evidence": [source],
+        "differential": [disease],
+        "follow_up_questions": [FollowUpQuestion(finding="stridor", text="Is breathing noisy?", gain=0.4)],
+        "notices": [Notice(code="x", text="A [bold]notice[/bold].")],
+        "emergency": [RedFlag(code="airway", seen="drooling", advice="Call 112 now.")],
+        "run": "s/1",
+    }
+    return Answer.model_validate({**fields, **changes})
+
+
+def shown(item: Answer) -> str:
+    out = io.StringIO()
+    show_answer(Console(file=out, width=120, highlight=False), item)
+    return out.getvalue()
+
+
+def test_an_answer_shows_emergency_first_then_statement_source_and_table() -> None:
+    text = shown(answer())
+    order = ["EMERGENCY", "Dexamethasone shortens croup. [1]", "J05.0", "Is breathing noisy?", "[bold]", "Retrieved"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "\x1b[" not in text, "colour where there is no terminal"
+    for part in ("75%", "barking cough", "no stridor", "library:croup@0-"):
+        assert part in text
+
+
+def test_a_statement_without_source_is_marked() -> None:
+    parametric = Statement(text="Known by heart.", origin=Origin.PARAMETRIC)
+    assert "Known by heart. (not retrieved, not verified)" in shown(answer(statements=[parametric]))
+
+
+def test_a_choice_and_an_abstention_are_said() -> None:
+    choice = Choice(label="B", text="Dexamethasone", confidence=0.8, reason="one source supports it")
+    assert "B: Dexamethasone" in shown(answer(choice=choice))
+    assert "No answer is given." in shown(answer(statements=[], abstained=True))
+
+
+def test_a_chinese_answer_uses_chinese_names() -> None:
+    assert "急性喉炎" in shown(answer(language="zh"))
+
+
+def test_a_trace_is_read_back_and_a_cut_last_line_is_forgiven(tmp_path: Path) -> None:
+    recorder = TraceRecorder(tmp_path, "s1/1")
+    recorder.event("step_started", step="triage")
+    recorder.event("step_finished", step="triage", seconds=0.01, summary="胸痛 [case]")
+    recorder.close()
+    with recorder.path.open("a") as file:
+        file.write('{"kind": "cut')
+    events = read_trace(tmp_path, "s1/1")
+    assert [e["kind"] for e in events] == ["run", "step_started", "step_finished"]
+    out = io.StringIO()
+    Console(file=out, width=100).print(tree_of("s1/1", events))
+    assert "triage  10 ms  胸痛 [case]" in out.getvalue()
+    assert list_runs(tmp_path) == ["s1/1"]
+
+
+def test_a_damaged_trace_and_an_unknown_run_are_typed_errors(tmp_path: Path) -> None:
+    folder = tmp_path / "s1"
+    folder.mkdir()
+    (folder / "1.jsonl").write_text('broken\n{"kind": "run"}\n')
+    with pytest.raises(DataError, match="Line 1"):
+        read_trace(tmp_path, "s1/1")
+    for run in ("s1/2", "s1", "../x/1", "s1/one"):
+        with pytest.raises(InputError):
+            read_trace(tmp_path, run)
+
+
+def test_options_are_read_and_slips_are_named() -> None:
+    assert parse_options(["A=yes", "B = no"]) == {"A": "yes", "B": "no"}
+    assert parse_options([]) is None
+    for slip in (["A"], ["=x"], ["A="], ["A=x", "A=y"]):
+        with pytest.raises(InputError):
+            parse_options(slip)

@@ -1,0 +1,70 @@
+"""Killed with -9 in mid-run and continued in a new process: no finished node runs again, and the answer is the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+from support.machine_parts import Scripted, parts
+from agent.agent import Agent
+from agent.settings import Settings
+
+class Log(list):
+    def append(self, line):
+        with open({log!r}, "a") as file:
+            file.write(line + "\\n")
+
+agent = Agent(Settings(home={home!r}), parts=parts(Scripted(log=Log(), pause={pause!r})))
+answer = {call}
+print(answer.to_json(exclude={{"usage"}}))
+agent.close()
+"""
+
+
+def start(home: Path, log: Path, call: str, pause: dict[str, float]) -> subprocess.Popen[str]:
+    code = SCRIPT.format(tests=str(ROOT / "tests"), log=str(log), home=str(home), pause=pause, call=call)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def wait_for(log: Path, line: str) -> None:
+    for _ in range(600):
+        if line in lines(log):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{line} was never reached")
+
+
+@pytest.mark.parametrize("killed_in", ["plan 2", "select", "verify"])
+def test_no_finished_node_runs_again(tmp_path: Path, killed_in: str) -> None:
+    ask = "agent.ask('croup?', session='s')"
+    whole, undisturbed = tmp_path / "whole", tmp_path / "whole.log"
+    expected, _ = start(whole, undisturbed, ask, {}).communicate(timeout=60)
+
+    home, log = tmp_path / "cut", tmp_path / "cut.log"
+    process = start(home, log, ask, {killed_in: 60})
+    wait_for(log, killed_in)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    before = lines(log)
+
+    answer, _ = start(home, log, "agent.resume('s')", {}).communicate(timeout=60)
+    assert answer == expected
+    after = lines(log)[len(before) :]
+    assert after[0] == killed_in, "the node that was cut off runs again, and none before it"
+    assert before[:-1] + after == lines(undisturbed)

@@ -1,0 +1,97 @@
+"""The pieces of text that are matched for each clause: itself, read with its neighbour, and with its topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tools.text.clauses import Clause
+from tools.text.language import language_of
+from tools.text.negation import is_negative_phrase
+
+JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
+BARE = 4  # words of a list item that only says where; ours
+LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
+# ours: a clause that goes on about what was told before
+_GOES_ON = re.compile(
+    r"^\W*(?:it|they|that|this|these|which|the (?:pain|rash|swelling|cough|lump|attacks?|headache)|worse|better|relieved|eased|eases|"
+    r"aggravated|lasts?|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
+    re.IGNORECASE,
+)
+_TOPICS = (
+    ("pain", re.compile(r"\b(?:pains?|painful|aches?|aching|hurts?|sore|discomfort|agony|stabbing|cramps?)\b", re.IGNORECASE)),
+    ("headache", re.compile(r"\b(?:headaches?|migraines?)\b", re.IGNORECASE)),
+    ("cough", re.compile(r"\bcough\w*", re.IGNORECASE)),
+    ("rash", re.compile(r"\b(?:rash|spots|blisters|hives|weals|wheals)\b", re.IGNORECASE)),
+    ("swelling", re.compile(r"\b(?:swelling|swollen|lump)\b", re.IGNORECASE)),
+    ("shortness of breath", re.compile(r"\b(?:breathless\w*|short(?:ness)? of breath)\b", re.IGNORECASE)),
+    ("palpitations", re.compile(r"\b(?:palpitations|heart (?:races|racing|pounding))\b", re.IGNORECASE)),
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A text to match for a clause.
+
+    Attributes:
+        members: the clauses that it is made of.
+        weight: what a match of it is worth against a match of the clause alone, 0..1.
+        negated: it is a denied clause with its negation, to be matched with negative wordings only (``no energy``).
+        negative: it holds a negating word, so that negative wordings may match it.
+        sites: the sites that its topic adds.
+    """
+
+    clause: int
+    text: str
+    members: tuple[int, ...] = ()
+    weight: float = 1.0
+    negated: bool = False
+    negative: bool = False
+    sites: frozenset[str] = frozenset()
+
+
+def units_of(clauses: Sequence[Clause]) -> list[Unit]:
+    """The units of every clause, in order of clauses."""
+    out: list[Unit] = []
+    topic, where = "", frozenset[str]()
+    for i, clause in enumerate(clauses):
+        out.append(Unit(i, clause.plain, (i,), negative=is_negative_phrase(clause.told)))
+        if clause.present is False and clause.told != clause.plain:
+            out.append(Unit(i, clause.told, (i,), negated=True, negative=True))
+        out += _joined(clauses, i)
+        named = _topic(clause)
+        if topic and not clause.reading:
+            negative = is_negative_phrase(clause.told)
+            if _GOES_ON.match(clause.plain):
+                told = f"{topic} {clause.plain}"
+                out.append(Unit(i, told, (i,), JOINED, sites=clause.sites or where, negative=negative))
+            elif not named and clause.sites and len(clause.plain.split()) <= BARE:
+                out.append(Unit(i, f"{clause.plain} {topic.split()[-1]}", (i,), JOINED, negative=negative))
+        if named:
+            topic, where = named, clause.sites
+    return out
+
+
+def _topic(clause: Clause) -> str:
+    """What a clause is about, in two or three words: ``chest pain``."""
+    if clause.present is False or clause.other:
+        return ""
+    for name, pattern in _TOPICS:
+        if pattern.search(clause.plain):
+            site = next(iter(sorted(clause.sites)), "") if name in ("pain", "swelling", "rash") else ""
+            return f"{site.replace('-', ' ')} {name}".strip()
+    return ""
+
+
+def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
+    """The clause read with the next ones of its sentence that are as present as it is."""
+    here = clauses[i]
+    text = here.plain
+    for n, following in enumerate(clauses[i + 1 : i + 3], start=i + 1):
+        if following.sentence != here.sentence or following.present is not here.present or following.reading or here.reading:
+            return
+        text = f"{text}{'' if language_of(text) == 'zh' else ' '}{following.plain}"
+        if len(text.split()) > LONGEST:
+            return
+        yield Unit(i, text, tuple(range(i, n + 1)), JOINED, negative=is_negative_phrase(text))

@@ -1,0 +1,69 @@
+"""Whether PubMed can be reached, found out once within a few seconds and remembered for a minute."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from concurrent.futures import Future
+from http.client import HTTPException
+
+REMEMBERED = 60.0  # seconds; ours: an outage is noticed within a minute, and costs one probe a minute
+
+
+class Reachability:
+    """Probes a server by HTTP, through the proxy that the environment names. Any HTTP answer counts as reachable.
+
+    Args:
+        base_url: of the E-utilities.
+        timeout: seconds a probe may take in all, name resolution included.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, base_url: str, timeout: float = 3.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url = f"{base_url.rstrip('/')}/einfo.fcgi"
+        self._timeout = timeout
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: tuple[float, bool] | None = None
+        self._running: Future[bool] | None = None
+
+    async def check(self) -> bool:
+        """Whether the server can be reached; never longer than the timeout."""
+        with self._lock:
+            if self._known is not None and self._clock() - self._known[0] < REMEMBERED:
+                return self._known[1]
+            if self._running is None:
+                self._running = Future()
+                # A daemon: a name server that hangs must not keep the process from ending.
+                threading.Thread(target=self._probe, args=(self._running,), daemon=True).start()
+            running = self._running
+        try:
+            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(running)), self._timeout)
+        except TimeoutError:
+            self.remember(False)
+            return False
+
+    def remember(self, reachable: bool) -> None:
+        """Note what a request has shown, so that nobody probes for a minute."""
+        with self._lock:
+            self._known = (self._clock(), reachable)
+
+    def _probe(self, future: Future[bool]) -> None:
+        reachable = self._answers()
+        self.remember(reachable)
+        with self._lock:
+            self._running = None
+        future.set_result(reachable)
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(self._url, timeout=self._timeout):  # noqa: S310 - settings allow http(s) only
+                return True
+        except urllib.error.HTTPError:
+            return True
+        except (OSError, HTTPException, ValueError):
+            return False
