@@ -12,10 +12,10 @@ from typing import Any
 from graphs.completeness.settings import GateSettings
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from tools.literature.settings import LiteratureSettings
 
 from graphs.context import Limits
 from prompts.errors import InputError
+from tools.literature.settings import LiteratureSettings
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from support import no_network
 from tools.encoders import Encoder, load_encoder
+
+no_network.install()
 
 
 @pytest.fixture(scope="session")
 def encoder() -> Encoder:
     """The embedded encoder, loaded once."""
     return load_encoder()
+
+
+@pytest.fixture(scope="session")
+def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with everything that set-up builds; shared, so tests that damage one copy it."""
+    from agent.assembly import build
+
+    from agent.sessions import Home
+    from agent.settings import Settings
+
+    home = tmp_path_factory.mktemp("data") / "home"
+    settings = Settings(home=home)
+    build(settings, Home(home).prepare(), rebuild=False, say=lambda _: None)
+    return home

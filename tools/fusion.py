@@ -32,12 +32,12 @@ def reciprocal_rank_fusion(streams: Mapping[str, Sequence[str]], k: int = RRF_K)
     """
     ranks: dict[str, dict[str, int]] = {}
     for stream, ids in streams.items():
-        for rank, id in enumerate(unique(ids), 1):
-            ranks.setdefault(id, {})[stream] = rank
+        for rank, item in enumerate(unique(ids), 1):
+            ranks.setdefault(item, {})[stream] = rank
     # Rounding lets sums that are equal on paper tie, whatever the order of the streams.
-    scores = {id: round(sum(1 / (k + rank) for rank in places.values()), 12) for id, places in ranks.items()}
-    order = sorted(ranks, key=lambda id: (-scores[id], min(ranks[id].values()), id))
-    return [Fused(id=id, rank=n, score=scores[id], ranks=ranks[id]) for n, id in enumerate(order, 1)]
+    scores = {item: round(sum(1 / (k + rank) for rank in places.values()), 12) for item, places in ranks.items()}
+    order = sorted(ranks, key=lambda item: (-scores[item], min(ranks[item].values()), item))
+    return [Fused(id=item, rank=n, score=scores[item], ranks=ranks[item]) for n, item in enumerate(order, 1)]
 
 
 def balanced_pool(sources: Mapping[str, Sequence[str]], per_source: int) -> list[str]:
@@ -47,4 +47,4 @@ def balanced_pool(sources: Mapping[str, Sequence[str]], per_source: int) -> list
     so on, in the order of the sources. An id that several sources give appears once.
     """
     columns = [unique(ids)[:per_source] for ids in sources.values()]
-    return unique([id for row in zip_longest(*columns) for id in row if id is not None])
+    return unique([item for row in zip_longest(*columns) for item in row if item is not None])

@@ -69,9 +69,7 @@ def sessions(
 
 @app.command()
 def trace(
-    run: Annotated[
-        str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")
-    ] = None,
+    run: Annotated[str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines.")] = False,
 ) -> None:
     """Show what a run did: steps, times, queries, what was kept and dropped and why."""

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.cli.render import console
+from agent.loop import run
 from agent.sessions import Home
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
 from prompts.errors import AnamnesisError
@@ -42,10 +43,10 @@ def endpoints(settings: Settings) -> list[dict[str, Any]]:
     literature = settings.literature
     if literature.live == "off":
         return []
-    from tools.literature.reachability import reachable
+    from tools.literature.reachability import Reachability
 
-    answer = reachable(literature)
-    return [{"url": literature.base_url, "purpose": "PubMed search (terms only)", "reachable": answer}]
+    reachable = run(Reachability(literature.base_url, literature.probe_timeout).check())
+    return [{"url": literature.base_url, "purpose": "PubMed search (terms only)", "reachable": reachable}]
 
 
 def _places(settings: Settings) -> list[Check]:

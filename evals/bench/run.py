@@ -76,8 +76,7 @@ def warm(rounds: int) -> list[Figure]:
     import psutil
 
     questions = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
-    settings = load_settings()
-    settings.literature.live = "off"
+    settings = load_settings(literature={"live": "off"})
     watch = Stopwatch()
     seconds: list[float] = []
     own: list[float] = []
@@ -102,9 +101,7 @@ def warm(rounds: int) -> list[Figure]:
     return [
         Figure(name="warm.median", value=statistics.median(seconds) * 1000, unit="ms", n=n, asked="at most 500"),
         Figure(name="warm.p95", value=sorted(seconds)[int(0.95 * n)] * 1000, unit="ms", n=n),
-        Figure(
-            name="warm.own_share", value=100 * sum(own) / sum(seconds), unit="%", n=n, asked="at most 30"
-        ),
+        Figure(name="warm.own_share", value=100 * sum(own) / sum(seconds), unit="%", n=n, asked="at most 30"),
         Figure(name="warm.resident_memory", value=memory, unit="GB", n=1, asked="at most 1.5"),
         Figure(name="quotes.exact", value=100 * exact / max(quotes, 1), unit="%", n=quotes, asked="100"),
     ]

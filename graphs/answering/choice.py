@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.extractive import Extractor, Sentence
 from graphs.judging.key_terms import KeyTerms
-from graphs.judging.polarity import Reply, clauses, negated, reply_of
+from graphs.judging.polarity import Reply, clauses, is_alternative, negated, reply_of
 from tools.contract import RankedDisease
 from tools.evidence import Evidence, Frozen
 from tools.text.tokens import tokens
@@ -34,6 +34,8 @@ class ChoiceSettings(Frozen):
         low, high: cosines between option and sentence that count 0 and 1.
         fuzzy: similarity of names, 0..100, from which an option is a disease of the differential.
         disease: weight of the share of belief of such a disease.
+        stem: relevance to the stem that a supporting sentence needs.
+        translated: share of the names of a translated question that a sentence must hold.
         reading: leading sentences that a closed question is read from; band: how far below the first they may lie.
     """
 
@@ -44,6 +46,8 @@ class ChoiceSettings(Frozen):
     high: float = 0.75
     fuzzy: float = 88.0
     disease: float = 0.5
+    stem: float = 0.25
+    translated: float = 0.6
     reading: int = 3
     band: float = 0.08
 
@@ -86,8 +90,16 @@ class OptionChooser:
         choice = Choice(label=label, text=view.options[label], confidence=round(confidence, 4), reason=reason)
         return Chosen(choice, cited, ranked.get(label))
 
-    def closed(self, view: AnswerView, chosen: Sequence[Sentence]) -> Choice | None:
-        """Yes, no or maybe from the leading sentences; None when none of them says."""
+    def closed(self, view: AnswerView, chosen: Sequence[Sentence], query: str) -> Choice | None:
+        """Yes, no or maybe from the leading sentences; None when none of them says, or two ways are offered.
+
+        Where the question is read in another language (``query``), a sentence must hold most of its names.
+        """
+        if is_alternative(view.question):
+            return None
+        if query != view.question:
+            wanted = set(tokens(query))
+            chosen = [s for s in chosen if len(wanted & set(tokens(s.text))) >= self.settings.translated * len(wanted)]
         if not chosen:
             return None
         leading = [s for s in chosen[: self.settings.reading] if s.score >= chosen[0].score - self.settings.band]
@@ -122,6 +134,7 @@ class OptionChooser:
         contexts = [f"{s.evidence.title}. {s.text}" if s.evidence.title else s.text for s in pool]
         to_stem = self._extractor.relevance.score([stem], contexts).relevance[0]
         dense = self._extractor.relevance.score(list(texts.values()), [s.text for s in pool]).dense
+        near = np.where(to_stem >= self.settings.stem, to_stem, 0.0)
         low, high = self.settings.low, self.settings.high
         closeness = np.clip((dense - low) / (high - low), 0.0, 1.0)
         own = _own_words(stem, texts)
@@ -129,7 +142,7 @@ class OptionChooser:
         best: dict[str, Sentence] = {}
         for row, label in enumerate(texts):
             held = [_holds(own[label], s.text) for s in pool]
-            values = [float(to_stem[i]) * (0.6 * held[i] + 0.4 * float(closeness[row, i])) for i in range(len(pool))]
+            values = [float(near[i]) * (0.6 * held[i] + 0.4 * float(closeness[row, i])) for i in range(len(pool))]
             at = int(np.argmax(values))
             support[label] = values[at] if held[at] > 0 else 0.5 * values[at]  # ours: half without a word of its own
             if support[label] >= self.settings.floor:

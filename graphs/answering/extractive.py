@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphs.answering.ports import SentenceRanker
+from graphs.judging.polarity import opens
 from graphs.judging.relevance import Relevance, jaccard
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Frozen, Statement, cite
@@ -31,6 +32,8 @@ class ExtractSettings(Frozen):
     Attributes:
         limit: statements at most, qualifying sentences left out of the count.
         pool: ranked sentences that are scored.
+        title: weight of the title of its document in the relevance of a sentence.
+        direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
         floor: relevance from which a sentence may be stated.
         lead: relevance that the best sentence needs, else nothing was found.
         band: how far below the best sentence a further one may lie.
@@ -40,9 +43,11 @@ class ExtractSettings(Frozen):
 
     limit: int = 6
     pool: int = 24
-    floor: float = 0.33
+    title: float = 0.2
+    direct: float = 0.08
+    floor: float = 0.38
     lead: float = 0.38
-    band: float = 0.25
+    band: float = 0.30
     answered: float = 0.75
     near: float = 0.55
     same: float = 0.75
@@ -77,20 +82,36 @@ class Extractor:
         self.settings = settings or ExtractSettings()
 
     def scored(
-        self, query: str, evidence: Sequence[Evidence], answered: Sequence[AnsweredQuestion] = ()
+        self,
+        query: str,
+        evidence: Sequence[Evidence],
+        answered: Sequence[AnsweredQuestion] = (),
+        *,
+        closed: bool = False,
     ) -> list[Sentence]:
         """Sentences for a query, best first: spans of answered questions beside ranked sentences of evidence."""
         spans = [self._span(a) for a in answered if self._usable(a)]
         fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
+        if closed:
+            row = [replace(s, score=s.score + self.settings.direct * opens(s.text)) for s in row]
         lifted = [replace(s, score=max(p.score, s.score)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
         """For each query the pool, in its order, with its relevance to the query: one encoder call for all."""
-        table = self.relevance.score(queries, [p.text for p in pool]).relevance
-        return [[replace(p, score=float(r)) for p, r in zip(pool, row, strict=True)] for row in table]
+        titles = list(dict.fromkeys(p.evidence.title or p.text for p in pool))
+        table = self.relevance.score(queries, [*(p.text for p in pool), *titles]).relevance
+        column = {title: len(pool) + i for i, title in enumerate(titles)}
+        share = self.settings.title
+        return [
+            [
+                replace(p, score=float((1 - share) * row[i] + share * row[column[p.evidence.title or p.text]]))
+                for i, p in enumerate(pool)
+            ]
+            for row in table
+        ]
 
     def choose(self, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
         """The sentences to state, best first; none when the best is not relevant enough."""

@@ -76,10 +76,11 @@ class AnswererLocal:
         missing = unmentioned(view, evidence, self._terms) if view.kind == Kind.EVIDENCE else []
         if missing:
             return abstained(view, missing)
-        chosen = self._extractor.choose(self._extractor.scored(query, evidence, view.answered))
+        scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed)
+        chosen = self._extractor.choose(scored)
         if not chosen:
             return abstained(view)
-        choice = self._chooser.closed(view, chosen) if view.closed else None
+        choice = self._chooser.closed(view, chosen, query) if view.closed else None
         more = [notice("no_choice_supported", view.language)] if view.closed and choice is None else []
         return self._draft(view, chosen, choice, more)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.differential_filter.mentions import Said, Wordings, about, read
-from graphs.judging.polarity import Reply, is_closed, reply_of
+from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease
@@ -31,7 +31,8 @@ class FilterSettings(Frozen):
         conflict: support that each conflict takes away.
         least_support: support from which a document stays.
         least_findings: findings that a document about no leading disease must state.
-        relevant: relevance from which a document stays, for questions that are no case.
+        relevant: relevance from which a document stays, for questions that are no case; in_options: the same for a
+            multiple-choice question, whose story is no query.
     """
 
     leading: int = 5
@@ -41,6 +42,7 @@ class FilterSettings(Frozen):
     least_support: float = 0.25
     least_findings: int = 2
     relevant: float = 0.35
+    in_options: float = 0.22
 
 
 class DocumentFilterLocal:
@@ -69,7 +71,8 @@ class DocumentFilterLocal:
         """One verdict a document, in order."""
         if kind in (Kind.CASE, Kind.FOLLOW_UP) and (findings or differential):
             return await asyncio.to_thread(self._judge_case, findings, differential, documents)
-        return await asyncio.to_thread(self._judge_question, question, documents)
+        least = self._settings.in_options if kind == Kind.MULTIPLE_CHOICE else self._settings.relevant
+        return await asyncio.to_thread(self._judge_question, question, documents, least)
 
     def _judge_case(
         self, findings: Sequence[Finding], differential: Differential | None, documents: Sequence[Evidence]
@@ -103,24 +106,25 @@ class DocumentFilterLocal:
         total += (1 - set_.disease_weight) * stated - set_.conflict * conflicts
         return min(max(total, 0.0), 1.0)
 
-    def _judge_question(self, question: str, documents: Sequence[Evidence]) -> list[Verdict]:
+    def _judge_question(self, question: str, documents: Sequence[Evidence], least: float) -> list[Verdict]:
         if not documents:
             return []
         texts = [f"{d.title}. {d.text}" if d.title else d.text for d in documents]
         relevance = self._relevance.score([question], texts).relevance[0]
-        closed = is_closed(question)
-        return [self._relevant(question, closed, d, float(r)) for d, r in zip(documents, relevance, strict=True)]
+        closed = is_closed(question) and not is_alternative(question)
+        return [_relevant(question, closed, d, float(r), least) for d, r in zip(documents, relevance, strict=True)]
 
-    def _relevant(self, question: str, closed: bool, document: Evidence, relevance: float) -> Verdict:
-        if document.status is Status.RETRACTED:
-            return _retracted(document)
-        relevance = min(max(relevance, 0.0), 1.0)
-        if relevance < self._settings.relevant:
-            reason = f"not about the question (relevance {relevance:.2f})"
-            return _verdict(document, False, Stance.IRRELEVANT, relevance, reason)
-        stance, cue = _stance(question, document) if closed else (Stance.RELEVANT, "")
-        reason = f"relevance {relevance:.2f}" + (f"; {stance.value}: {_short(cue)}" if cue else "")
-        return _verdict(document, True, stance, relevance, reason)
+
+def _relevant(question: str, closed: bool, document: Evidence, relevance: float, least: float) -> Verdict:
+    if document.status is Status.RETRACTED:
+        return _retracted(document)
+    relevance = min(max(relevance, 0.0), 1.0)
+    if relevance < least:
+        reason = f"not about the question (relevance {relevance:.2f})"
+        return _verdict(document, False, Stance.IRRELEVANT, relevance, reason)
+    stance, cue = _stance(question, document) if closed else (Stance.RELEVANT, "")
+    reason = f"relevance {relevance:.2f}" + (f"; {stance.value}: {_short(cue)}" if cue else "")
+    return _verdict(document, True, stance, relevance, reason)
 
 
 def _stance(question: str, document: Evidence) -> tuple[Stance, str]:

@@ -61,7 +61,7 @@ class KeyTerms:
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
         candidates = [
-            (w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and not w.isupper()
+            (w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and _lower(w)
         ]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
@@ -82,6 +82,11 @@ def unknown_runs(text: str) -> list[str]:
             runs.append(current)
         current = ""
     return runs
+
+
+def _lower(word: str) -> bool:
+    """Whether a word is written in small letters after its first: acronyms (DOAC, NSAIDs) are no names."""
+    return word[1:].islower()
 
 
 def _is_name(question: str, word: str, at: int, pieces: int) -> bool:

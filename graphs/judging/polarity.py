@@ -25,6 +25,7 @@ CLOSED = re.compile(
     r"(?:do|does|did|is|are|was|were|can|could|should|will|would|has|have|may|might|must)\b",
     re.IGNORECASE,
 )
+ALTERNATIVE = re.compile(r"\bor (?:can|should|could|is|are|do|does|will|would|may)\b|还是", re.IGNORECASE)
 CLOSED_ZH = re.compile(r"吗|是否|能否|可否|有无|会不会|能不能|需不需要|要不要|是不是")
 
 SAID = (
@@ -37,7 +38,7 @@ SAID = (
 )
 NEGATION = re.compile(
     r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to"
-    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unnecessary|unlikely|[a-z]+n['’]t"
+    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unreliable|unhelpful|unnecessary|unlikely|[a-z]+n['’]t"
     r"|without (?:\w+ )?(?:benefit|effect|improvement))\b"
     r"|不|没有|未|无(?!菌)|并非",
     re.IGNORECASE,
@@ -46,6 +47,7 @@ VERB_NEGATION = re.compile(
     r"\b(?:not|never|cannot|[a-z]+n['’]t|needs? no|advise against|rarely|seldom|no longer)\b|不|没有|未|并非",
     re.IGNORECASE,
 )
+CONDITION = re.compile(r"\b(?:who|whose|that|which|if|when|where|while)\b.*", re.IGNORECASE | re.DOTALL)
 POSSIBLY = re.compile(r"\b(?:may|might|perhaps|possibly)\b|可能|或许", re.IGNORECASE)
 HEDGE = re.compile(
     r"\b(?:it depends|uncertain|unclear|mixed|conflicting|inconclusive|insufficient|not settled|debated|unproven"
@@ -56,8 +58,8 @@ HEDGE = re.compile(
 GOOD = re.compile(
     r"\b(?:benefits?|beneficial|effective(?:ly)?|efficacious|helps?|helpful|useful|recommended|advised|indicated|improve[sd]?"
     r"|improving|improvement|better|superior|relieve[sd]?|prevents?|prevented|prevention|protects?|protective"
-    r"|first(?:-line| line| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required|associated|equally"
-    r"|similar|noninferior|non-inferior|as (?:good|effective) as|useful|treatment of choice|mainstay|cure[sd]?|yes)\b"
+    r"|first(?:-line| line| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required"
+    r"|associated|equally|similar|noninferior|non-inferior|as (?:good|effective) as|useful|treatment of choice|mainstay|cure[sd]?|yes)\b"
     r"|有效|获益|推荐|建议|改善|预防|首选|缓解|必要|相关|安全",
     re.IGNORECASE,
 )
@@ -70,11 +72,21 @@ DOWN = re.compile(
 CLAUSE = re.compile(r"[,;:，；：。]|\b(?:but|because|although|though|whereas|while|so that|unless)\b|但|因为|虽然|而")
 
 
+def is_alternative(question: str) -> bool:
+    """Whether a question offers two ways ("... or can we wait?"), which no yes or no answers."""
+    return ALTERNATIVE.search(question) is not None
+
+
 def is_closed(question: str) -> bool:
     """Whether a yes, no or maybe answers the question."""
     if language_of(question) == "zh":
         return CLOSED_ZH.search(question) is not None
     return CLOSED.match(question) is not None
+
+
+def opens(sentence: str) -> bool:
+    """Whether a sentence opens with yes, no or "it depends"."""
+    return any(said.search(sentence) for _, said in SAID)
 
 
 def negated(text: str) -> bool:
@@ -99,7 +111,7 @@ def reply_of(question: str, sentence: str) -> Reply | None:
             return reply
     if HEDGE.search(sentence):
         return Reply.MAYBE
-    denied = VERB_NEGATION.search(question.split("?")[0]) is not None and language_of(question) != "zh"
+    denied = language_of(question) != "zh" and VERB_NEGATION.search(CONDITION.sub("", question)) is not None
     words = set(tokens(question))
     for clause in clauses(sentence):
         affirmed = _affirms(question, words, clause)

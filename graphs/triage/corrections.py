@@ -9,22 +9,36 @@ from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 LEAD = re.compile(
-    r"^\W*(?:(?:no|sorry|oops|wait|hang on|hold on|well|my mistake|apologies|actually|correction|i meant|i mean|i should have said|"
-    r"i got that wrong|that(?:'s| is| was) (?:wrong|not right)|scratch that|not quite|to be (?:exact|precise))\b[\s,.:;!-]+)+(?:it(?:'s| is| was)\s+)?|"
-    r"^\W*(?:不对|不是的?|说错了|我说错了|搞错了|更正(?:一下)?|其实是?|抱歉|应该是|准确地?说)[\s，,。:：;；]*(?:是|应该是)?",
+    r"^\W*(?:(?:no(?=\s*[,.:;!-]|\s+(?:it|the|i|he|she|my|sorry|wait)\b)|sorry|oops|wait|hang on|hold on|well|"
+    r"my mistake|apologies|actually|correction|i meant|i mean|i should have said|"
+    r"i got that wrong|that(?:'s| is| was) (?:wrong|not right)|scratch that|not quite|to be (?:exact|"
+    r"precise))\b[\s,.:;!-]+)+(?:it(?:'s| is| was)\s+)?|"
+    r"^\W*(?:不对|不是的?|说错了|我说错了|搞错了|更正(?:一下)?|其实是?|抱歉|应该是|准确地?说)[\s，,。:：;；]*(?:是|"
+    r"应该是)?",
     re.IGNORECASE,
 )
-PLAIN_NO = re.compile(r"^\W*(?:(?:no|well)\b|不是的?)[\s,.:;!，。-]*", re.IGNORECASE)
+PLAIN_NO = re.compile(
+    r"^\W*(?:(?:no(?=\s*[,.:;!-]|\s+(?:it|the|i|he|she|my)\b)|well)\b|不是的?)[\s,.:;!，。-]*", re.IGNORECASE
+)
 SIDE = re.compile(r"\b(left|right)\b(?:[- ](?:hand )?(?:side of (?:my|his|her|the) )?([a-z]+))?", re.IGNORECASE)
 SIDE_ZH = re.compile(r"([左右])(?:侧|边)?(?:的)?([\u4e00-\u9fff])?")
 OTHER_SIDE = {"left": "right", "right": "left", "左": "右", "右": "左"}
 COUNT = r"(?:\d+(?:\.\d)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few)"
 SPAN = re.compile(rf"\b({COUNT}) (minute|hour|day|night|week|month|year)s?\b(?! ?-?old)", re.IGNORECASE)
 SPAN_ZH = re.compile(r"([一二两三四五六七八九十半几\d]+) ?个?(分钟|小时|天|日|周|星期|月|年)")
-AGE = re.compile(r"\b(\d{1,3})(?=[- ]?(?:years?[- ]old|yo\b|y/o\b|[MF]\b))|(?<=I'm )(\d{1,3})\b|(\d{1,3})(?= ?岁)|(?<=I am )(\d{1,3})\b")
-INSTEAD = re.compile(r"(?:it(?:'s| is| was) )?(?:the |my |a )?([\w .'-]{1,40}?),? (?:and )?not (?:the |my |a )?([\w '-]{1,40}?)\W*$", re.IGNORECASE)
+AGE = re.compile(
+    r"\b(\d{1,3})(?=[- ]?(?:years?[- ]old|yo\b|y/o\b|[MF]\b))|(?<=I'm )(\d{1,3})\b|(\d{1,3})(?= ?岁)|"
+    r"(?<=I am )(\d{1,3})\b"
+)
+INSTEAD = re.compile(
+    r"(?:(?:it|he|she|i)(?:'s|'m| is| was| am) )?(?:the |my |a )?([\w .'-]{1,40}?),? (?:and )?not (?:the |my |"
+    r"a )?([\w '-]{1,40}?)\W*$",
+    re.IGNORECASE,
+)
 INSTEAD_ZH = re.compile(r"(?:是)?([\u4e00-\u9fff\d.]{1,12})[，,]?(?:而)?不是([\u4e00-\u9fff\d.]{1,12})\W*$")
-GENERIC = frozenset(tokens("have got getting feel feeling now also actually still any really bit little much day days week weeks since some more like"))
+GENERIC = frozenset(
+    tokens("have got getting feel feeling now also actually still bit little much day days week weeks since more like")
+)
 TIDY = (
     (re.compile(r"\s+([,.;，。；])"), r"\1"),
     (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；])+"), r"\1"),
@@ -34,14 +48,20 @@ TIDY = (
 )
 
 
-def is_correction(message: str, case: str) -> bool:
-    """Whether a message takes back something that the case says."""
-    if not case or LEAD.match(message) is None:
+def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
+    """Whether a message takes back something that the case says. ``asked``: a question of ours waits for its answer,
+    so that a plain "no" is one unless the message names another side, time or age."""
+    if not case:
+        return False
+    if _instead(case, message) != case:
+        return True
+    if LEAD.match(message) is None:
         return False
     plain_no = PLAIN_NO.match(message)
     if plain_no is None or LEAD.sub("", message, count=1) != message[plain_no.end() :]:
         return True
-    return _replaced(case, body(message)) != case
+    revised = _replaced(case, body(message))
+    return revised != case or (not asked and _without(case, body(message), both=True) != case)
 
 
 def body(message: str) -> str:
@@ -82,9 +102,9 @@ def _instead(case: str, statement: str) -> str:
     for pattern in (INSTEAD, INSTEAD_ZH):
         match = pattern.search(statement)
         if match:
-            new, old = match[1].strip(), match[2].strip()
-            edge = r"\b" if pattern is INSTEAD else ""
-            return re.sub(rf"{edge}{re.escape(old)}{edge}", lambda _m: new, case, flags=re.IGNORECASE)
+            old = re.escape(match[2].strip())
+            edges = (r"(?<!\w)", r"(?!\d)" if old[-1].isdigit() else r"\b") if pattern is INSTEAD else ("", "")
+            return re.sub(edges[0] + old + edges[1], match[1].strip().replace("\\", ""), case, flags=re.IGNORECASE)
     return case
 
 

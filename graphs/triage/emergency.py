@@ -1,4 +1,4 @@
-"""Red flags of an emergency by open rules: concepts (patterns), rules (combinations) and guards (not of here and now)."""
+"""Red flags of an emergency by open rules: concepts (patterns), rules (combinations), guards (not of now)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag,
         if spans:
             quotes = "; ".join(f"“{text[a:b].strip()}”" for a, b in sorted(set(spans)))
             mark = "：" if language == "zh" else ": "
-            found.append(RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language]))
+            found.append(
+                RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language])
+            )
     return tuple(found)
 
 
@@ -89,7 +91,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
-    """The concepts and rules of this room's YAML files, compiled; a rule that names an unknown concept is a KeyError."""
+    """The concepts and rules of this room's YAML files, compiled. KeyError: a rule names an unknown concept."""
     raw = {name: body for file in CONCEPTS for name, body in _yaml(file).items()}
     concepts = {name: {lang: _compile(body[lang], lang) for lang in GAP} for name, body in raw.items()}
     data = _yaml(RULES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from tools.text.language import HAN
@@ -32,8 +33,10 @@ OR = re.compile(r"^\s*(?:or|nor|and no)\b|\bor\b|或", re.IGNORECASE)
 # ours: somebody in particular, and the moment
 PERSONAL = re.compile(
     r"\b(?:i|i'm|i've|i'd|im|ive|me|my|myself|we|we're|our|us|he|he's|him|his|she|she's|her|hers|"
-    r"mum|mom|dad|mother|father|husband|wife|son|daughter|baby|grand\w+|nan|partner|boyfriend|girlfriend|brother|sister|"
-    r"this (?:man|woman|patient|lady|boy|girl|child)|\d{1,3} ?[mf])\b|我|他|她|咱|俺|妈|爸|爷|奶奶|孩子|宝宝|丈夫|妻子|老公|老婆|儿子|女儿|患者|岁",
+    r"mum|mom|dad|mother|father|husband|wife|son|daughter|baby|grand\w+|nan|partner|boyfriend|girlfriend|brother|"
+    r"sister|"
+    r"this (?:man|woman|patient|lady|boy|girl|child)|\d{1,3} ?[mf])\b|我|他|她|咱|俺|妈|爸|爷|奶奶|孩子|宝宝|丈夫|"
+    r"妻子|老公|老婆|儿子|女儿|患者|岁",
     re.IGNORECASE,
 )
 MOMENT = re.compile(
@@ -42,18 +45,23 @@ MOMENT = re.compile(
     re.IGNORECASE,
 )
 ASKING = re.compile(
-    r"^\W*(?:so |and |but |please |hi,? |hello,? )*(?:what|which|how|when|why|who|where|is|are|do|does|did|can|could|should|"
+    r"^\W*(?:so |and |but |please |hi,? |hello,? )*(?:what|which|how|when|why|who|where|is|are|do|does|did|can|"
+    r"could|should|"
     r"will|would|has|have|tell me|explain|describe|list|define|name)\b",
     re.IGNORECASE,
 )
 # Words of someone who wants to know about a thing, not of someone who has it.
 TEXTBOOK = re.compile(
-    r"\b(?:(?:warning |typical |early |classic |common |main )*(?:signs?|symptoms?|features|causes?|definition|risk factors?|"
-    r"complications|types|stages|pathophysiology|mechanism|prevalence|epidemiology|statistics|rates?) (?:and \w+ )?(?:of|for)|"
+    r"\b(?:(?:warning |typical |early |classic |common |main )*(?:signs?|symptoms?|features|causes?|definition|"
+    r"risk factors?|"
+    r"complications|types|stages|pathophysiology|mechanism|prevalence|epidemiology|statistics|"
+    r"rates?) (?:and \w+ )?(?:of|for)|"
     r"how (?:is|are) [\w' -]+ (?:diagnosed|treated|managed|prevented|defined|caused)|difference between|"
-    r"what (?:is|are|causes?) (?:an? |the )?(?:\w+ ){1,4}\?|for (?:my|an|the) (?:exam|essay|talk|homework|novel|story|course)|"
+    r"what (?:is|are|causes?) (?:an? |the )?(?:\w+ ){1,4}\?|for (?:my|an|the) (?:exam|essay|talk|homework|novel|"
+    r"story|course)|"
     r"guidelines?|trials?|meta-analys\w+|reduces? (?:the )?(?:risk|mortality))\b|"
-    r"的(?:典型|早期|常见|主要)?(?:症状|表现|体征|原因|病因|定义|区别|机制|诊断标准|并发症|发病率)|有什么区别|有哪些|如何(?:诊断|预防|治疗|鉴别)|考试|是什么病",
+    r"的(?:典型|早期|常见|主要)?(?:症状|表现|体征|原因|病因|定义|区别|机制|诊断标准|并发症|发病率)|有什么区别|"
+    r"有哪些|如何(?:诊断|预防|治疗|鉴别)|考试|是什么病",
     re.IGNORECASE,
 )
 HYPOTHETICAL = re.compile(
@@ -64,17 +72,21 @@ HYPOTHETICAL = re.compile(
     re.IGNORECASE,
 )
 MORE_PAST = re.compile(
-    r"\b(?:(?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|several|many|few) (?:years?|months?) (?:ago|back|earlier)|"
-    r"last (?:summer|winter|spring|autumn|month)|back in|pmhx?|phx|fhx?|past history|when i was|in the past|made a full recovery|"
+    r"\b(?:(?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|several|many|few) (?:years?|"
+    r"months?) (?:ago|back|earlier)|"
+    r"last (?:summer|winter|spring|autumn|month)|back in|pmhx?|phx|fhx?|past history|when i was|in the past|"
+    r"made a full recovery|"
     r"fully recovered|recovered (?:fully|well|completely))\b|年前|去年|前年|月前|过去|当年|得过|已经(?:好|痊愈)",
     re.IGNORECASE,
 )
 BEGAN = re.compile(r"\b(?:since|started|began|ever since)\b|以来|开始", re.IGNORECASE)
-VIGNETTE = re.compile(r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I)
+VIGNETTE = re.compile(
+    r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I
+)
 
 
 def guarded(text: str, *, exam: bool = False) -> list[Guarded]:
-    """The stretches of a text in which a described sign is not one of now. ``exam``: the text is a question with options."""
+    """The stretches of a text in which a described sign is not of now. ``exam``: a question with options."""
     found: list[Guarded] = []
     if exam and VIGNETTE.match(text):
         return [Guarded(0, len(text), "general")]
@@ -102,7 +114,7 @@ def _clauses(text: str, start: int, end: int) -> list[Guarded]:
     edges = [start, *(m.end() for m in CLAUSE.finditer(text, start, end)), end]
     marks = ["", *(m[0] for m in CLAUSE.finditer(text, start, end))]
     listing = False
-    for index, (left, right) in enumerate(zip(edges, edges[1:], strict=False)):
+    for index, (left, right) in enumerate(pairwise(edges)):
         clause = text[left:right]
         if is_over(clause):
             found.append(Guarded(left, right, "past"))
@@ -126,7 +138,9 @@ def is_over(clause: str) -> bool:
 def _cue(clause: str) -> int | None:
     """Where in a clause a negation ends; None without one."""
     ends = [cut.end for cut in negations(clause)]
-    ends += [m.end() for m in VERBAL.finditer(clause) if not clause[m.end() :].lstrip().startswith(("only", "just", "sure"))]
+    ends += [
+        m.end() for m in VERBAL.finditer(clause) if not clause[m.end() :].lstrip().startswith(("only", "just", "sure"))
+    ]
     if HAN.search(clause):
         pseudo = [m.span() for m in ZH_PSEUDO.finditer(clause)]
         ends += [m.end() for m in ZH_NEGATION.finditer(clause) if not any(s <= m.start() < e for s, e in pseudo)]

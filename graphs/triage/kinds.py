@@ -7,19 +7,26 @@ from typing import NamedTuple
 
 from graphs.triage import corrections, lexicon, questions
 from graphs.triage.contract import Kind, SessionView
-from graphs.triage.guards import TEXTBOOK
+from graphs.triage.guards import HYPOTHETICAL, TEXTBOOK
 
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 FEW = 15  # words of a bare list of complaints; ours
 # Words of the lists that are as common outside medicine: alone they prove nothing beside a word of another field.
 WEAK = re.compile(
-    r"^(?:low|periods?|sick|blocked|weight|sleep\w*|vision|hearing|discharge|bites?|spots?|condition|health\w*|operations?|drugs?|nerves?|skin|"
-    r"hearts?|brain|heart|fits?|burn\w*|diet\w*|gp|test|pounding|ill|breath\w*|stool|history|patients?|doctors?|bodies|yellow|blood|hurt\w*|病|药|医|吐|累|酸|晕)$",
+    r"^(?:low|periods?|sick|blocked|weight|sleep\w*|vision|hearing|discharge|bites?|spots?|condition|health\w*|"
+    r"operations?|drugs?|nerves?|skin|"
+    r"hearts?|brain|heart|fits?|burn\w*|diet\w*|gp|test|pounding|ill|breath\w*|stool|history|patients?|doctors?|"
+    r"bodies|yellow|blood|hurt\w*|病|药|医|吐|累|酸|晕)$",
     re.IGNORECASE,
 )
-THERAPY = re.compile(r"\b(?:treatment\w*|therap\w+|management|dose|dosage|guidelines?|drugs?|vaccin\w+|screening|prognosis|causes?|vs|versus|evidence)\b|治疗|疗效|剂量|证据", re.I)
+THERAPY = re.compile(
+    r"\b(?:treatment\w*|therap\w+|management|dose|dosage|guidelines?|drugs?|vaccin\w+|screening|prognosis|causes?|"
+    r"vs|versus|evidence)\b|治疗|疗效|剂量|证据",
+    re.I,
+)
 EFFECT = re.compile(
-    r"\b(?:reduces?|prevents?|treats?|cures?|relieves?|works? for|side effects?|safe (?:in|for|to take|with)|effective|efficacy|dose|dosing|contraindicated|"
+    r"\b(?:reduces?|prevents?|treats?|cures?|relieves?|works? for|side effects?|safe (?:in|for|to take|with)|"
+    r"effective|efficacy|dose|dosing|contraindicated|"
     r"better than (?:placebo|nothing)|first[- ]line)\b|有效|疗效|副作用|治疗|剂量|预防",
     re.IGNORECASE,
 )
@@ -39,7 +46,11 @@ def classify(text: str, session: SessionView, *, has_options: bool = False) -> V
     other = lexicon.OFF_TOPIC.search(text)
     outside = other is not None and all(WEAK.match(h) for h in hits)
     if has_options:
-        return Verdict(Kind.OUT_OF_SCOPE, f"options about {other[0]!r}") if other and outside else Verdict(Kind.MULTIPLE_CHOICE, "options are given")
+        return (
+            Verdict(Kind.OUT_OF_SCOPE, f"options about {other[0]!r}")
+            if other and outside
+            else Verdict(Kind.MULTIPLE_CHOICE, "options are given")
+        )
     if len(text) <= COURTESY and lexicon.SMALL_TALK.match(text) and lexicon.GREETING.search(text):
         return Verdict(Kind.SMALL_TALK, "nothing but courtesy")
     if lexicon.MAKE.search(text):
@@ -64,7 +75,7 @@ def _medical_words(text: str) -> list[str]:
 def describes_patient(text: str) -> str:
     """Why a message describes a patient; "" when it does not."""
     sentences = questions.parts(text)
-    told = [s for s in sentences if not questions.is_question(s)]
+    told = [part for s in sentences for part in _statements(s)]
     complaint = next((m for m in map(lexicon.SYMPTOM.search, told) if m), None)
     header = lexicon.HEADER.search(text)
     if complaint:
@@ -75,13 +86,27 @@ def describes_patient(text: str) -> str:
     if header and (told or not questions.OPENING.match(text)):
         return f"a patient is described: {header[0].strip()!r}, {asked[0]!r}"
     own = lexicon.OWN.search(text)
-    if own and not TEXTBOOK.search(text) and not told:
+    if own and not told and not TEXTBOOK.search(text) and not HYPOTHETICAL.search(text):
         return f"somebody's own complaint: {own[0]!r}, {asked[0]!r}"
     return ""
 
 
+def _statements(sentence: str) -> list[str]:
+    """What a sentence tells: all of it, or, of a question, the clauses in front of what it asks."""
+    if not questions.is_question(sentence):
+        return [sentence]
+    clauses = re.split(r"[,，;；]", sentence)[:-1]
+    return (
+        [] if not clauses or questions.OPENING.match(sentence) else [c for c in clauses if not questions.is_question(c)]
+    )
+
+
 def _told(text: str, complaint: re.Match[str], header: re.Match[str] | None) -> str:
-    for name, match in (("age and sex", header), ("a note", lexicon.NOTE.search(text)), ("somebody", lexicon.OWN.search(text))):
+    for name, match in (
+        ("age and sex", header),
+        ("a note", lexicon.NOTE.search(text)),
+        ("somebody", lexicon.OWN.search(text)),
+    ):
         if match:
             return f"a patient is described: {name} {match[0].strip()!r}, {complaint[0]!r}"
     if THERAPY.search(text):
@@ -90,7 +115,7 @@ def _told(text: str, complaint: re.Match[str], header: re.Match[str] | None) -> 
     if course:
         return f"a complaint and its course: {complaint[0]!r}, {course[0].strip()!r}"
     several = {m[0].lower() for m in lexicon.SYMPTOM.finditer(text)}
-    listed = len(several) >= 2 and len(text.split()) <= FEW and not any(map(questions.is_question, questions.parts(text)))
+    listed = len(several) >= 2 and not any(map(questions.is_question, questions.parts(text)))
     return f"complaints are listed: {', '.join(sorted(several)[:3])}" if listed else ""
 
 

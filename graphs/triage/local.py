@@ -15,7 +15,17 @@ from tools.contract import Finding
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 
-NEW_CASE = ("another patient", "different patient", "new patient", "new case", "next patient", "另一个患者", "另一位患者", "新病例", "换一个")
+NEW_CASE = (
+    "another patient",
+    "different patient",
+    "new patient",
+    "new case",
+    "next patient",
+    "另一个患者",
+    "另一位患者",
+    "新病例",
+    "换一个",
+)
 PEOPLE = 1.5  # years by which two ages must differ to be two people; ours
 
 
@@ -45,17 +55,20 @@ class TriageLocal:
         if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
             flags = red_flags(text, language, exam=True)
             return TriageDecision(
-                kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options, red_flags=flags,
+                kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options,
+                red_flags=flags,
                 reason=verdict.reason,
             )  # fmt: skip
         reply = _reply(text, session)
         if reply is not None:
             case = corrections.join(session.case, reply.statement)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            return _decision(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding)
+            return _decision(
+                Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding
+            )
         turn = _turn(verdict, text, session)
         flags = red_flags(turn.question if turn.case else text, language)
-        if flags and verdict.kind in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE):
+        if flags and verdict.kind is not Kind.CASE:
             verdict, turn = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"), Turn(text, text)
         return _decision(verdict, language, turn, flags)
 
@@ -76,7 +89,7 @@ def _decision(
 
 
 def _reply(text: str, session: SessionView) -> Reply | None:
-    if session.asked is None or corrections.is_correction(text, session.case):
+    if session.asked is None or corrections.is_correction(text, session.case, asked=True):
         return None
     return read_reply(text, session.asked)
 

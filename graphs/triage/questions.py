@@ -13,30 +13,49 @@ OPENING = re.compile(
     rf"(?:so |and |but |also |please )*(?:what|which|how|when|why|who|where|{AUXILIARY})\b",
     re.IGNORECASE,
 )
-CLOSED = re.compile(rf"^\W*(?:(?:in|for|among|with|after|during|so|and|but)\b[^?]{{0,80}}?,\s*|so |and |but |also )?{AUXILIARY}(?:n't)?\b", re.I)
+CLOSED = re.compile(
+    rf"^\W*(?:(?:in|for|among|with|after|during|so|and|but)\b[^?]{{0,80}}?,\s*|so |and |but |"
+    rf"also )?{AUXILIARY}(?:n't)?\b",
+    re.I,
+)
 ALTERNATIVES = re.compile(
     r"\b(?:is|are) [^,?]{2,60} or [^,?]{2,60} (?:better|safer|best|preferred|preferable|more|superior|worse)\b|"
     r"\bor (?:can|should|do|is|are|does|would) (?:we|it|they|i|you|one)\b|\bor (?:instead|rather)\b",
     re.IGNORECASE,
 )
 ALSO_OPEN = re.compile(r"\band (?:what|which|how|when|why|who|where)\b", re.IGNORECASE)
-CLOSED_ZH = re.compile(r"(?:吗|么)\s*[?？。]?\s*$|是否|能否|可否|会否|有没有|是不是|能不能|需不需要|要不要|会不会|可不可以|有无|应不应该|该不该")
+CLOSED_ZH = re.compile(
+    r"(?:吗|么)\s*[?？。]?\s*$|是否|能否|可否|会否|有没有|是不是|能不能|需不需要|要不要|会不会|可不可以|有无|"
+    r"应不应该|该不该"
+)
 OPEN_ZH = re.compile(r"什么|怎么|怎样|如何|为何|为什么|哪|多少|几|谁|何时|多久|多大")
 ENDS = ("?", "？")
 
 LEANING = re.compile(
-    r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|during|after|if|without) [^?]{1,60}\??$|"
-    r"why(?: (?:not|is that|so))?\W*$|how (?:so|come|long|often|much|soon|sure|certain|many)\b[^?]{0,12}\?*$|what else\b|anything else\b|what next\b|"
-    r"(?:what|which) (?:is|are|would be) the (?:evidence|source|dose|alternatives?|side effects?|risks?|harms?|benefits?)\W*$|"
-    r"(?:any|are there any|is there any) (?:side effects?|risks?|harms?|alternatives?|evidence|contraindications?|interactions?)\W*$|"
+    r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|"
+    r"during|after|if|without) [^?]{1,60}\??$|"
+    r"why(?: (?:not|is that|so))?\W*$|how (?:so|come|long|often|much|soon|sure|certain|many)\b[^?]{0,12}\?*$|"
+    r"what else\b|anything else\b|what next\b|"
+    r"(?:what|which) (?:is|are|would be) the (?:evidence|source|dose|alternatives?|side effects?|risks?|harms?|"
+    r"benefits?)\W*$|"
+    r"(?:any|are there any|is there any) (?:side effects?|risks?|harms?|alternatives?|evidence|contraindications?|"
+    r"interactions?)\W*$|"
     r"(?:side effects?|dose|dosage|alternatives?|risks?|harms?|evidence|contraindications?|duration)\W*$|really\W*$|"
     r"(?:can you )?(?:tell me more|explain|elaborate|go on|say more|more details?)\b.{0,20}$)",
     re.IGNORECASE,
 )
-PRONOUN = re.compile(r"\b(?:it|its|this|that|these|those|they|them|their|the same)\b", re.IGNORECASE)
+# A pronoun in the place of the subject, or at the end: what it stands for was said before.
+PRONOUN = re.compile(
+    rf"\b(?:{AUXILIARY}|about|for|of|with) (?:it(?! (?:\w+ ){{1,2}}(?:to|that)\b)|this|that|these|those|they|them)\b|"
+    r"\b(?:it|this|that|these|those|them|the same)\W*$|\bthe (?:trials?|stud(?:y|ies)|effect)\b(?! (?:of|for|on|"
+    r"that|in|by)\b)",
+    re.IGNORECASE,
+)
 LEANING_ZH = re.compile(
-    r"^\W*(?:那么?|还有|另外)?(?:.{1,12}呢[?？]?$|为什么(?:呢)?[?？]?$|为何[?？]?$|还有(?:什么|别的|其他|可能).{0,10}$|还可能是什么[?？]?$|怎么办[?？]?$|"
-    r"(?:有)?(?:什么)?(?:副作用|风险|剂量|替代|禁忌|证据|依据)(?:是什么|有哪些|多少|呢)?[?？]?$|多久[?？]?$|(?:请)?(?:再)?(?:详细|具体)?(?:说说|解释)(?:一下)?[。?？]?$)"
+    r"^\W*(?:那么?|还有|另外)?(?:.{1,12}呢[?？]?$|为什么(?:呢)?[?？]?$|为何[?？]?$|还有(?:什么|别的|其他|"
+    r"可能).{0,10}$|还可能是什么[?？]?$|怎么办[?？]?$|"
+    r"(?:有)?(?:什么)?(?:副作用|风险|剂量|替代|禁忌|证据|依据)(?:是什么|有哪些|多少|呢)?[?？]?$|多久[?？]?$|"
+    r"(?:请)?(?:再)?(?:详细|具体)?(?:说说|解释)(?:一下)?[。?？]?$)"
 )
 PRONOUN_ZH = re.compile(r"它|这个|这种|这|那个|那种|上述|该(?:药|病|方法)")
 LONG = 12  # words; ours: a longer question stands on its own feet
@@ -56,12 +75,14 @@ def is_closed(text: str) -> bool:
     """Whether yes, no or maybe answers the first question of a text."""
     asked = next((s for s in parts(text) if is_question(s)), "")
     if re.search(r"[\u4e00-\u9fff]", asked):
-        return CLOSED_ZH.search(asked) is not None and not (OPEN_ZH.search(asked) and not asked.rstrip("?？。 ").endswith("吗"))
+        return CLOSED_ZH.search(asked) is not None and not (
+            OPEN_ZH.search(asked) and not asked.rstrip("?？。 ").endswith("吗")
+        )
     return bool(CLOSED.match(asked)) and not ALTERNATIVES.search(asked) and not ALSO_OPEN.search(asked)
 
 
 def leans(text: str) -> bool:
-    """Whether a message can only be understood from what was said before: ``and in children?``, ``why?``, ``is it safe?``."""
+    """Whether a message is only understood from what was said before: ``and in children?``, ``is it safe?``."""
     text = text.strip()
     if LEANING.match(text) or LEANING_ZH.match(text):
         return True

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.machine_parts import Scripted, SearchTool, parts
 
 from agent.agent import Agent, Step
 from agent.settings import Settings
@@ -14,6 +13,7 @@ from graphs.answering.contract import Answer
 from graphs.context import Limits, Parts
 from graphs.state import SESSION_CHANNELS, State, new_turn
 from prompts.errors import DataError, InputError
+from support.machine_parts import Scripted, SearchTool, parts
 
 
 @pytest.fixture

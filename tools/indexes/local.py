@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
@@ -19,9 +18,8 @@ from tools.files import locked
 from tools.indexes.contract import Entry, Filter, Hit, Manifest
 from tools.indexes.generations import checksum, publish, read_current, unfinished
 from tools.indexes.lexical import Lexicon
+from tools.indexes.manifests import FORMAT, SIMILARITY, read_manifest
 
-FORMAT = 1  # raised with every change of the files
-SIMILARITY = "cosine"
 DEAD_SHARE = 0.5  # ours: rows are compacted when more than half are deleted
 NORM_TOLERANCE = 0.02  # ours: wider than the rounding of renormalised bfloat16 vectors
 ENTRIES = TypeAdapter(list[Entry])
@@ -41,7 +39,13 @@ class LocalIndex:
 
     def __init__(self, encoder: str, dimension: int) -> None:
         self.manifest = Manifest(
-            format=FORMAT, encoder=encoder, dimension=dimension, similarity=SIMILARITY, count=0, checksum="", built=_now()
+            format=FORMAT,
+            encoder=encoder,
+            dimension=dimension,
+            similarity=SIMILARITY,
+            count=0,
+            checksum="",
+            built=_now(),
         )
         self._lock = threading.RLock()
         self._entries: list[Entry] = []
@@ -100,8 +104,7 @@ class LocalIndex:
 
     def search_vectors(self, vectors: Vectors, k: int, where: Filter | None = None) -> list[list[Hit]]:
         """For each row of ``vectors`` (n, dimension), the k nearest rows by cosine."""
-        import faiss
-
+        faiss = _faiss()
         matrix = self._checked(vectors)
         with self._lock:
             admitted = self._admitted(where)
@@ -140,7 +143,7 @@ class LocalIndex:
 
     @classmethod
     def _read(cls, folder: Path, raw: bytes, encoder_name: str, dimension: int) -> LocalIndex:
-        manifest = _manifest(folder, raw, encoder_name, dimension)
+        manifest = read_manifest(folder, raw, encoder_name, dimension)
         files = folder / manifest.checksum[:16]
         if not files.is_dir():
             raise FileNotFoundError(files)
@@ -172,7 +175,7 @@ class LocalIndex:
         return matrix
 
     def _bury(self, ids: Any) -> int:
-        rows = [row for row in (self._rows.pop(id, None) for id in ids) if row is not None]
+        rows = [row for row in (self._rows.pop(key, None) for key in ids) if row is not None]
         for row in rows:
             self._alive[row] = False
         return len(rows)
@@ -207,7 +210,8 @@ class LocalIndex:
         alive = np.array(self._alive, dtype=bool)
         if where is None or where == Filter():
             return alive
-        candidates = [self._rows[id] for id in where.ids if id in self._rows] if where.ids else self._rows.values()
+        named = [self._rows[key] for key in where.ids if key in self._rows]
+        candidates = named if where.ids else self._rows.values()
         rest = where.model_copy(update={"ids": ()})  # a look-up has settled the ids
         rows = [row for row in candidates if rest.admits(self._entries[row])]
         admitted = np.zeros_like(alive)
@@ -219,34 +223,21 @@ class LocalIndex:
             scores_k = np.partition(scores, len(scores) - max(k, 1))[len(scores) - max(k, 1)]
             rows, scores = rows[scores >= scores_k], scores[scores >= scores_k]
         pairs = sorted((-float(s), self._entries[r].id) for r, s in zip(rows.tolist(), scores, strict=True))
-        return [Hit(id=id, rank=n, score=-score) for n, (score, id) in enumerate(pairs[: max(k, 0)], 1)]
+        return [Hit(id=key, rank=n, score=-score) for n, (score, key) in enumerate(pairs[: max(k, 0)], 1)]
 
     def _empty(self) -> Vectors:
         return np.empty((0, self.manifest.dimension), dtype=np.float32)
 
 
-def _flat(dimension: int) -> Any:
+def _faiss() -> Any:
     import faiss
 
-    return faiss.IndexFlatIP(dimension)
+    return faiss
+
+
+def _flat(dimension: int) -> Any:
+    return _faiss().IndexFlatIP(dimension)
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _manifest(folder: Path, raw: bytes, encoder_name: str, dimension: int) -> Manifest:
-    try:
-        found = json.loads(raw)
-        manifest = Manifest.model_validate(found)
-    except (ValueError, ValidationError) as error:
-        raise DataError(f"The manifest of the index {folder.name} is damaged.", "Build the index again.") from error
-    if manifest.format != FORMAT or manifest.similarity != SIMILARITY:
-        raise DataError(f"The index {folder.name} has format {manifest.format}, not {FORMAT}.", "Build it again.")
-    if (manifest.encoder, manifest.dimension) != (encoder_name, dimension):
-        raise DataError(
-            f"The index {folder.name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "
-            f"not with {encoder_name} ({dimension}).",
-            "Choose that encoder again, or build the index again.",
-        )
-    return manifest

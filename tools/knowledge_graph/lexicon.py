@@ -53,15 +53,21 @@ SAME_WORDS = (
 # ours: Chinese words of patients and the characters that stand for them
 SAME_ZH = (
     ("疼痛", "痛"), ("疼", "痛"), ("发烧", "发热"), ("肚子", "腹"), ("腹部", "腹"), ("胸口", "胸"), ("胸部", "胸"),
-    ("头部", "头"), ("喉咙", "咽"), ("嗓子", "咽"), ("咽喉", "咽"), ("拉肚子", "腹泻"), ("气短", "呼吸困难"), ("气促", "呼吸困难"),
-    ("气急", "呼吸困难"), ("喘不上气", "呼吸困难"), ("憋气", "呼吸困难"), ("没力气", "乏力"), ("没劲", "乏力"), ("疲劳", "乏力"),
-    ("恶心想吐", "恶心"), ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"), ("睡不着", "失眠"),
+    ("头部", "头"), ("喉咙", "咽"), ("嗓子", "咽"), ("咽喉", "咽"), ("拉肚子", "腹泻"), ("气短", "呼吸困难"),
+    ("气促", "呼吸困难"),
+    ("气急", "呼吸困难"), ("喘不上气", "呼吸困难"), ("憋气", "呼吸困难"), ("没力气", "乏力"), ("没劲", "乏力"),
+    ("疲劳", "乏力"),
+    ("恶心想吐", "恶心"), ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"),
+    ("睡不着", "失眠"),
     ("病史", ""), ("有", ""),
 )  # fmt: skip
 SLACK = 2  # words that may stand between those of a wording; ours
 # ours: ends of one scale; a text that names one end does not tell of a wording that names the other
 POLES = (
-    ("fast rapid high raised increas more excess elev over tachycardia", "slow low reduc decreas less poor under bradycardia absent"),
+    (
+        "fast rapid high raised increas more excess elev over tachycardia",
+        "slow low reduc decreas less poor under bradycardia absent",
+    ),
     ("wors", "reliev improv"),
     ("gain", "loss lose lost"),
     ("dry", "product phlegm wet"),
@@ -71,6 +77,7 @@ POLES = (
     ("painless", "pain"),
     ("after", "befor"),
     ("day", "night"),
+    ("left", "right"),
 )
 _POLES = [(frozenset(a.split()), frozenset(b.split())) for a, b in POLES]
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
@@ -121,7 +128,7 @@ class Lexicon:
         self._weight = np.array([sum(self._idf[t] for t in s) or 1.0 for s in sets], dtype=np.float32)
 
     def coverage(self, text: Iterable[str]) -> tuple[Scores, Scores]:
-        """For each phrase: the weighted share of its words that the text holds, and of the text's words that it holds."""
+        """For each phrase: the weighted share of its words in the text, and of the text's words in it."""
         shared = np.zeros(len(self._weight), dtype=np.float32)
         total = 0.0
         for t in set(text):

@@ -28,6 +28,7 @@ OPPOSITE = 0.3  # ours: a wording at the other end of a scale (fast, slow), agai
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 CONTAINED = 0.97  # ours: confidence when every word of a wording stands in the clause, near each other
 SCATTERED = 0.75  # ours: the most that words which stand apart are worth
+AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of the stronger
 ALL = 0.999  # every word, within rounding
 Matrix = NDArray[np.float32]
 
@@ -132,7 +133,11 @@ class Matcher:
             phrase = self._english(unit, cosine)
             score = np.maximum.reduceat(phrase, self._starts)
             sim = np.maximum.reduceat(cosine, self._starts)
-        allowed = self._fitting(unit.sites or clause.sites) * ~self._never * (self._of_others if clause.other else ~self._of_family)
+        allowed = (
+            self._fitting(unit.sites or clause.sites)
+            * ~self._never
+            * (self._of_others if clause.other else ~self._of_family)
+        )
         if clause.reading:
             allowed = allowed * self._measured
         weight = np.where(self._lasting, 1.0, LATE) if clause.past else np.float32(1.0)
@@ -149,24 +154,34 @@ class Matcher:
         said_words = words(unit.text)
         held, said = self._lexicon.coverage(said_words)
         behind = np.clip(cosine.max() - cosine - GAIN, 0, None)
-        semantic = np.clip((cosine - SIMILARITY_LOW) / (SIMILARITY_HIGH - SIMILARITY_LOW), 0, 1) * np.exp(-behind / RIVAL)
-        lexical = held**1.5 * (0.55 + 0.45 * said)  # ours: a wording half told is worth a third
+        semantic = np.clip((cosine - SIMILARITY_LOW) / (SIMILARITY_HIGH - SIMILARITY_LOW), 0, 1) * np.exp(
+            -behind / RIVAL
+        )
+        lexical = _partly(held, said)
         whole = self._lexicon.contained(said_words, np.flatnonzero(held > ALL))
         lexical = np.minimum(lexical, SCATTERED)
         lexical[[i for i in whole if self._raw.get(i, "") in unit.text.lower()]] = CONTAINED
-        together = np.maximum(np.maximum(semantic, lexical), 0.5 * (semantic + lexical) + 0.25 * np.minimum(semantic, lexical))
+        weaker, stronger = np.minimum(semantic, lexical), np.maximum(semantic, lexical)
+        together = np.maximum(stronger, 0.5 * stronger + AGREE * weaker)
         opposite = (self._poles * np.array(poles(said_words), dtype=np.int8)).min(axis=1) < 0
         together = together * np.where(opposite, OPPOSITE, 1.0)
         fits = self._negative if unit.negated else (~self._negative | unit.negative)
-        return np.clip(together, 0, 1).astype(np.float32) * fits
+        score: Matrix = np.clip(together, 0, 1).astype(np.float32) * fits
+        return score
 
     def _chinese(self, unit: Unit) -> Matrix:
         held, said = self._zh_lexicon.coverage(characters(unit.text))
         folded = "".join(_folded(unit.text))
         whole = np.array([p in folded for p in self._zh_joined])
-        score = np.where(whole, CONTAINED, held**1.5 * (0.55 + 0.45 * said))
+        score = np.where(whole, CONTAINED, _partly(held, said))
         fits = self._zh_negative if unit.negated else (~self._zh_negative | unit.negative)
         return score.astype(np.float32) * fits
+
+
+def _partly(held: Matrix, said: Matrix) -> Matrix:
+    """Confidence from shared words (ours): a wording half told is worth a third, less when much else is said."""
+    score: Matrix = held**1.5 * (0.55 + 0.45 * said)
+    return score
 
 
 def _folded(text: str) -> list[str]:

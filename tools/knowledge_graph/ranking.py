@@ -19,11 +19,14 @@ from tools.text.demographics import Person
 
 Matrix = NDArray[np.float64]
 
+SHARPNESS = 2.0  # ours: confidences are no probabilities; a doubtful match counts for less than its score
 MOST, LEAST = 4.0, -2.0  # ours: bounds of one finding's log-likelihood ratio
-ABSENT_LEAST = -2.5  # ours: bound for a denied finding
+ABSENT_LEAST, ABSENT_MOST = -2.5, 0.5  # ours: bounds for a denied finding
 PRIOR = 0.6  # ours: weight of how common a disease is
 UNCERTAIN = 0.4  # ours: weight of what is stated as possible
 UNMENTIONED = 0.12  # ours: weight of a usual finding that the case is silent about, a finding
+TOLD_IF_THERE = 0.9  # ours: how often a symptom that is there is told
+HEARD = 0.3  # ours: a match this sure makes its family of findings mentioned
 UNMENTIONED_MOST = 1.0  # ours: bound of that penalty
 OUTSIDE_LIMITS = -4.0  # ours: log-weight of an age or a sex at which the disease does not occur
 OUTSIDE_TYPICAL = -1.2  # ours: log-weight, at most, of an age between the usual range and the limits
@@ -52,7 +55,7 @@ class Ranker:
         self._present = np.clip(ratio, LEAST, MOST)
         self._present[table.absent] = LEAST
         denied = np.log((1 - table.present) / (1 - table.background))
-        self._denied = np.clip(denied, ABSENT_LEAST, 0.5)
+        self._denied = np.clip(denied, ABSENT_LEAST, ABSENT_MOST)
         self._usual = np.where(table.listed, table.present, 0)
         self._usual[:, [f.kind not in ("symptom",) for f in graph.findings]] = 0
         self._family = _families(graph)
@@ -74,9 +77,9 @@ class Ranker:
             return observation.score * self._denied[:, observation.finding]
         weight = observation.score * (UNCERTAIN if observation.present is None else 1.0)
         value = self._present[:, observation.finding]
-        # with confidence w the finding is there, otherwise the clause says nothing about the disease
-        mixed: Matrix = np.log(1 - weight + weight * np.exp(value))
-        return mixed * self._side_weight(observation, mixed)
+        weighed: Matrix = weight**SHARPNESS * value
+        sided: Matrix = weighed * self._side_weight(observation, weighed)
+        return sided
 
     def _side_weight(self, observation: Observation, value: Matrix) -> Matrix:
         weight = np.ones(len(value))
@@ -118,10 +121,11 @@ class Ranker:
         return np.sum(list(best.values()), axis=0) if best else np.zeros(len(self._graph.diseases))
 
     def _silence(self, observations: Sequence[Observation]) -> Matrix:
-        told = {int(self._family[o.finding]) for o in observations if o.score >= 0.3}
+        told = {int(self._family[o.finding]) for o in observations if o.score >= HEARD}
         silent = np.array([f not in told for f in self._family])
-        missing = np.log(1 - 0.9 * self._usual[:, silent]).sum(axis=1)
-        return np.minimum(-UNMENTIONED * missing, UNMENTIONED_MOST)
+        missing = np.log(1 - TOLD_IF_THERE * self._usual[:, silent]).sum(axis=1)
+        penalty: Matrix = np.minimum(-UNMENTIONED * missing, UNMENTIONED_MOST)
+        return penalty
 
     def _person(self, person: Person) -> Matrix:
         return np.array([_fit(d, person) for d in self._graph.diseases])
@@ -139,7 +143,7 @@ def _fit(disease: Disease, person: Person) -> float:
         return weight + OUTSIDE_LIMITS
     gap = (low - person.age) / max(low - disease.ages.min, 1) if person.age < low else 0.0
     gap = (person.age - high) / max(disease.ages.max - high, 1) if person.age > high else gap
-    return weight + OUTSIDE_TYPICAL * min(gap, 1.0) ** 0.5
+    return weight + OUTSIDE_TYPICAL * float(min(gap, 1.0) ** 0.5)
 
 
 def _together(values: list[float]) -> float:

@@ -16,7 +16,8 @@ Relation = Literal[
 ]  # paper: the relations of the fourth level
 Kind = Literal["symptom", "sign", "test", "history", "exposure", "habit", "treatment"]
 Site = Literal[
-    "head", "face", "eye", "ear", "nose", "mouth", "throat", "neck", "chest", "breast", "back", "abdomen", "upper-abdomen",
+    "head", "face", "eye", "ear", "nose", "mouth", "throat", "neck", "chest", "breast", "back", "abdomen",
+    "upper-abdomen",
     "lower-abdomen", "groin", "pelvis", "genital", "arm", "hand", "leg", "foot", "joint", "skin", "whole-body",
 ]  # fmt: skip
 HowOften = Literal["always", "usual", "common", "occasional", "rare", "absent"]

@@ -15,12 +15,18 @@ BARE = 4  # words of a list item that only says where; ours
 LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
 # ours: a clause that goes on about what was told before
 _GOES_ON = re.compile(
-    r"^\W*(?:it|they|that|this|these|which|the (?:pain|rash|swelling|cough|lump|attacks?|headache)|worse|better|relieved|eased|eases|"
+    r"^\W*(?:it|they|that|this|these|which|the attacks?|worse|better|relieved|eased|eases|"
     r"aggravated|lasts?|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
     re.IGNORECASE,
 )
+_NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _TOPICS = (
-    ("pain", re.compile(r"\b(?:pains?|painful|aches?|aching|hurts?|sore|discomfort|agony|stabbing|cramps?)\b", re.IGNORECASE)),
+    (
+        "pain",
+        re.compile(
+            r"\b(?:pains?|painful|aches?|aching|hurts?|sore|discomfort|agony|stabbing|cramps?)\b", re.IGNORECASE
+        ),
+    ),
     ("headache", re.compile(r"\b(?:headaches?|migraines?)\b", re.IGNORECASE)),
     ("cough", re.compile(r"\bcough\w*", re.IGNORECASE)),
     ("rash", re.compile(r"\b(?:rash|spots|blisters|hives|weals|wheals)\b", re.IGNORECASE)),
@@ -63,7 +69,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         named = _topic(clause)
         if topic and not clause.reading:
             negative = is_negative_phrase(clause.told)
-            if _GOES_ON.match(clause.plain):
+            if _GOES_ON.match(clause.plain) or _NAMES_TOPIC.match(clause.plain.lower() + " " + topic.split()[-1]):
                 told = f"{topic} {clause.plain}"
                 out.append(Unit(i, told, (i,), JOINED, sites=clause.sites or where, negative=negative))
             elif not named and clause.sites and len(clause.plain.split()) <= BARE:
@@ -89,7 +95,12 @@ def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
     here = clauses[i]
     text = here.plain
     for n, following in enumerate(clauses[i + 1 : i + 3], start=i + 1):
-        if following.sentence != here.sentence or following.present is not here.present or following.reading or here.reading:
+        if (
+            following.sentence != here.sentence
+            or following.present is not here.present
+            or following.reading
+            or here.reading
+        ):
             return
         text = f"{text}{'' if language_of(text) == 'zh' else ' '}{following.plain}"
         if len(text.split()) > LONGEST:

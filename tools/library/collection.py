@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -94,11 +95,11 @@ class Library:
             raise DataError("The documents of the library are damaged.", "Build the library again.") from error
         if len(documents) != manifest.documents:
             raise DataError("The library holds another number of documents than it says.", "Build the library again.")
-        indexes = [
+        texts, windows, questions = (
             LocalIndex.load(files / name, encoder.name, encoder.dimension)
             for name in ("documents", "windows", "questions")
-        ]
-        return cls(documents, *indexes, encoder)
+        )
+        return cls(documents, texts, windows, questions, encoder)
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -107,7 +108,7 @@ class Library:
     @property
     def documents(self) -> tuple[Document, ...]:
         """All documents, by id."""
-        return tuple(self._documents[id] for id in sorted(self._documents))
+        return tuple(self._documents[key] for key in sorted(self._documents))
 
     def document(self, id: str) -> Document:
         """The document with this id (``library:gerd``, ``gerd``, or the id of a slice of it); else InputError."""
@@ -118,9 +119,10 @@ class Library:
         return document
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word of the library in lower case: a vocabulary of its field."""
-        return frozenset(w for d in self._documents.values() for w in WORD.findall(f"{d.title} {d.text}".lower()))
+    def frequencies(self) -> Counter[str]:
+        """Every word of the library in lower case, with the number of documents that hold it."""
+        texts = (f"{d.title} {d.text}".lower() for d in self._documents.values())
+        return Counter(w for text in texts for w in set(WORD.findall(text)))
 
     def search(
         self, query: str, limit: int, where: Filter | None = None, *, tool: str = "search_literature"
@@ -161,12 +163,10 @@ class Library:
         words = self._question_index.search_text(_lexical(question), len(self._question_index))
         lexical = {hit.id: hit.score / words[0].score for hit in words}
         hits = []
-        for id in sorted(best, key=lambda id: (-best[id], id))[:limit]:
-            document, known = self._questions[id]
+        for key in sorted(best, key=lambda key: (-best[key], key))[:limit]:
+            document, known = self._questions[key]
             hits.append(
-                QuestionHit(
-                    document=document, question=known, similarity=best[id], lexical=lexical.get(id, 0.0)
-                )
+                QuestionHit(document=document, question=known, similarity=best[key], lexical=lexical.get(key, 0.0))
             )
         return hits
 
@@ -182,7 +182,7 @@ class Library:
     def _window_filter(self, where: Filter | None) -> Filter | None:
         if where is None or not where.ids:
             return where
-        wanted = [self._documents[id] for id in where.ids if id in self._documents]
+        wanted = [self._documents[key] for key in where.ids if key in self._documents]
         ids = tuple(d.span_id(w.start, w.end) for d in wanted for w in d.windows)
         return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from datetime import date, datetime
 
 from prompts.errors import InputError
 from tools.contract import Notice, Severity
@@ -86,7 +86,7 @@ class Document(Frozen):
             found=tuple(found),
         )
 
-    def past_review(self, today: date) -> bool:
+    def past_review(self, today: dt.date) -> bool:
         """Whether the review date has passed."""
         return bool(self.review_by) and self.review_by < today.isoformat()
 
@@ -120,9 +120,9 @@ def window_text(document: Document, window: Window) -> str:
     return f"{_lead(document.title, window.section)}{document.text[window.start : window.end]}"
 
 
-def review_notices(documents: Sequence[Document], today: date | None = None) -> list[Notice]:
+def review_notices(documents: Sequence[Document], today: dt.date | None = None) -> list[Notice]:
     """A notice that names the documents whose review date has passed by ``today`` (None: the current local day)."""
-    day = today or datetime.now().astimezone().date()
+    day = today or dt.datetime.now().astimezone().date()
     late = sorted({d.title for d in documents if d.past_review(day)})
     if not late:
         return []

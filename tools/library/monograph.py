@@ -109,12 +109,12 @@ def read_monograph(path: Path) -> Monograph:
 
 def sections(text: str) -> tuple[Section, ...]:
     """The sections of a body; a body without headings is one section without a title."""
-    headings = list(HEADING.finditer(text))
-    starts = [("", 0)] if not headings or text[: headings[0].start()].strip() else []
-    starts += [(h["title"], h.end()) for h in headings]
-    ends = [h.start() for h in headings][0 if starts and starts[0][1] == 0 else 1 :] + [len(text)]
+    starts = [(h["title"], h.end(), h.start()) for h in HEADING.finditer(text)]
+    if not starts or text[: starts[0][2]].strip():
+        starts.insert(0, ("", 0, 0))
+    ends = [*(heading for _, _, heading in starts[1:]), len(text)]
     found = []
-    for (title, start), end in zip(starts, ends, strict=True):
+    for (title, start, _), end in zip(starts, ends, strict=True):
         content = text[start:end]
         begin = start + len(content) - len(content.lstrip())
         if content.strip():
@@ -142,9 +142,11 @@ def unusable(monograph: Monograph, name: str) -> list[str]:
     problems = [] if front.id == name else [f"the id is {front.id}, the file {name}.md"]
     if not paragraphs(monograph.text):
         problems.append("the body has no paragraph")
-    for question in front.questions:
-        if locate(monograph.text, question.span) is None:
-            problems.append(f"the span of {question.q!r} does not stand in exactly one paragraph, once")
+    problems += [
+        f"the span of {question.q!r} does not stand in exactly one paragraph, once"
+        for question in front.questions
+        if locate(monograph.text, question.span) is None
+    ]
     return problems
 
 

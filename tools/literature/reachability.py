@@ -38,11 +38,12 @@ class Reachability:
                 return self._known[1]
             if self._running is None:
                 self._running = Future()
+                self._running.set_running_or_notify_cancel()  # a caller that gives up cannot cancel it for others
                 # A daemon: a name server that hangs must not keep the process from ending.
                 threading.Thread(target=self._probe, args=(self._running,), daemon=True).start()
             running = self._running
         try:
-            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(running)), self._timeout)
+            return await asyncio.wait_for(asyncio.wrap_future(running), self._timeout)
         except TimeoutError:
             self.remember(False)
             return False

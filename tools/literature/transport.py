@@ -2,7 +2,7 @@
 
 `Bio.Entrez` has no setting for its base URL or a timeout; it opens everything through its module's ``urlopen``. That
 name is replaced once by a function that looks up the route of the current context: other users of `Bio.Entrez` in the
-process keep NCBI's address and Biopython's own behaviour. Failures leave it as `RequestFailed`, which Biopython does
+process keep NCBI's address and Biopython's own behaviour. Failures leave it as `RequestError`, which Biopython does
 not know and therefore does not retry: the one policy for retries is in `tools.literature.client`.
 """
 
@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
+from importlib import import_module
 from typing import Any
 
 from tools.literature.settings import NCBI
@@ -23,6 +24,7 @@ from tools.literature.settings import NCBI
 TOOL = "anamnesis"  # the name under which NCBI sees the requests
 _ROUTE: ContextVar[Route | None] = ContextVar("entrez_route", default=None)
 _INSTALL = threading.Lock()
+_installed = False
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Route:
     timeout: float
 
 
-class RequestFailed(Exception):
+class RequestError(Exception):
     """A request did not come back whole.
 
     Args:
@@ -56,7 +58,7 @@ def request(utility: str, parameters: Mapping[str, Any], route: Route) -> bytes:
     """Call an E-utility (``esearch``, ``efetch``, ``einfo``) and read the whole answer; blocks.
 
     Raises:
-        RequestFailed: no answer in time, an HTTP error, or a body shorter than it should be.
+        RequestError: no answer in time, an HTTP error, or a body shorter than it should be.
     """
     entrez = _entrez()
     token = _ROUTE.set(route)
@@ -67,21 +69,20 @@ def request(utility: str, parameters: Mapping[str, Any], route: Route) -> bytes:
         finally:
             handle.close()
     except (OSError, HTTPException) as error:
-        raise RequestFailed(_reason(error)) from error
+        raise RequestError(_reason(error)) from error
     finally:
         _ROUTE.reset(token)
     return body.encode() if isinstance(body, str) else bytes(body)
 
 
 def _entrez() -> Any:
-    from Bio import Entrez
-
+    global _installed
+    entrez: Any = import_module("Bio.Entrez")
     with _INSTALL:
-        if not hasattr(Entrez.urlopen, "otherwise"):
-            routed = _routed(Entrez.urlopen)
-            routed.otherwise = Entrez.urlopen
-            Entrez.urlopen = routed
-    return Entrez
+        if not _installed:
+            entrez.urlopen = _routed(entrez.urlopen)
+            _installed = True
+    return entrez
 
 
 def _routed(otherwise: Any) -> Any:
@@ -95,9 +96,9 @@ def _routed(otherwise: Any) -> Any:
         except urllib.error.HTTPError as error:
             with error:
                 wait = _seconds(error.headers.get("Retry-After"), error.headers.get("Date"))
-            raise RequestFailed(f"it answered with status {error.code}", error.code, wait) from None
+            raise RequestError(f"it answered with status {error.code}", error.code, wait) from None
         except OSError as error:
-            raise RequestFailed(_reason(error)) from None
+            raise RequestError(_reason(error)) from None
 
     return urlopen
 

@@ -23,7 +23,7 @@ BUDGET = 128  # ours: tokens a passage; half of what the embedded encoder reads,
 WINDOW = 2  # ours: sentences on each side of a gap
 MAX_OVERLAP = 2  # ours: sentences shared across the most continuous gap
 SMALLEST = 0.25  # ours: share of the budget below which `seos` makes no passage if it can help it
-SPECIAL = 2  # tokens that every BERT encoder adds around a text
+SPECIAL = 2  # code: a BERT encoder adds one token before and one after the text
 CONTEXT_SHARE = 0.25  # ours: a title and section longer than this share of the encoder's limit are left out
 
 

@@ -16,29 +16,33 @@ WORDS: dict[str, tuple[str, ...]] = {
     "neck": ("neck", "nape"),
     "chest": ("chest", "sternum", "rib", "ribs", "heart", "lung", "lungs", "precordial", "retrosternal", "thoracic"),
     "breast": ("breast", "breasts", "nipple"),
-    "back": ("back pain", "my back", "the back", "his back", "her back", "lower back", "backache", "spine", "flank", "loin",
-             "shoulder blade", "shoulder blades", "lumbar", "scapula"),
+    "back": ("back pain", "(?:my|the|his|her) back(?! of)", "lower back", "upper back", "backache", "spine",
+             "flank", "loin",             "shoulder blade", "shoulder blades", "lumbar", "scapula"),
     "abdomen": ("abdomen", "abdominal", "stomach", "belly", "tummy", "bowel", "bowels", "navel", "gut"),
     "upper-abdomen": ("epigastric", "epigastrium", "upper abdomen", "upper abdominal", "right upper quadrant",
                       "hypochondrium", "liver"),
     "lower-abdomen": ("lower abdomen", "lower abdominal", "iliac fossa", "suprapubic", "lower quadrant"),
     "groin": ("groin", "groins", "inguinal"),
     "pelvis": ("pelvis", "pelvic", "bladder", "womb", "anus", "rectal", "back passage"),
-    "genital": ("penis", "testicle", "testicles", "scrotum", "vagina", "vaginal", "vulva", "genital", "genitals", "testis"),
+    "genital": ("penis", "testicle", "testicles", "scrotum", "vagina", "vaginal", "vulva", "genital", "genitals",
+                "testis"),
     "arm": ("arm", "arms", "shoulder", "shoulders", "elbow", "elbows", "armpit", "biceps", "forearm"),
     "hand": ("hand", "hands", "finger", "fingers", "thumb", "wrist", "wrists", "palm", "palms", "nail", "nails"),
-    "leg": ("leg", "legs", "calf", "calves", "thigh", "thighs", "knee", "knees", "hip", "hips", "shin", "shins", "ankle",
-            "ankles"),
+    "leg": ("leg", "legs", "calf", "calves", "thigh", "thighs", "knee", "knees", "hip", "hips", "shin", "shins",
+            "ankle", "ankles"),
     "foot": ("foot", "feet", "toe", "toes", "sole", "soles", "heel"),
-    "joint": ("joint", "joints", "knee", "knees", "hip", "hips", "elbow", "elbows", "wrist", "wrists", "ankle", "ankles",
-              "knuckles"),
+    "joint": ("joint", "joints", "knee", "knees", "hip", "hips", "elbow", "elbows", "wrist", "wrists", "ankle",
+              "ankles", "knuckles"),
     "skin": ("skin",),
 }  # fmt: skip
 WORDS_ZH: dict[str, str] = {
     "head": "头|颅|额|颞", "face": "脸|面部|面颊|鼻窦|颧", "eye": "眼|视物|视力|睑", "ear": "耳", "nose": "鼻",
-    "mouth": "口腔|舌|唇|牙|嘴", "throat": "咽|喉|嗓|扁桃体", "neck": "颈|脖", "chest": "胸|心前区|肋|肺|心脏", "breast": "乳房|乳头",
-    "back": "背|腰|肾区", "abdomen": "腹|肚|胃|肠", "upper-abdomen": "上腹|胃部|肝区|剑突", "lower-abdomen": "下腹|小腹",
-    "groin": "腹股沟", "pelvis": "盆腔|肛|膀胱", "genital": "阴囊|睾丸|阴道|阴茎|外阴", "arm": "肩|上肢|手臂|胳膊|肘|腋", "hand": "手(?!术)|指|腕",
+    "mouth": "口腔|舌|唇|牙|嘴", "throat": "咽|喉|嗓|扁桃体", "neck": "颈|脖",
+    "chest": "胸|心前区|肋|肺|心脏", "breast": "乳房|乳头",
+    "back": "背|腰|肾区", "abdomen": "腹|肚|胃|肠", "upper-abdomen": "上腹|胃部|肝区|剑突",
+    "lower-abdomen": "下腹|小腹",
+    "groin": "腹股沟", "pelvis": "盆腔|肛|膀胱", "genital": "阴囊|睾丸|阴道|阴茎|外阴",
+    "arm": "肩|上肢|手臂|胳膊|肘|腋", "hand": "手(?!术)|指|腕",
     "leg": "腿|下肢|膝|踝|髋|小腿", "foot": "足(?!够)|脚|趾", "joint": "关节|膝|踝|髋|肘|腕", "skin": "皮肤",
 }  # fmt: skip
 # ours: sites close enough that a finding of one may be told with the name of another
@@ -71,7 +75,13 @@ EVERYWHERE = frozenset({"skin", "whole-body"})  # a rash or a fever may be told 
 _PATTERN = {s: re.compile(rf"\b(?:{'|'.join(w)})\b", re.IGNORECASE) for s, w in WORDS.items()}
 _PATTERN_ZH = {s: re.compile(p) for s, p in WORDS_ZH.items()}
 _SIDES = (
-    ("both", re.compile(r"\b(?:both|bilateral(?:ly)?|each side|either side)\b|双侧|两侧|双(?=[眼耳手足脚腿下上肺膝])|两边", re.IGNORECASE)),
+    (
+        "both",
+        re.compile(
+            r"\b(?:both|bilateral(?:ly)?|each side|either side)\b|双侧|两侧|双(?=[眼耳手足脚腿下上肺膝])|两边",
+            re.IGNORECASE,
+        ),
+    ),
     ("left", re.compile(r"\bleft\b|左", re.IGNORECASE)),
     ("right", re.compile(r"\bright(?! (?:away|now|after|before|behind|up|down|through|in|at|on))\b|右", re.IGNORECASE)),
 )

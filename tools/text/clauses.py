@@ -59,7 +59,9 @@ _JOINT = re.compile(
     r"because|and|or|nor|plus)\b",
     re.IGNORECASE,
 )
-_JOINT_ZH = re.compile(r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*")
+_JOINT_ZH = re.compile(
+    r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
+)
 _SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
 # ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
 _OWN_START = re.compile(
@@ -67,13 +69,15 @@ _OWN_START = re.compile(
     r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
     re.IGNORECASE,
 )
-_OWN_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE)
+_OWN_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE
+)
 BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
 SHORT = 4  # words of a bare item in a list of denials; ours
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
 _PATIENT = re.compile(
-    rf"^\W*(?:.{{0,30}}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?(?:my|our|this|a)"
+    r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?(?:my|our|this|a)"
     rf"(?: \w+){{0,3}}? ({negation.RELATIVE})\b",
     re.IGNORECASE,
 )
@@ -99,14 +103,11 @@ def _of_sentence(text: str, sentence: Span, number: int, age: float | None, pati
     told = sentence.of(text)
     vital = readings(told, age)
     found: list[Clause] = []
-    for r in vital:
-        start, end = sentence.start + r.start, sentence.start + r.end
-        found.append(
-            Clause(text[start:end], start, end, r.words, r.words, r.present, sentence=number, reading=True)
-        )
     masked = told
     for r in vital:
+        start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
+        found.append(Clause(text[start:end], start, end, r.words, r.words, r.present, sentence=number, reading=True))
     chinese = language_of(told) == "zh"
     pieces = list(_pieces(masked, chinese))
     denied = _denied_zh(masked, pieces) if chinese else _denied(masked, pieces)
@@ -114,8 +115,10 @@ def _of_sentence(text: str, sentence: Span, number: int, age: float | None, pati
     for piece, absent in zip(pieces, denied, strict=True):
         words = masked[piece.start : piece.end]
         past = past or _PAST_SECTION.match(words) is not None
-        other = negation.is_other_person(words, patient) or _FAMILY_SECTION.match(words) is not None or (
-            other and not _NEW_SUBJECT.match(words)
+        other = (
+            negation.is_other_person(words, patient)
+            or _FAMILY_SECTION.match(words) is not None
+            or (other and not _NEW_SUBJECT.match(words))
         )
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
         found.append(_understand(text, where, number, absent, past, other))
@@ -172,7 +175,9 @@ def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: b
     """The stretch as pieces: a leading trigger (``red throat without exudate``) begins a piece of its own."""
     stretch = sentence[start:end]
     cut = negation.chinese_negation(stretch) if chinese else None
-    triggers = ([cut] if cut and sentence[start + cut.start] not in "不未" else []) if chinese else negation.negations(stretch)
+    triggers = (
+        ([cut] if cut and sentence[start + cut.start] not in "不未" else []) if chinese else negation.negations(stretch)
+    )
     at = start
     for trigger in triggers:
         here = start + trigger.start
@@ -229,7 +234,9 @@ def _denied_zh(sentence: str, pieces: list[_Piece]) -> list[bool]:
         goes_on = scope and (piece.joint in "、及或和" or (denial and piece.joint in "，,"))
         if cut:
             denial = words[cut.start : cut.end] == "否认"
-        scope = cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or words.endswith(("阴性", "正常"))
+        scope = (
+            cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or words.endswith(("阴性", "正常"))
+        )
         denial = denial and scope
         out.append(scope)
     return out

@@ -14,9 +14,7 @@ class Person(NamedTuple):
 
 
 YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
-NUMBERS = dict(
-    zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
-)
+NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
 _NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBERS)})"
 SEX_WORDS = {
     "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|mum|mom|lass|mrs|ms",
@@ -24,18 +22,26 @@ SEX_WORDS = {
 }
 _SEX = tuple((sex, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for sex, words in SEX_WORDS.items())
 _LEAD = tuple(
-    (sex, re.compile(rf"^\W*(?:(?:an?|my|our|the|this|elderly|young|middle-aged|little) )*(?:{words})\b", re.IGNORECASE))
+    (
+        sex,
+        re.compile(rf"^\W*(?:(?:an?|my|our|the|this|elderly|young|middle-aged|little) )*(?:{words})\b", re.IGNORECASE),
+    )
     for sex, words in SEX_WORDS.items()
 )
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(r"(?:\d|\by/?o|old|yr|[,(;])[ -]?([MF])\b")
-_SAID = re.compile(r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b", re.IGNORECASE)
+_SAID = re.compile(
+    r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
+    re.IGNORECASE,
+)
 _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
     re.compile(r"\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
-    re.compile(r"\b(?:I(?:'|’)m|I am|he is|she is|he's|she's|is|am|turned)\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$))", re.IGNORECASE),
+    re.compile(
+        r"\b(?:I(?:'|’)m|I am|he is|she is|he's|she's|is|am|turned)\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$))", re.IGNORECASE
+    ),
     re.compile(rf"\b(?:{'|'.join(SEX_WORDS.values())})(?: \w+)?, ?(?:aged )?(\d{{1,3}})(?=[,.;)]|$)", re.IGNORECASE),
 )
 _AGE_ZH = re.compile(r"(\d{1,3}(?:\.\d)?)\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))")
@@ -45,7 +51,13 @@ _SEX_ZH = (
     ("male", re.compile(r"男(?:性|士|孩|童|婴|子|，|,|。|患|\d|$)|患者男|前列腺|睾丸|阴囊|老大爷")),
 )
 _BODY_SEX = (
-    ("female", re.compile(r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|breastfeeding|last period)\b", re.I)),
+    (
+        "female",
+        re.compile(
+            r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|breastfeeding|last period)\b",
+            re.I,
+        ),
+    ),
     ("male", re.compile(r"\b(?:my prostate|testic\w+|scrot\w+|my penis|erection\w*)\b", re.IGNORECASE)),
 )
 _PRONOUNS = (("female", re.compile(r"\b(?:she|her|hers)\b", re.I)), ("male", re.compile(r"\b(?:he|him|his)\b", re.I)))

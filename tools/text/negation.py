@@ -20,8 +20,9 @@ class Cut(NamedTuple):
 # Phrases that hold a trigger word and negate no finding.
 PSEUDO = re.compile(
     r"\b(?:no (?:change|better|relief|improvement|increase|idea|matter|worse|doubt|different)|not (?:only|just|sure|"
-    r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|(?:won't|will not|does(?:n't| not)|"
-    r"did(?:n't| not)|has(?:n't| not)) (?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
+    r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|"
+    r"(?:won't|will not|does(?:n't| not)|did(?:n't| not)|has(?:n't| not)) "
+    r"(?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
     r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases))",
     re.IGNORECASE,
 )
@@ -33,23 +34,25 @@ LEADING = re.compile(
 )
 # A verb that is negated: the whole clause is absent.
 VERBAL = re.compile(
-    r"\b(?:not|never|(?:do|does|did|is|are|was|were|has|have|had|would|should)n[’']?t|ain[’']?t|no longer|nobody|hardly any|"
-    r"(?:dont|doesnt|didnt|isnt|havent|hasnt|wasnt))\b",
+    r"\b(?:not|never|(?:do|does|did|is|are|was|were|has|have|had|would|should)n[’']?t|ain[’']?t|no longer|"
+    r"nobody|hardly any|(?:dont|doesnt|didnt|isnt|havent|hasnt|wasnt))\b",
     re.IGNORECASE,
 )
 TRAILING = re.compile(
-    r"(?:\b(?:absent|nil|denied|negative|none|unlikely|excluded|ruled out|not (?:present|seen|found|felt|heard))|[:=]\s*no)\W*$",
+    r"(?:\b(?:absent|nil|denied|negative|none|unlikely|excluded|ruled out|"
+    r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)|[:=]\s*no)\W*$",
     re.IGNORECASE,
 )
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
     r"\b(?:normal|unremarkable|intact|fine|ok|okay|clear|symmetrical|settled|nothing abnormal|within normal limits|"
-    r"soft and non-?tender|up to date|all right|as usual)\b(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
+    r"soft and non-?tender|up to date|all right|as usual)\b"
+    r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
 )
 UNCERTAIN = re.compile(
-    r"(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|unsure|"
-    r"uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
+    r"(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|"
+    r"unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
     re.IGNORECASE,
 )
 RELATIVE = (
@@ -59,25 +62,33 @@ RELATIVE = (
     r"neighbou?rs?|pupils|residents)"
 )
 OTHER = re.compile(
-    rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|(?:my|his|her|our|their|the|a|one of "
-    rf"(?:my|his|her|our)|two|three|several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
+    rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
+    rf"(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
+    rf"several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
     rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband) (?:has|had|with|died|also))\b|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
     re.IGNORECASE,
 )
 REPORTS = re.compile(
-    rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|sees|found|brought|"
-    r"heard|called|worries|worried|took|takes|drove)\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
+    rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|"
+    r"sees|found|brought|heard|called|worries|worried|took|takes|drove)\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
     re.IGNORECASE,
 )
 PAST = re.compile(
     r"\b(?:as a (?:kid|child|teenager|baby|boy|girl)|in (?:my|his|her) (?:childhood|teens|twenties|youth)|in childhood|"
-    r"years? ago|last year|in (?:19|20)\d\d|past (?:medical|surgical)? ?history|previous(?:ly)?|used to|resolved|history of)\b|"
-    r"既往|曾经|以前|小时候|年前|病史",
+    r"years? ago|last year|in (?:19|20)\d\d|past (?:medical|surgical)? ?history|previous(?:ly)?|used to|resolved|"
+    r"history of)\b|既往|曾经|以前|小时候|年前|病史",
     re.IGNORECASE,
 )
-LASTING = re.compile(r"\b(?:\d+|one|two|three|four|five|six|several|few)[- ](?:hour|day|week|month|year)s?\W+(?:history|of)\b", re.I)
+LASTING = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|several|few)[- ](?:hour|day|week|month|year)s?\W+(?:history|of)\b", re.I
+)
+
+# Wordings of findings that are negations themselves, or say that a test is normal.
+NEGATIVE_WORDS = re.compile(
+    r"\b(?:cannot|can't|unable|will not|won't|could not|nothing|normal|negative)\b|[无没未]|不|正常|阴性", re.I
+)
 
 ZH_NEGATION = re.compile(r"否认|没有|并无|未见|未诉|未再|未曾|从未|从不|不伴|不是|不觉|不会|无明显|均无|无|没|未|不")
 # Words that hold a negating character and name a finding themselves, or no negation of one.
@@ -129,6 +140,3 @@ def is_past(text: str) -> bool:
 def is_negative_phrase(text: str) -> bool:
     """Whether a wording of a finding is itself a negation: ``no energy``, ``not hungry``, ``没胃口``."""
     return verbal_negation(text) is not None or bool(negations(text)) or NEGATIVE_WORDS.search(text) is not None
-
-
-NEGATIVE_WORDS = re.compile(r"\b(?:cannot|can't|unable|will not|won't|could not|nothing|normal|negative)\b|[无没未]|不|正常|阴性", re.I)

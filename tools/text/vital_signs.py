@@ -23,10 +23,17 @@ _TEMPERATURE = re.compile(
     r"\b((?:3[5-9]|4[0-2])\.\d)\s*(?:°C?|℃|degrees|度)"
 )
 _FAHRENHEIT = re.compile(r"\b(9[5-9](?:\.\d)?|10[0-7](?:\.\d)?)\s*(?:°?F\b|℉)")
-_PULSE = re.compile(r"(?:\b(?:HR|P|pulse|heart rate)\b\D{0,8}?|(?:心率|脉搏)\D{0,3}?)(\d{2,3})(?![\d/])(?:\s*/?\s*(?:bpm|min|次/分))?", re.I)
+_PULSE = re.compile(
+    r"(?:\b(?:HR|P|pulse|heart rate)\b\D{0,8}?|(?:心率|脉搏)\D{0,3}?)(\d{2,3})(?![\d/])(?:\s*/?\s*(?:bpm|min|次/分))?",
+    re.I,
+)
 _PRESSURE = re.compile(r"(?:\b(?:BP|blood pressure)\b\D{0,8}?|血压\D{0,3}?)(\d{2,3})\s*/\s*(\d{2,3})", re.I)
-_BREATHING = re.compile(r"(?:\b(?:RR|resps?|resp(?:iratory)? rate)\b\D{0,5}?|呼吸(?:频率)?\D{0,2}?)(\d{2})(?![\d/])", re.I)
-_OXYGEN = re.compile(r"(?:\b(?:SpO2|SaO2|sats?|saturations?|O2 sats?)\b\D{0,12}?|血氧(?:饱和度)?\D{0,3}?)(\d{2,3})\s?%?", re.I)
+_BREATHING = re.compile(
+    r"(?:\b(?:RR|resps?|resp(?:iratory)? rate)\b\D{0,5}?|呼吸(?:频率)?\D{0,2}?)(\d{2})(?![\d/])", re.I
+)
+_OXYGEN = re.compile(
+    r"(?:\b(?:SpO2|SaO2|sats?|saturations?|O2 sats?)\b\D{0,12}?|血氧(?:饱和度)?\D{0,3}?)(\d{2,3})\s?%?", re.I
+)
 CHILD = 12.0  # years; ours
 
 

@@ -1,0 +1,92 @@
+"""Small adapters: what one room offers, in the form that another room asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prompts.errors import InputError
+from prompts.tool_arguments import SearchLiterature as SearchArguments
+from tools.contract import ToolContext
+from tools.encoders import Encoder
+from tools.evidence import Evidence
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.library.collection import Library
+from tools.literature.tool import SearchLiterature
+from tools.passages.contract import StoredDocument
+from tools.passages.quotes import rank_sentences
+
+
+class LibraryDocuments:
+    """The library as a source of documents for the passage tool."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def get_document(self, id: str) -> StoredDocument | None:
+        """The document, None when the library does not hold it."""
+        try:
+            document = self._library.document(id)
+        except InputError:
+            return None
+        return StoredDocument(
+            id=document.id,
+            title=document.title,
+            text=document.text,
+            kind=document.kind,
+            language=document.language,
+            date=document.date,
+            review_by=document.review_by,
+            level=document.level,
+        )
+
+    def find_documents(self, query: str, limit: int) -> list[str]:
+        """Ids of the best documents for a query."""
+        return [hit.document.id for hit in self._library.search(query, limit)]
+
+    def holds(self, id: str) -> bool:
+        """Whether the library holds a document."""
+        return self.get_document(id) is not None
+
+
+class GraphTexts:
+    """The graph's entries for the answerer, in its own language."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self._graph = graph
+        self._known = {d.id for d in graph.graph.diseases}
+
+    def entry(self, disease: str, language: str) -> Evidence | None:
+        """The entry of a disease, None when the graph has none."""
+        return self._graph.evidence_for(disease, language) if disease in self._known else None
+
+    def sentence_for(self, disease: str, finding: str, language: str) -> tuple[int, int] | None:
+        """Characters of the entry's sentence on a finding."""
+        return self._graph.findings_sentence(disease, finding, language) if disease in self._known else None
+
+    def wordings(self, finding: str) -> Sequence[str]:
+        """Wordings of a finding by its id."""
+        node = self._graph.graph.finding.get(finding)
+        return [node.name, *node.say, node.zh, *node.say_zh] if node is not None else []
+
+
+class SentenceRanking:
+    """The ranking of sentences with one encoder."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def __call__(self, query: str, texts: Sequence[str]) -> Sequence[tuple[int, int, int, float]]:
+        """(index, start, end, score) of every sentence, best first."""
+        return rank_sentences(query, texts, self._encoder)
+
+
+class GapSearch:
+    """One targeted search for a gap, by the literature tool."""
+
+    def __init__(self, tool: SearchLiterature) -> None:
+        self._tool = tool
+
+    async def __call__(self, query: str, limit: int) -> list[Evidence]:
+        """Evidence for a query."""
+        artifact = await self._tool.run(SearchArguments(query=query, limit=limit), ToolContext(question=query))
+        return artifact.evidence

@@ -1,0 +1,163 @@
+"""Assembly: the machine's parts out of the settings, and what is built once at set-up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.sessions import Home
+from agent.settings import Settings
+from graphs.answering.local import AnswererLocal
+from graphs.completeness.local import CompletenessGateLocal
+from graphs.context import Parts
+from graphs.differential_filter.local import DocumentFilterLocal
+from graphs.kads.local import SelectorLocal
+from graphs.planning.local import PlannerLocal
+from graphs.triage.local import TriageLocal
+from graphs.verification.local import VerifierLocal
+from prompts.errors import DataError
+from tools.embedding_cache import CachedEncoder
+from tools.encoders import MINILM, MiniLMEncoder, load_encoder, minilm_folder
+from tools.files import locked, write_atomic
+from tools.gaps.requirements import requirements
+from tools.gaps.tool import FillKnowledgeGaps
+from tools.icd10 import compile_icd10, load_icd10
+from tools.knowledge_graph.compiled import compile_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+from tools.knowledge_graph.names import Names
+from tools.library.build import build_library
+from tools.library.collection import Library
+from tools.literature.tool import SearchLiterature
+from tools.passages.pool import PassagePool
+from tools.passages.tool import RetrievePassages
+from tools.questions.tool import FindAnsweredQuestion
+
+ROOT = Path(__file__).resolve().parent.parent
+STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
+STARTER_GRAPH = ROOT / "tools" / "knowledge_graph" / "starter"
+
+Say = Callable[[str], None]
+
+
+def assemble(settings: Settings, home: Home) -> Parts:
+    """The local machine. What was never built is built first; what is damaged or of another encoder is a DataError."""
+    if not _library(home).exists():
+        build(settings, home, rebuild=False, say=lambda _: None)
+    encoder = open_encoder(settings, home)
+    graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH)
+    library = Library.open(_library(home), encoder)
+    documents = LibraryDocuments(library)
+    texts = GraphTexts(graph)
+    names = Names(graph.graph)
+    search = SearchLiterature(library, encoder, settings.literature)
+    return Parts(
+        triage=TriageLocal(),
+        gate=CompletenessGateLocal(settings.gate),
+        planner=PlannerLocal(documents.holds),
+        tools=[
+            search,
+            RetrievePassages(documents, PassagePool(encoder)),
+            LookupDifferential(graph),
+            FillKnowledgeGaps(encoder, GapSearch(search)),
+            FindAnsweredQuestion(library),
+        ],
+        selector=SelectorLocal(encoder),
+        filter=DocumentFilterLocal(encoder, texts.wordings),
+        answerer=AnswererLocal(SentenceRanking(encoder), encoder, texts, names.found_in),
+        verifier=VerifierLocal(encoder),
+        look_up=lambda case, language, known: graph.look_up(case, language, known=known),
+        requirements=requirements,
+        limits=settings.limits,
+    )
+
+
+def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
+    """Build what is slow to build once: library, graph, passages, ICD-10 table. What is up to date is left."""
+    with locked(home.root / "build"):
+        if rebuild:
+            import shutil
+
+            shutil.rmtree(home.indexes, ignore_errors=True)
+        home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _measure_encoder(settings, home, say)
+        encoder = open_encoder(settings, home)
+        say("knowledge graph ...")
+        compile_graph(STARTER_GRAPH, encoder, home.indexes)
+        say("library ...")
+        build_library(STARTER_LIBRARY, _library(home), encoder)
+        say("passages ...")
+        _cut_passages(Library.open(_library(home), encoder), encoder)
+        if not _icd10(home).exists():
+            say("ICD-10 table ...")
+            compile_icd10(_icd10(home))
+        encoder.close()
+
+
+def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
+    """The encoder that the settings name, its document vectors kept under the data folder."""
+    bf16 = False
+    if settings.encoder in ("", MINILM) and home.encoder_choice.exists():
+        bf16 = bool(json.loads(home.encoder_choice.read_text(encoding="utf-8")).get("bf16"))
+    return CachedEncoder(load_encoder(settings.encoder, bf16=bf16), home.cache / "embeddings")
+
+
+def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[], str]]]:
+    """Named looks at the built parts, for `doctor`; each returns what it found or raises a typed error."""
+
+    def encoder() -> str:
+        found = open_encoder(settings, home)
+        where = f", from {minilm_folder().parent.name}, checksum verified" if found.name == MINILM else ""
+        return f"{found.name}, {found.dimension} dimensions, {found.limit} tokens{where}"
+
+    def library() -> str:
+        found = Library.open(_library(home), open_encoder(settings, home))
+        return f"{len(found)} documents (not clinically reviewed)"
+
+    def graph() -> str:
+        found = KnowledgeGraph(open_encoder(settings, home), home.indexes, STARTER_GRAPH).graph
+        return f"starter, {len(found.diseases)} diseases, {len(found.findings)} findings (not clinically reviewed)"
+
+    def codes() -> str:
+        return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"
+
+    def gate() -> str:
+        return f"theta1 {settings.gate.theta1}, theta2 {settings.gate.theta2}"
+
+    return [
+        ("encoder", encoder),
+        ("library", library),
+        ("knowledge graph", graph),
+        ("ontology table", codes),
+        ("completeness gate", gate),
+    ]
+
+
+def _library(home: Home) -> Path:
+    return home.indexes / "library"
+
+
+def _icd10(home: Home) -> Path:
+    return home.indexes / "icd10.json"
+
+
+def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:
+    if settings.encoder not in ("", MINILM) or home.encoder_choice.exists():
+        return
+    say("encoder ...")
+    chosen = {"bf16": MiniLMEncoder(bf16=None).bf16}
+    write_atomic(home.encoder_choice, json.dumps(chosen).encode())
+
+
+def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
+    documents = LibraryDocuments(library)
+    stored = [documents.get_document(d.id) for d in library.documents]
+    found = [d for d in stored if d is not None]
+    if len(found) != len(stored):
+        raise DataError("The library lost documents while it was read.", "Run `anamnesis setup --rebuild`.")
+    pool = PassagePool(encoder)
+    pool.cut(found)
+    rank = SentenceRanking(encoder)
+    for document in found:
+        rank(document.title, [document.text])

@@ -1,0 +1,60 @@
+"""Importance of units: A names what decides, B helps the search, C says nothing medical (labels: paper; rules: ours)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graphs.completeness.contract import Label, Unit
+from graphs.completeness.information import COMPLAINT, COURSE, DURATION, HISTORY, ONSET, SITE, TESTS
+from tools.contract import Differential, Finding
+from tools.text.sentences import Span, sentences
+
+HELPFUL = (
+    ("a site", re.compile(SITE, re.IGNORECASE)),
+    ("a time", re.compile(DURATION, re.IGNORECASE)),
+    ("the course", re.compile(f"{ONSET}|{COURSE}", re.IGNORECASE)),
+    ("history or context", re.compile(HISTORY, re.IGNORECASE)),
+    ("age or sex", re.compile(r"\b\d{1,3} ?[MF]\b|\b(?:years?|months?|weeks?)[- ]old\b|\b(?:wo)?man\b|\b(?:fe)?male\b|岁|[男女]", re.I)),
+)
+TEST = re.compile(TESTS, re.IGNORECASE)
+FINDING = re.compile(COMPLAINT, re.IGNORECASE)
+SURE = 0.6  # ours: confidence of a match from which a finding decides
+
+
+def units(text: str, first_look: Differential | None) -> tuple[Unit, ...]:
+    """The sentences of a text with their labels and why."""
+    findings = () if first_look is None else first_look.findings
+    leading = _leading(first_look)
+    return tuple(_unit(text, span, findings, leading) for span in sentences(text))
+
+
+def _leading(first_look: Differential | None) -> frozenset[str]:
+    """Names of the findings that speak for or against the leading diseases."""
+    ranking = () if first_look is None else first_look.ranking[:2]
+    return frozenset(name for d in ranking for name in (*d.findings_for, *d.findings_against))
+
+
+def _unit(text: str, span: Span, findings: Sequence[Finding], leading: frozenset[str]) -> Unit:
+    sentence = span.of(text)
+    label, reason = _label(sentence, [f for f in findings if span.start <= f.start < span.end], leading)
+    return Unit(text=sentence, start=span.start, end=span.end, label=label, reason=reason)
+
+
+def _label(sentence: str, found: Sequence[Finding], leading: frozenset[str]) -> tuple[Label, str]:
+    deciding = next((f for f in found if f.name in leading), None)
+    deciding = deciding or next((f for f in found if f.id and f.score >= SURE), None)
+    if deciding is not None:
+        state = "denies" if deciding.present is False else "states"
+        return Label.A, f"{state} {deciding.name}"
+    for name, pattern in (("a test or sign", TEST), ("a complaint", FINDING)):
+        match = pattern.search(sentence)
+        if match:
+            return Label.A, f"{name}: {match[0]}"
+    if found:
+        return Label.B, f"may mean {found[0].name}"
+    for name, pattern in HELPFUL:
+        match = pattern.search(sentence)
+        if match:
+            return Label.B, f"{name}: {match[0].strip()}"
+    return Label.C, "nothing medical"

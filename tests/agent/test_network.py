@@ -1,0 +1,71 @@
+"""Nothing but PubMed is ever asked, whatever the environment holds. No test lets a connection out."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NCBI = "eutils.ncbi.nlm.nih.gov"
+SECRET = "sk-a-stray-key-0123456789"  # noqa: S105
+
+CODE = """
+import json, sys
+from support import no_network
+no_network.install()
+from anamnesis import Agent
+with Agent() as agent:
+    answer = agent.ask("Does early mobilisation help after a stroke?")
+    agent.ask("A 30-year-old woman has had palpitations and chest tightness since this morning.")
+print(json.dumps({"attempts": no_network.attempts, "notices": [n.code for n in answer.notices],
+                  "statements": len(answer.statements)}))
+"""
+
+
+def asked(home: Path, live: str) -> dict[str, list[str]]:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+        "ANAMNESIS_HOME": str(home),
+        "ANAMNESIS_LITERATURE__LIVE": live,
+        "LANGSMITH_TRACING": "true",
+        "LANGCHAIN_TRACING_V2": "true",
+        "LANGSMITH_API_KEY": SECRET,
+        "OPENAI_API_KEY": SECRET,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_only_pubmed_is_asked_and_its_absence_is_said(built_home: Path) -> None:
+    found = asked(built_home, "auto")
+    assert set(found["attempts"]) == {NCBI}
+    assert "pubmed_unreachable" in found["notices"]
+    assert found["statements"]
+
+
+def test_with_live_access_off_nothing_is_asked(built_home: Path) -> None:
+    found = asked(built_home, "off")
+    assert found["attempts"] == []
+    assert found["statements"]
+
+
+def test_a_key_of_the_environment_is_written_nowhere(built_home: Path) -> None:
+    asked(built_home, "off")
+    holding = [f for f in built_home.rglob("*") if f.is_file() and SECRET.encode() in f.read_bytes()]
+    assert holding == []
+
+
+def test_the_guard_of_the_tests_refuses_a_connection() -> None:
+    with pytest.raises(ConnectionRefusedError, match=r"192\.0\.2\.1"):
+        socket.create_connection(("192.0.2.1", 80), timeout=1)

@@ -1,0 +1,32 @@
+"""The manifest of an index on disk, checked before anything else is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from prompts.errors import DataError
+from tools.indexes.contract import Manifest
+
+FORMAT = 1  # raised with every change of the files
+SIMILARITY = "cosine"
+
+
+def read_manifest(folder: Path, raw: bytes, encoder_name: str, dimension: int) -> Manifest:
+    """The manifest of an index in ``folder``; a DataError with advice for any mismatch or damage."""
+    try:
+        found = json.loads(raw)
+        manifest = Manifest.model_validate(found)
+    except (ValueError, ValidationError) as error:
+        raise DataError(f"The manifest of the index {folder.name} is damaged.", "Build the index again.") from error
+    if manifest.format != FORMAT or manifest.similarity != SIMILARITY:
+        raise DataError(f"The index {folder.name} has format {manifest.format}, not {FORMAT}.", "Build it again.")
+    if (manifest.encoder, manifest.dimension) != (encoder_name, dimension):
+        raise DataError(
+            f"The index {folder.name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "
+            f"not with {encoder_name} ({dimension}).",
+            "Choose that encoder again, or build the index again.",
+        )
+    return manifest

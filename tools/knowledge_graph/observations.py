@@ -1,0 +1,93 @@
+"""From matches and settled findings to what the ranking may count, contradictions resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tools.contract import Finding
+from tools.knowledge_graph.matching import THRESHOLD, Match
+from tools.knowledge_graph.ranking import Observation
+from tools.knowledge_graph.schema import Graph
+from tools.text.clauses import Clause
+
+COUNTED = 0.45  # ours: matches below this confidence are not counted in the ranking
+NEAR_BEST = 0.7  # ours: a finding is reported when its score is at least this share of its clause's best
+STRONG = 0.7  # ours: a present finding this sure overrules the denial of a more general one
+
+
+def observe(
+    graph: Graph, case: str, clauses: Sequence[Clause], matches: Sequence[Match], known: Sequence[Finding]
+) -> list[Observation]:
+    """What is counted: the case's own matches, overruled by what was settled elsewhere."""
+    position = {f.id: i for i, f in enumerate(graph.findings)}
+    settled = [k for k in known if k.id in position and not told_in(case, k)]
+    overruled = {position[k.id] for k in settled}
+    out = [
+        Observation(m.finding, m.score, m.present, m.clause, clauses[m.clause].side)
+        for m in matches
+        if m.score >= COUNTED and m.finding not in overruled
+    ]
+    group: dict[str, int] = {}
+    for i, k in enumerate(settled):
+        clause = len(clauses) + group.setdefault(k.clause or f"#{i}", len(group))
+        out.append(Observation(position[k.id], k.score, k.present, clause, k.side))
+    return _without_contradictions(graph, out, position)
+
+
+def told_in(case: str, finding: Finding) -> bool:
+    """Whether a known finding was read from this very text: it is then read again, and not counted twice."""
+    return finding.start >= 0 and bool(finding.clause) and case[finding.start : finding.end] == finding.clause
+
+
+def reported(
+    graph: Graph, clauses: Sequence[Clause], matches: Sequence[Match], language: str, overruled: frozenset[str]
+) -> list[Finding]:
+    """The findings of the case as shown: one record an id, its surest clause, in order of the text."""
+    top: dict[int, float] = {}
+    for m in matches:
+        top[m.clause] = max(top.get(m.clause, 0.0), m.score)
+    best: dict[int, Match] = {}
+    for m in matches:
+        sure = m.score > THRESHOLD and m.score >= NEAR_BEST * top[m.clause]
+        if sure and graph.findings[m.finding].id not in overruled and _surer(m, best.get(m.finding)):
+            best[m.finding] = m
+    ordered = sorted(best.values(), key=lambda m: (clauses[m.clause].start, -m.score, m.finding))
+    return [_finding(graph, clauses[m.clause], m, language) for m in ordered]
+
+
+def _surer(match: Match, other: Match | None) -> bool:
+    return other is None or (match.score, match.present is not False) > (other.score, other.present is not False)
+
+
+def _finding(graph: Graph, clause: Clause, match: Match, language: str) -> Finding:
+    node = graph.findings[match.finding]
+    return Finding(
+        id=node.id,
+        name=node.zh if language == "zh" else node.name,
+        clause=clause.text,
+        present=match.present,
+        side=clause.side,
+        site=min(clause.sites, default=None),
+        score=round(min(match.score, 1.0), 4),
+        start=clause.start,
+        end=clause.end,
+    )
+
+
+def _without_contradictions(graph: Graph, items: list[Observation], position: dict[str, int]) -> list[Observation]:
+    """A finding told both ways is taken the surer way; a present finding overrules the denial of what it implies."""
+    surest: dict[int, Observation] = {}
+    for o in items:
+        known = surest.get(o.finding)
+        if known is None or (o.score, o.present is not False) > (known.score, known.present is not False):
+            surest[o.finding] = o
+    implied: set[int] = set()
+    for o in surest.values():
+        if o.present and o.score >= STRONG:
+            implied.update(position[above] for above in graph.broader(graph.findings[o.finding].id))
+    return [
+        o
+        for o in items
+        if (o.present is False) == (surest[o.finding].present is False)
+        and not (o.present is False and o.finding in implied)
+    ]

@@ -1,0 +1,86 @@
+"""The sentence of a text that best supports a statement or answers a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from prompts.errors import InputError
+from tools.encoders import Encoder
+from tools.passages.lexical import coverage, inverse_frequency
+from tools.passages.search import query_vector
+from tools.passages.seos import SPECIAL
+from tools.passages.units import Section, Unit, sections, sentence_units
+from tools.text.tokens import tokens
+
+DENSE_SHARE = 0.5  # ours: weight of the cosine against the words in common
+LONG = 320  # ours: characters from which a sentence is offered clause by clause
+CLAUSES = re.compile(r"[^;；]+(?:[;；]|$)")
+
+
+class Quote(NamedTuple):
+    """Characters ``start`` to ``end`` of the text with this index, and how well they fit, about 0..1."""
+
+    text_index: int
+    start: int
+    end: int
+    score: float
+
+
+def best_quote(query: str, text: str, encoder: Encoder) -> tuple[int, int, float]:
+    """The span of the text that best supports a statement: ``text[start:end]``, and its score, about 0..1.
+
+    A whole sentence keeps its conditions; only one beyond 320 characters is offered by its clauses. Raises
+    InputError for a text without any sentence.
+    """
+    ranked = rank_sentences(query, [text], encoder)
+    if not ranked:
+        raise InputError("There is no sentence to quote from.", "Give a passage with text.")
+    return ranked[0].start, ranked[0].end, ranked[0].score
+
+
+def rank_sentences(query: str, texts: Sequence[str], encoder: Encoder) -> list[Quote]:
+    """Every sentence of the texts, best first, by cosine and by the query's words that it holds, in equal parts.
+
+    Words weigh by their inverse document frequency among the sentences. All sentences are embedded in one call of
+    `encode_documents`, so a cached encoder computes each only once. Ties keep the order of the texts.
+    """
+    candidates = [(i, span) for i, text in enumerate(texts) for span in candidate_spans(text, encoder)]
+    if not candidates:
+        return []
+    pieces = [texts[i][span.start : span.end] for i, span in candidates]
+    similarity = encoder.encode_documents(pieces) @ query_vector(query, encoder)
+    bags = [frozenset(tokens(piece)) for piece in pieces]
+    words = coverage(tokens(query), bags, inverse_frequency(bags))
+    scores = DENSE_SHARE * np.maximum(similarity, 0.0) + (1 - DENSE_SHARE) * words
+    order = np.argsort(-scores, kind="stable")
+    return [Quote(candidates[k][0], candidates[k][1].start, candidates[k][1].end, float(scores[k])) for k in order]
+
+
+def candidate_spans(text: str, encoder: Encoder) -> list[Unit]:
+    """Sentences of a text, headings left out; a long one by its clauses, and never more than the encoder reads."""
+    room = encoder.limit - SPECIAL
+    found: list[Unit] = []
+    for sentence in (u for part in _units(text, room, encoder) for u in part):
+        if sentence.end - sentence.start > LONG:
+            found += _clauses(text, sentence)
+        else:
+            found.append(sentence)
+    return found
+
+
+def _units(text: str, room: int, encoder: Encoder) -> list[list[Unit]]:
+    parts: list[Section] = sections(text)
+    return sentence_units(text, parts, [room] * len(parts), encoder)
+
+
+def _clauses(text: str, sentence: Unit) -> list[Unit]:
+    spans = []
+    for match in CLAUSES.finditer(text, sentence.start, sentence.end):
+        lead = len(match[0]) - len(match[0].lstrip())
+        if match[0].strip(" ;；"):
+            spans.append(Unit(match.start() + lead, match.start() + len(match[0].rstrip()), sentence.tokens))
+    return spans
