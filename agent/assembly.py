@@ -19,7 +19,7 @@ from graphs.triage.local import TriageLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
-from tools.encoders import MINILM, MiniLMEncoder, load_encoder, minilm_folder
+from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder, minilm_folder
 from tools.files import locked, write_atomic
 from tools.gaps.requirements import requirements
 from tools.gaps.tool import FillKnowledgeGaps
@@ -41,11 +41,15 @@ STARTER_GRAPH = ROOT / "tools" / "knowledge_graph" / "starter"
 Say = Callable[[str], None]
 
 
-def assemble(settings: Settings, home: Home) -> Parts:
-    """The local machine. What was never built is built first; what is damaged or of another encoder is a DataError."""
+def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Encoder] | None = None) -> Parts:
+    """The local machine. What was never built is built first; what is damaged or of another encoder is a DataError.
+
+    ``wrap`` stands another encoder before the opened one (evaluations keep the vectors of their queries).
+    """
     if not _library(home).exists():
         build(settings, home, rebuild=False, say=lambda _: None)
-    encoder = open_encoder(settings, home)
+    opened = open_encoder(settings, home)
+    encoder: Encoder = opened if wrap is None else wrap(opened)
     graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH)
     library = Library.open(_library(home), encoder)
     documents = LibraryDocuments(library)
@@ -123,7 +127,8 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"
 
     def gate() -> str:
-        return f"theta1 {settings.gate.theta1}, theta2 {settings.gate.theta2}"
+        theta1, theta2 = settings.gate.thresholds
+        return f"theta1 {theta1}, theta2 {theta2}"
 
     return [
         ("encoder", encoder),

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphs.completeness.settings import GateSettings
+from graphs.completeness.score import GateSettings
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 

@@ -11,6 +11,10 @@ import typer
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(bench)
+    evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
+    evaluations.command("list")(list_tasks)
+    evaluations.command("run")(run_one)
+    app.add_typer(evaluations, name="eval")
 
 
 def bench(
@@ -21,3 +25,30 @@ def bench(
     from evals.bench.run import run_bench
 
     run_bench(json_file, rounds)
+
+
+def list_tasks() -> None:
+    """List the evaluations: what each measures, and its expected time on two cores, warm."""
+    from evals.listing import print_tasks
+
+    print_tasks()
+
+
+def run_one(
+    name: Annotated[str, typer.Argument(help="The evaluation.")],
+    data: Annotated[Path | None, typer.Option(help="The folder with the data.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
+) -> None:
+    """Run an evaluation, print its figures and write them as JSON."""
+    from evals.runner import print_report, run_task, write_report
+    from evals.tasks.registry import find_task
+    from prompts.errors import InputError
+
+    if json_file is not None and json_file.is_dir():
+        raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
+    report = run_task(find_task(name), data, limit=limit, seed=seed)
+    if json_file is not None:
+        write_report(report, json_file)
+    print_report(report)

@@ -15,6 +15,7 @@ from graphs.judging.key_terms import KeyTerms
 from graphs.judging.polarity import Reply, clauses, is_alternative, negated, reply_of
 from tools.contract import RankedDisease
 from tools.evidence import Evidence, Frozen
+from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
@@ -41,13 +42,13 @@ class ChoiceSettings(Frozen):
 
     pool: int = 12
     floor: float = 0.16
-    margin: float = 0.15
+    margin: float = 0.2
     low: float = 0.25
     high: float = 0.75
     fuzzy: float = 88.0
     disease: float = 0.5
-    stem: float = 0.25
-    translated: float = 0.6
+    stem: float = 0.28
+    translated: float = 0.8
     reading: int = 3
     band: float = 0.08
 
@@ -74,7 +75,7 @@ class OptionChooser:
         if not view.options:
             return Chosen()
         stem = _stem(query, view.options)
-        texts = {label: " ".join([text, *self._terms.equivalents(text)]) for label, text in view.options.items()}
+        texts = {label: self._translated(text) for label, text in view.options.items()}
         pool = self._pool(stem, texts, view, evidence)
         support, best = self._support(stem, texts, pool)
         ranked = _diseases(view, self.settings.fuzzy)
@@ -89,6 +90,10 @@ class OptionChooser:
             confidence = 1 - confidence
         choice = Choice(label=label, text=view.options[label], confidence=round(confidence, 4), reason=reason)
         return Chosen(choice, cited, ranked.get(label))
+
+    def _translated(self, option: str) -> str:
+        """A Chinese option with the English names of what it mentions; any other as it is."""
+        return " ".join([option, *self._terms.equivalents(option)]) if language_of(option) == "zh" else option
 
     def closed(self, view: AnswerView, chosen: Sequence[Sentence], query: str) -> Choice | None:
         """Yes, no or maybe from the leading sentences; None when none of them says, or two ways are offered.
@@ -141,7 +146,7 @@ class OptionChooser:
         support: dict[str, float] = {}
         best: dict[str, Sentence] = {}
         for row, label in enumerate(texts):
-            held = [_holds(own[label], s.text) for s in pool]
+            held = [_holds(own[label], s) for s in pool]
             values = [float(near[i]) * (0.6 * held[i] + 0.4 * float(closeness[row, i])) for i in range(len(pool))]
             at = int(np.argmax(values))
             support[label] = values[at] if held[at] > 0 else 0.5 * values[at]  # ours: half without a word of its own
@@ -177,13 +182,15 @@ def _own_words(stem: str, texts: Mapping[str, str]) -> dict[str, set[str]]:
     return {label: (bag - common - asked) or (bag - common) or bag for label, bag in bags.items()}
 
 
-def _holds(wanted: set[str], sentence: str) -> float:
-    """Share of the wanted words in a sentence, 0 when the clause that holds most of them is denied."""
+def _holds(wanted: set[str], sentence: Sentence) -> float:
+    """Share of the wanted words in a sentence or its title, 0 when the clause that holds most of them is denied."""
     if not wanted:
         return 0.0
-    share = len(wanted & set(tokens(sentence))) / len(wanted)
-    best = max(clauses(sentence), key=lambda c: len(wanted & set(tokens(c))), default="")
-    return 0.0 if share and negated(best) else share
+    said = wanted & set(tokens(sentence.text))
+    best = max(clauses(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
+    if said and negated(best):
+        return 0.0
+    return len(said | (wanted & set(tokens(sentence.evidence.title)))) / len(wanted)
 
 
 def _diseases(view: AnswerView, least: float) -> dict[str, RankedDisease]:

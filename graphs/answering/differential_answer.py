@@ -57,7 +57,10 @@ TOPICS = (
         "Which warning signs of {name} need urgent help?",
     ),
 )
-LABELS = {"en": ("For: ", "Against: ", "Watch for: "), "zh": ("支持：", "不支持：", "警示：")}
+LABELS = {
+    "en": ("Fits this case: ", "Against in this case: ", "Watch for: "),
+    "zh": ("符合本例：", "与本例不符：", "警示："),
+}
 SHARED = 0.6  # ours: share of a finding's words that a sentence of the entry must hold
 
 
@@ -85,7 +88,7 @@ class DifferentialWriter:
             entry = self.entry(disease, view)
             if entry is None or disease.score < self._settings.least * ranking[0].score:
                 continue
-            statements.append(self._line(disease, entry, view.language, first=not statements))
+            statements.append(self._line(disease, entry, view, first=not statements))
             entries.append(entry)
         return statements, entries
 
@@ -130,16 +133,21 @@ class DifferentialWriter:
                 out.append(sentence)
         return out
 
-    def _line(self, disease: RankedDisease, entry: Evidence, language: str, *, first: bool) -> Statement:
-        speaks_for = self._spans(disease, entry, disease.findings_for)[: self._settings.quotes_for]
-        against = self._spans(disease, entry, disease.findings_against)[: self._settings.quotes_against]
+    def _line(self, disease: RankedDisease, entry: Evidence, view: AnswerView, *, first: bool) -> Statement:
+        ids = _finding_ids(view)
+        speaks_for = self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_for])[
+            : self._settings.quotes_for
+        ]
+        against = self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_against])[
+            : self._settings.quotes_against
+        ]
         against = [s for s in against if s not in speaks_for]
         watch = self._spans(disease, entry, disease.red_flags)[:1] if first else []
         watch = [s for s in watch if s not in speaks_for and s not in against]
         if not (speaks_for or against or watch):
             speaks_for = [sentences(entry.text)[0]] if sentences(entry.text) else [Span(0, len(entry.text))]
-        labels = LABELS["zh" if language == "zh" else "en"]
-        name = disease.name_zh if language == "zh" and disease.name_zh else disease.name
+        labels = LABELS["zh" if view.language == "zh" else "en"]
+        name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
         parts = [f"{name} ({disease.icd10})."]
         citations: list[Citation] = []
         for label, spans in zip(labels, (speaks_for, against, watch), strict=True):
@@ -159,6 +167,12 @@ class DifferentialWriter:
             if given is not None and 0 <= given[0] < given[1] <= len(entry.text):
                 return Span(*given)
         return find_sentence(entry.text, finding)
+
+
+def _finding_ids(view: AnswerView) -> dict[str, str]:
+    """Ids of the case's findings by their names."""
+    stated = view.differential.findings if view.differential is not None else ()
+    return {f.name: f.id for f in (*stated, *view.findings) if f.id}
 
 
 def find_sentence(text: str, finding: str) -> Span | None:

@@ -24,56 +24,79 @@ def _kind(name: str, en: str, zh: str, weight: float, pattern: str) -> Kind:
 
 
 NUMBER = (
-    r"(?:\d+(?:\.\d)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few|couple of|half an?)"
+    r"(?:\d+(?:\.\d)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few|couple of|"
+    r"half an?)"
 )
 UNIT = r"(?:seconds?|secs?|minutes?|mins?|hours?|h|hrs?|days?|nights?|weeks?|months?|years?|yrs?|fortnights?)"
 COMPLAINT = (
-    r"\b(?:pain\w*|\w*aches?|aching|hurts?|sore\w*|cough\w*|fever\w*|rash\w*|itch\w*|swell\w*|swollen|lumps?|bleed\w*|blood\w*|"
+    r"\b(?:pain\w*|\w*aches?|aching|hurts?|sore\w*|cough\w*|fever\w*|rash\w*|itch\w*|swell\w*|swollen|lumps?|"
+    r"bleed\w*|blood\w*|"
     r"nause\w*|vomit\w*|sick|diarrh?o?ea|constipat\w*|dizz\w*|faint\w*|tired\w*|fatigue\w*|weak\w*|numb\w*|tingl\w*|"
-    r"breathless\w*|breath\w*|wheez\w*|sob|palpitations?|pounding|racing|sweat\w*|shiver\w*|cramp\w*|burning|heartburn|hoarse\w*|"
-    r"phlegm|sputum|runny|blocked|sneez\w*|droop\w*|tremor\w*|trembl\w*|shak\w*|seizures?|fits?|confus\w*|jaundice\w*|yellow|"
-    r"ulcers?|hives|stiff\w*|anxi\w*|panic\w*|terrified|low mood|depress\w*|tightness|tight|pressure|double vision|voice|"
+    r"breathless\w*|breath\w*|wheez\w*|sob|palpitations?|pounding|racing|sweat\w*|shiver\w*|cramp\w*|burning|"
+    r"heartburn|hoarse\w*|"
+    r"phlegm|sputum|runny|blocked|sneez\w*|droop\w*|tremor\w*|trembl\w*|shak\w*|seizures?|fits?|confus\w*|"
+    r"jaundice\w*|yellow|"
+    r"ulcers?|hives|stiff\w*|anxi\w*|panic\w*|terrified|low mood|depress\w*|tightness|tight|pressure|double vision|"
+    r"voice|"
     r"twist\w*|unwell|ill|oedema|edema|dyspn\w*|\w+algia|\w+itis|stridor|noise|heartbeat|weight|wt|hearing|vision)\b|"
-    r"痛|疼|咳|发烧|发热|疹|痒|肿|血|恶心|呕|吐|腹泻|便秘|晕|乏力|无力|麻|气短|气促|喘|呼吸|心慌|心悸|汗|抽|鼻涕|鼻塞|喷嚏|嘶哑|黄|消瘦|焦虑|不适|难受|胀|闷|反酸|烧心|苍白"
+    r"痛|疼|咳|发烧|发热|疹|痒|肿|血|恶心|呕|吐|腹泻|便秘|晕|乏力|无力|麻|气短|气促|喘|呼吸|心慌|心悸|汗|抽|鼻涕|"
+    r"鼻塞|喷嚏|嘶哑|黄|消瘦|焦虑|不适|难受|胀|闷|反酸|烧心|苍白"
 )
 SITE = (
-    r"\b(?:head|face|facial|cheeks?|jaw|eyes?|eyelids?|ears?|eardrum|nose|nostril|nasal|mouth|tongue|lips?|throat|tonsils?|neck|"
-    r"chest|breastbone|retrosternal|central|heart|lungs?|bas(?:e|al)|ribs?|back|shoulder|spine|abdom\w+|tummy|stomach|belly|groin|"
-    r"pelvi\w+|scrotum|testic\w+|arms?|hands?|fingers?|palms?|wrists?|elbows?|legs?|feet|foot|toes|soles|knees?|hips?|calf|calves|"
-    r"ankles?|shins?|skin|trunk|joints?|muscles?|left|right|bilateral\w*|both sides|all over|generalised|epigastr\w+|voice)\b|"
+    r"\b(?:head|face|facial|cheeks?|jaw|eyes?|eyelids?|ears?|eardrum|nose|nostril|nasal|mouth|tongue|lips?|throat|"
+    r"tonsils?|neck|"
+    r"chest|breastbone|retrosternal|central|heart|lungs?|bas(?:e|al)|ribs?|back|shoulder|spine|abdom\w+|tummy|"
+    r"stomach|belly|groin|"
+    r"pelvi\w+|scrotum|testic\w+|arms?|hands?|fingers?|palms?|wrists?|elbows?|legs?|feet|foot|toes|soles|knees?|"
+    r"hips?|calf|calves|"
+    r"ankles?|shins?|skin|trunk|joints?|muscles?|left|right|bilateral\w*|both sides|all over|generalised|"
+    r"epigastr\w+|voice)\b|"
     r"头|脸|面|眼|耳|鼻|口|嘴|舌|喉|咽|颈|脖|胸|心前区|肺|背|腰|腹|肚|胃|臂|手|腿|脚|膝|踝|关节|皮肤|全身|左|右|双侧"
 )
 ONSET = (
-    r"\b(?:sudden\w*|all of a sudden|abrupt\w*|gradual\w*|slowly|insidious|came (?:on|up|out)|began|beg[iu]n\w*|start(?:s|ed|ing)|"
+    r"\b(?:sudden\w*|all of a sudden|abrupt\w*|gradual\w*|slowly|insidious|came (?:on|up|out)|began|beg[iu]n\w*|"
+    r"start(?:s|ed|ing)|"
     r"onset|out of nowhere|woke|since|ago|last night|yesterday|this morning|first (?:noticed|felt)|"
     r"noticed|came over|after|followed|new|initially|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|"
     r"突然|忽然|逐渐|渐渐|慢慢|开始|起病|今天|昨天|昨晚|今早|早上|以来|前"
 )
 DURATION = (
-    rf"\b{NUMBER}[ -]{UNIT}\b|\b\d+ ?/(?:7|52|12)\b|\b(?:for|over|past|last|this) (?:the )?(?:past |last |best part of )?(?:{NUMBER} )?"
+    rf"\b{NUMBER}[ -]{UNIT}\b|\b\d+ ?/(?:7|52|12)\b|\b(?:for|over|past|last|this) (?:the )?(?:past |last |"
+    rf"best part of )?(?:{NUMBER} )?"
     rf"(?:or \w+ )?{UNIT}\b|\bsince\b|\bfor (?:ages|months|weeks|days|years|hours)\b|\b(?:yesterday|last night)\b|"
     r"[一二两三四五六七八九十几半\d]+ ?个?多?(?:秒|分钟|小时|天|日|周|星期|月|年)|昨天|今早|今天早上"
 )
 COURSE = (
-    r"\b(?:worse\w*|worsening|better|improv\w+|settled|comes? and goes?|constant\w*|persist\w+|intermittent\w*|progressive\w*|increas\w+|"
-    r"episodes?|attacks?|bouts?|recurr\w+|every (?:day|night|morning|evening|time|few|may|year)|nightly|daily|gets?|relie\w+|"
-    r"eas(?:e|es|ed|ing)|helps?|goes off|gone|still|spread\w*|unchanged|fluctuat\w+|(?:no|never) (?:better|worse)|times?|third|"
+    r"\b(?:worse\w*|worsening|better|improv\w+|settled|comes? and goes?|constant\w*|persist\w+|intermittent\w*|"
+    r"progressive\w*|increas\w+|"
+    r"episodes?|attacks?|bouts?|recurr\w+|every (?:day|night|morning|evening|time|few|may|year)|nightly|daily|"
+    r"gets?|relie\w+|"
+    r"eas(?:e|es|ed|ing)|helps?|goes off|gone|still|spread\w*|unchanged|fluctuat\w+|(?:no|never) (?:better|worse)|"
+    r"times?|third|"
     r"fourth|again|more (?:often|and more)|peak\w*|continues?|now|at first|resolved|comes on|when(?:ever)?|exertion)\b|"
     r"加重|减轻|缓解|好转|恶化|持续|反复|间断|阵发|越来越|有时|每天|每次|时"
 )
 HISTORY = (
-    r"\b(?:PMHx?|PMH|history|hx|known|previous\w*|diagnos\w+|on (?:allopurinol|the pill|\w+(?:pril|statin|olol|sartan|ine|one|in))|takes?|"
-    r"taking|tablets?|medicines?|medication\w*|inhalers?|antibiotics|antacids|paracetamol|ibuprofen|allerg\w+|smok\w+|ex-smoker|"
-    r"non-smoker|pack-years|drinks?|drinker|alcohol|family|brother|sister|mother|mum|father|dad|uncle|aunt|surgery|operation|"
-    r"vaccin\w+|immuni[sz]\w+|jabs?|diabet\w+|T[12]DM|HTN|asthma\w*|high blood pressure|cholesterol|works?|teacher|driver|builder|"
-    r"travel\w*|holiday|flew|abroad|pregnan\w*|partners?|never smoked|eczema|hay fever|measles|lifelong|the pill|ago we)\b|"
+    r"\b(?:PMHx?|PMH|history|hx|known|previous\w*|diagnos\w+|on (?:allopurinol|the pill|\w+(?:pril|statin|olol|"
+    r"sartan|ine|one|in))|takes?|"
+    r"taking|tablets?|medicines?|medication\w*|inhalers?|antibiotics|antacids|paracetamol|ibuprofen|allerg\w+|"
+    r"smok\w+|ex-smoker|"
+    r"non-smoker|pack-years|drinks?|drinker|alcohol|family|brother|sister|mother|mum|father|dad|uncle|aunt|surgery|"
+    r"operation|"
+    r"vaccin\w+|immuni[sz]\w+|jabs?|diabet\w+|T[12]DM|HTN|asthma\w*|high blood pressure|cholesterol|works?|teacher|"
+    r"driver|builder|"
+    r"travel\w*|holiday|flew|abroad|pregnan\w*|partners?|never smoked|eczema|hay fever|measles|lifelong|the pill|"
+    r"ago we)\b|"
     r"既往|病史|吃药|服用|药|过敏|吸烟|抽烟|喝酒|饮酒|家族|手术|高血压|糖尿病|怀孕|从事|旅行|接种|父|母"
 )
 TESTS = (
-    r"\b(?:O/E|on examination|BP|HR|RR|SpO2|sats?|T ?3\d|temp\w*|3[6-9]\.\d|ECG|EKG|heart tracing|CXR|X-?ray|CT|MRI|echo|"
-    r"ultrasound|blood tests?|bloods|troponin|CRP|WCC|Hb|D-dimer|swab|scan|biopsy|spirometry|FEV1|peak flow|chest clear|"
+    r"\b(?:O/E|on examination|BP|HR|RR|SpO2|sats?|T ?3\d|temp\w*|3[6-9]\.\d|ECG|EKG|heart tracing|CXR|X-?ray|CT|"
+    r"MRI|echo|"
+    r"ultrasound|blood tests?|bloods|troponin|CRP|WCC|Hb|D-dimer|swab|scan|biopsy|spirometry|FEV1|peak flow|"
+    r"chest clear|"
     r"lungs clear|crackles|creps|murmur|tender\w*|percussion|reflexes|exam\w*|afebrile|pulse|tested|urine dip|negative|"
-    r"positive|blood sugar|looked at|doctor (?:said|saw|did)|GP)\b|体温|血压|心率|血氧|心电图|胸片|CT|化验|血常规|检查|查体|听诊|超声|核磁|阴性|阳性|度"
+    r"positive|blood sugar|looked at|doctor (?:said|saw|did)|GP)\b|体温|血压|心率|血氧|心电图|胸片|CT|化验|血常规|"
+    r"检查|查体|听诊|超声|核磁|阴性|阳性|度"
 )
 
 # ours: most useful first where several are missing; the weights sum to 1

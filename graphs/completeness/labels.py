@@ -1,4 +1,4 @@
-"""Importance of units: A names what decides, B helps the search, C says nothing medical (labels: paper; rules: ours)."""
+"""Importance of units: A names what decides, B helps the search, C is not medical (labels: paper; rules: ours)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ HELPFUL = (
     ("a time", re.compile(DURATION, re.IGNORECASE)),
     ("the course", re.compile(f"{ONSET}|{COURSE}", re.IGNORECASE)),
     ("history or context", re.compile(HISTORY, re.IGNORECASE)),
-    ("age or sex", re.compile(r"\b\d{1,3} ?[MF]\b|\b(?:years?|months?|weeks?)[- ]old\b|\b(?:wo)?man\b|\b(?:fe)?male\b|岁|[男女]", re.I)),
+    (
+        "age or sex",
+        re.compile(
+            r"\b\d{1,3} ?[MF]\b|\b(?:years?|months?|weeks?)[- ]old\b|\b(?:wo)?man\b|\b(?:fe)?male\b|岁|[男女]", re.I
+        ),
+    ),
 )
 TEST = re.compile(TESTS, re.IGNORECASE)
 FINDING = re.compile(COMPLAINT, re.IGNORECASE)
@@ -30,7 +35,7 @@ def units(text: str, first_look: Differential | None) -> tuple[Unit, ...]:
 
 
 def _leading(first_look: Differential | None) -> frozenset[str]:
-    """Names of the findings that speak for or against the leading diseases."""
+    """The findings that speak for or against the leading diseases."""
     ranking = () if first_look is None else first_look.ranking[:2]
     return frozenset(name for d in ranking for name in (*d.findings_for, *d.findings_against))
 
@@ -42,7 +47,7 @@ def _unit(text: str, span: Span, findings: Sequence[Finding], leading: frozenset
 
 
 def _label(sentence: str, found: Sequence[Finding], leading: frozenset[str]) -> tuple[Label, str]:
-    deciding = next((f for f in found if f.name in leading), None)
+    deciding = next((f for f in found if f.name in leading or f.id in leading), None)
     deciding = deciding or next((f for f in found if f.id and f.score >= SURE), None)
     if deciding is not None:
         state = "denies" if deciding.present is False else "states"

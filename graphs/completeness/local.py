@@ -71,6 +71,6 @@ def _coverage(question: str, first_look: Differential | None) -> Coverage:
 
 def _reason(decision: Decision, score: float, theta1: float, theta2: float, parts: dict[str, float]) -> str:
     return (
-        f"score {score:.2f} against {theta1:.2f} and {theta2:.2f} (states {parts['coverage']:.0%} of what a case should; "
-        f"lead of the first diagnosis {parts['margin']:.0%}): {VERDICTS[decision]}"
+        f"score {score:.2f} against {theta1:.2f} and {theta2:.2f} (states {parts['coverage']:.0%} of what a case "
+        f"should; lead of the first diagnosis {parts['margin']:.0%}): {VERDICTS[decision]}"
     )

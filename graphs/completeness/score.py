@@ -35,7 +35,7 @@ class GateSettings(BaseModel):
     alpha: float = Field(default=1.0, gt=0)
     beta: float = Field(default=0.5, ge=0)
     gamma: float = Field(default=0.0, ge=0)
-    theta1: float = 0.72
+    theta1: float = 0.80
     theta2: float = 0.40
     published_theta1: float = 0.6
     published_theta2: float = 0.3

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tools.contract import Finding, RankedDisease
 from tools.evidence import Evidence, EvidenceId, Frozen
 from tools.text.clauses import clauses
 from tools.text.language import HAN
+from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
 Wordings = Callable[[str], Sequence[str]]
@@ -24,6 +26,10 @@ TYPICAL = re.compile(
 )
 # Sections in which findings belong to other diseases (the house's monographs, and "differential diagnosis" elsewhere).
 OTHERS = re.compile(r"confused with|differential|鉴别", re.IGNORECASE)
+# Words by which an absence is only possible; ours.
+LOOSE = re.compile(
+    r"\b(?:may|might|can|could|some|sometimes|occasional(?:ly)?|not always|minority)\b|可能|可以|有时|部分", re.I
+)
 LONGEST_PHRASE = 8  # words; ours: a longer clause of the case is a story, not the name of a finding
 
 
@@ -51,21 +57,32 @@ def read(document: Evidence, findings: Sequence[Finding], wordings: Wordings | N
     """What the document says about each finding, the clearest mention of each."""
     section = document.section or ""
     others = OTHERS.search(section) is not None
-    parts = [
-        _Clause(c.text, frozenset(tokens(c.plain)), c.present, TYPICAL.search(c.text) is not None)
-        for c in clauses(document.text)
-        if not c.other
-    ]
+    parts = _parts(document.text)
     said = [_mention(f, phrases(f, wordings), parts, others) for f in findings]
     return [s for s in said if s is not None]
 
 
+@lru_cache(maxsize=2048)
+def _parts(text: str) -> tuple[_Clause, ...]:
+    """The clauses of a document. What may be absent ("some have no fever") or is called normal says nothing."""
+    spans = sentences(text)
+    out = []
+    for clause in clauses(text):
+        within = next((s.of(text) for s in spans if s.start <= clause.start < s.end), clause.text)
+        loose = clause.normal or (clause.present is False and LOOSE.search(within) is not None)
+        present = None if loose else clause.present
+        words = frozenset(tokens(clause.plain if clause.present is False else clause.text))
+        out.append(_Clause(clause.text, words, present, TYPICAL.search(clause.text) is not None))
+    return tuple(out)
+
+
 def phrases(finding: Finding, wordings: Wordings | None) -> list[frozenset[str]]:
     """The word sets by which a finding is recognised: its name, its clause when short, its other wordings."""
-    told = [finding.name, *(wordings(finding.id) if wordings and finding.id else ())]
+    known = [_words(t) for t in (wordings(finding.id) if wordings and finding.id else ())]
+    told = [finding.name]
     if len(finding.clause.split()) <= LONGEST_PHRASE:
         told.append(finding.clause)
-    sets = [frozenset(tokens(t)) for t in told]
+    sets = [*(frozenset(tokens(t)) for t in told), *known]
     return list(dict.fromkeys(s for s in sets if s))
 
 
@@ -92,6 +109,11 @@ def _named(text: str, disease: RankedDisease) -> bool:
 def _in_order(wanted: list[str], bag: list[str]) -> bool:
     size = len(wanted)
     return any(bag[i : i + size] == wanted for i in range(len(bag) - size + 1))
+
+
+@lru_cache(maxsize=16384)
+def _words(wording: str) -> frozenset[str]:
+    return frozenset(tokens(wording))
 
 
 def _mention(finding: Finding, names: Sequence[frozenset[str]], parts: Sequence[_Clause], others: bool) -> Said | None:

@@ -24,7 +24,10 @@ LETTERS = 8  # ours: shorter rare words are mostly everyday ones (phlegm, germs)
 NAME_LETTERS = 4  # ours: the shortest capitalised name
 PREFIX = 5  # ours: letters that inflections of one word share (myasthenic, myasthenia)
 SPELLING = 1  # ours: letters in which two spellings of a long word may differ
-DESCRIPTIVE = ("ic", "al", "ar", "ous", "ive", "ed", "ing", "ly", "able", "ible", "ary", "ory", "less", "ful")
+# Endings of words that describe or abstract rather than name; ours.
+DESCRIPTIVE = tuple(
+    "ic al ar ous ive ed ing ly able ible ary ory less ful ence ance tion sion ness ment ity ship".split()
+)
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
 WORD = re.compile(r"[A-Za-z]+")
 CHINESE_RUN = 3  # ours: single characters in a row that no dictionary joins
@@ -40,9 +43,9 @@ class KeyTerms:
         self._encoder = encoder
         self._synonyms = synonyms or (lambda _text: {})
 
-    def equivalents(self, question: str) -> list[str]:
-        """Other names of what the question mentions, in order, each once."""
-        return list(dict.fromkeys(name for names in self._synonyms(question).values() for name in names))
+    def equivalents(self, text: str) -> list[str]:
+        """The first other name of each thing that a text mentions (for a Chinese text its English name), each once."""
+        return list(dict.fromkeys(names[0] for names in self._synonyms(text).values() if names))
 
     def uncovered(self, question: str, texts: Iterable[str]) -> list[str]:
         """Rare names of the question that no text mentions, in order; spelling variants and synonyms count."""
@@ -60,9 +63,7 @@ class KeyTerms:
 
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
-        candidates = [
-            (w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and _lower(w)
-        ]
+        candidates = [(w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and _lower(w)]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
 

@@ -9,7 +9,8 @@ from enum import StrEnum
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 
-ECHO = 0.5  # ours: share of the question's words that a clause says back
+ECHO = 0.5  # ours: share of the question's words that a clause says back, and the fewest words
+LEAST_ECHO = 3
 
 
 class Reply(StrEnum):
@@ -38,7 +39,8 @@ SAID = (
 )
 NEGATION = re.compile(
     r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to"
-    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective|unreliable|unhelpful|unnecessary|unlikely|[a-z]+n['’]t"
+    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective"
+    r"|unreliable|unhelpful|unnecessary|unlikely|[a-z]+n['’]t"
     r"|without (?:\w+ )?(?:benefit|effect|improvement))\b"
     r"|不|没有|未|无(?!菌)|并非",
     re.IGNORECASE,
@@ -58,8 +60,9 @@ HEDGE = re.compile(
 GOOD = re.compile(
     r"\b(?:benefits?|beneficial|effective(?:ly)?|efficacious|helps?|helpful|useful|recommended|advised|indicated|improve[sd]?"
     r"|improving|improvement|better|superior|relieve[sd]?|prevents?|prevented|prevention|protects?|protective"
-    r"|first(?:-line| line| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed|required"
-    r"|associated|equally|similar|noninferior|non-inferior|as (?:good|effective) as|useful|treatment of choice|mainstay|cure[sd]?|yes)\b"
+    r"|first(?:-line| line| choice| treatment)|standard|safe(?:ly)?|speeds?|heals?|healing|works?|enough|needed"
+    r"|required|associated|equally|similar|noninferior|non-inferior|as (?:good|effective) as|treatment of choice"
+    r"|mainstay|cure[sd]?|reason to)\b"
     r"|有效|获益|推荐|建议|改善|预防|首选|缓解|必要|相关|安全",
     re.IGNORECASE,
 )
@@ -127,7 +130,12 @@ def _affirms(question: str, words: Set[str], clause: str) -> bool | None:
     if asked and found:
         return (asked == found) != negated(clause)
     said = set(tokens(clause)) & words
-    if found or GOOD.search(clause) or (said and VERB_NEGATION.search(clause)) or len(said) >= ECHO * len(words):
+    if (
+        found
+        or GOOD.search(clause)
+        or (said and VERB_NEGATION.search(clause))
+        or len(said) >= max(ECHO * len(words), LEAST_ECHO)
+    ):
         return not negated(clause)
     return None
 

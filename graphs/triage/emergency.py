@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
 from graphs.triage.guards import Guarded, guarded
+from tools.text.language import HAN
 
 ROOM = Path(__file__).parent
 CONCEPTS = ("concepts.yaml", "concepts_more.yaml")
 RULES = "red_flags.yaml"
 GAP = {"en": r"[^.;:!?,\n()]{0,45}?", "zh": r"[^。；！？,，;!?、\n]{0,12}?"}  # ours: "…", a few words of one clause
-HAN = re.compile(r"[\u4e00-\u9fff]")
 LATIN = re.compile(r"[A-Za-z]{3}")
 
 

@@ -67,8 +67,12 @@ def parts(text: str) -> list[str]:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence asks."""
-    return sentence.endswith(ENDS) or OPENING.match(sentence) is not None or bool(CLOSED_ZH.search(sentence))
+    """Whether a sentence asks; one that ends in a full stop tells (``Had one glass of wine.``)."""
+    if sentence.endswith(ENDS):
+        return True
+    if CLOSED_ZH.search(sentence):
+        return True
+    return OPENING.match(sentence) is not None and not sentence.endswith((".", "!"))
 
 
 def is_closed(text: str) -> bool:

@@ -18,7 +18,7 @@ NUMBER_WORDS = {
 }  # fmt: skip
 CODE = re.compile(r"\b[A-Z]\d\d(?:\.\w+)?\b")  # an ICD-10 code
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
-FRAME = frozenset(tokens("for against watch 支持 不支持 警示"))
+FRAME = frozenset(tokens("fits this case against watch 符合本例 与本例不符 警示"))
 
 
 class SupportSettings(Frozen):

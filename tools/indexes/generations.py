@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from prompts.errors import DataError
 from tools.files import write_atomic
 
 MANIFEST = "manifest.json"
-ATTEMPTS = 3  # ours: a reader meets a writer that often in a row only if something is wrong
+ATTEMPTS = 10  # ours: a reader meets a writer that often in a row only if something is wrong
 Content = TypeVar("Content")
 
 
@@ -36,10 +35,12 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def publish(folder: Path, temporary: Path, generation: str, manifest: bytes) -> None:
-    """Make ``temporary`` the current generation of ``folder``; the caller holds the writers' lock."""
+    """Make ``temporary`` the current generation of ``folder``; the caller holds the writers' lock.
+
+    Args:
+        generation: a name never used before in this folder (`generation_name`).
+    """
     target = folder / generation
-    if target.exists():  # the same content, published before: what is there may be damaged, so it is replaced
-        target.rename(temporary.with_name(f".old-{generation}-{os.getpid()}"))
     temporary.rename(target)
     write_atomic(folder / MANIFEST, manifest)
     for other in folder.iterdir():
@@ -47,10 +48,15 @@ def publish(folder: Path, temporary: Path, generation: str, manifest: bytes) -> 
             shutil.rmtree(other, ignore_errors=True)
 
 
-def read_current(folder: Path, read: Callable[[bytes], Content]) -> Content:
-    """Call ``read`` with the manifest's bytes, again when a writer replaced the generation meanwhile.
+def generation_name(identity: str, built: str) -> str:
+    """The folder of what was built at a moment: no two have the same, even with the same content."""
+    return f"{identity[:16]}-{''.join(c for c in built if c.isdigit())}"
 
-    Raises DataError when there is no manifest, or when a file that it promises is missing.
+
+def read_current(folder: Path, read: Callable[[bytes], Content]) -> Content:
+    """Call ``read`` with the manifest's bytes; when it fails and a writer was there meanwhile, call it again.
+
+    Raises DataError when there is no manifest, when a file that it promises is missing, or what ``read`` raises.
     """
     for _ in range(ATTEMPTS):
         manifest = _manifest(folder)
@@ -59,6 +65,9 @@ def read_current(folder: Path, read: Callable[[bytes], Content]) -> Content:
         except FileNotFoundError as error:
             if _manifest(folder) == manifest:
                 raise DataError(f"A file of {folder.name} is missing.", "Build it again.") from error
+        except DataError:
+            if _manifest(folder) == manifest:
+                raise
     raise DataError(f"{folder.name} changes faster than it can be read.", "Try again when its writer has finished.")
 
 

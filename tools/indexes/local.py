@@ -16,7 +16,7 @@ from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
 from tools.files import locked
 from tools.indexes.contract import Entry, Filter, Hit, Manifest
-from tools.indexes.generations import checksum, publish, read_current, unfinished
+from tools.indexes.generations import checksum, generation_name, publish, read_current, unfinished
 from tools.indexes.lexical import Lexicon
 from tools.indexes.manifests import FORMAT, SIMILARITY, read_manifest
 
@@ -129,7 +129,8 @@ class LocalIndex:
             (temporary / "entries.json").write_bytes(ENTRIES.dump_json(self._entries))
             self._words().save(temporary / "bm25")
             manifest = self.manifest.model_copy(update={"checksum": checksum(temporary), "built": _now()})
-            publish(folder, temporary, manifest.checksum[:16], manifest.model_dump_json(indent=1).encode())
+            name = generation_name(manifest.checksum, manifest.built)
+            publish(folder, temporary, name, manifest.model_dump_json(indent=1).encode())
             self.manifest = manifest
 
     @classmethod
@@ -144,12 +145,10 @@ class LocalIndex:
     @classmethod
     def _read(cls, folder: Path, raw: bytes, encoder_name: str, dimension: int) -> LocalIndex:
         manifest = read_manifest(folder, raw, encoder_name, dimension)
-        files = folder / manifest.checksum[:16]
+        files = folder / generation_name(manifest.checksum, manifest.built)
         if not files.is_dir():
             raise FileNotFoundError(files)
         if checksum(files) != manifest.checksum:
-            if not files.is_dir():  # a writer cleared it away while it was read
-                raise FileNotFoundError(files)
             raise DataError(f"The index {folder.name} is damaged.", "Build it again.")
         index = cls(manifest.encoder, manifest.dimension)
         try:
@@ -240,4 +239,4 @@ def _flat(dimension: int) -> Any:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -39,10 +39,13 @@ class Explainer:
             if o.finding not in best or abs(value) > abs(best[o.finding][0]):
                 best[o.finding] = (value, o)
         ordered = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
+        named = {self._graph.findings[f].id for f, (value, o) in ordered if o.present is not False and value > SUPPORT}
         supporting = [
             self._name(f, language)
             for f, (value, o) in ordered
             if o.present is not False and value > SUPPORT and table.listed[disease, f]
+            # what a narrower finding that is named implies is not named again
+            if not named.intersection(self._graph.narrower[self._graph.findings[f].id])
         ]
         against = [
             self._name(f, language, denied=o.present is False)
@@ -55,7 +58,8 @@ class Explainer:
     def _missing(self, disease: int, seen: Sequence[Observation], language: str) -> tuple[str, ...]:
         told = {self._graph.findings[o.finding].id for o in seen}
         told |= {above for f in tuple(told) for above in self._graph.broader(f)}
-        told |= {below for f in tuple(told) for below in self._graph.narrower[f] if self._denied(f, seen)}
+        denied = {self._graph.findings[o.finding].id for o in seen if o.present is False}
+        told |= {below for f in denied for below in self._graph.narrower[f]}
         edges = [
             (HOW_OFTEN[e.how_often], self._graph.finding[e.finding])
             for e in self._graph.diseases[disease].manifestations
@@ -65,9 +69,6 @@ class Explainer:
         ]
         edges.sort(key=lambda pair: (pair[1].kind in ("sign", "test"), -pair[0]))
         return tuple(_word(finding, language) for _, finding in edges[:MISSING])
-
-    def _denied(self, finding: str, seen: Sequence[Observation]) -> bool:
-        return any(o.present is False and self._graph.findings[o.finding].id == finding for o in seen)
 
     def _name(self, finding: int, language: str, denied: bool = False) -> str:
         name = _word(self._graph.findings[finding], language)

@@ -81,6 +81,7 @@ POLES = (
 )
 _POLES = [(frozenset(a.split()), frozenset(b.split())) for a, b in POLES]
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
+FOLDED = frozenset(stem(row.split()[0]) for row in SAME_WORDS)
 _SAME = {stem(word): stem(row.split()[0]) for row in SAME_WORDS for word in row.split()}
 
 
@@ -90,12 +91,17 @@ def words(text: str) -> list[str]:
     return [_SAME.get(t, t.replace("ae", "e").replace("oe", "e")) for t in tokens(latin)]
 
 
-def characters(text: str) -> list[str]:
-    """The Chinese bigrams of a text after folding synonyms; a run of one character counts as it is."""
+def folded(text: str) -> str:
+    """The Chinese runs of a text, synonyms folded, with a space between runs."""
     for said, meant in SAME_ZH:
         text = text.replace(said, meant)
+    return " ".join(_HAN_RUN.findall(text))
+
+
+def characters(text: str) -> list[str]:
+    """The Chinese bigrams of a text after folding synonyms; a run of one character counts as it is."""
     out: list[str] = []
-    for run in _HAN_RUN.findall(text):
+    for run in folded(text).split():
         out += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
     return out
 

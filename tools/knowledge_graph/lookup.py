@@ -29,13 +29,13 @@ from tools.knowledge_graph.entries import Entry, evidence_of, render
 from tools.knowledge_graph.explanation import Explainer
 from tools.knowledge_graph.frequencies import frequencies
 from tools.knowledge_graph.loader import STARTER
-from tools.knowledge_graph.matching import THRESHOLD, Match, Matcher
+from tools.knowledge_graph.matching import THRESHOLD, Matcher
 from tools.knowledge_graph.observations import observe, reported, told_in
 from tools.knowledge_graph.questions import Questioner, entropy
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
-from tools.text.clauses import clauses
+from tools.text.clauses import Clause, clauses
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 
@@ -51,9 +51,13 @@ class KnowledgeGraph:
         encoder: makes the vectors of phrases and clauses.
         cache_folder: where the compiled form lies (see `tools.knowledge_graph.compiled`).
         folder: the YAML files.
+        paper_votes: make the set T of the votes by the encoder's similarity alone, as published; else by confidence.
     """
 
-    def __init__(self, encoder: Encoder, cache_folder: Path, folder: Path = STARTER) -> None:
+    def __init__(
+        self, encoder: Encoder, cache_folder: Path, folder: Path = STARTER, *, paper_votes: bool = False
+    ) -> None:
+        self._paper_votes = paper_votes
         compiled = load_graph(encoder, cache_folder, folder)
         self.graph = compiled.graph
         self._matcher = Matcher(compiled, encoder)
@@ -84,7 +88,7 @@ class KnowledgeGraph:
         overruling = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         shown = reported(self.graph, told, matches, language, frozenset(k.id for k in overruling))
         shown += overruling
-        votes = count_votes(self.graph, self._matched(matches, shown))
+        votes = count_votes(self._typical, self._matched(told, shown))
         if not seen:
             return Differential(findings=tuple(shown), categories=votes.categories, winners=votes.winners)
         shares = self._ranker.scores(seen, person)
@@ -125,13 +129,13 @@ class KnowledgeGraph:
         except KeyError:
             raise InputError(f"The graph has no disease {disease_id!r}.", "Use an id from a differential.") from None
 
-    def _matched(self, matches: Sequence[Match], shown: Sequence[Finding]) -> list[str]:
-        """T of the method: nodes of L4d whose similarity is strictly above t; denied ones are left out (ours)."""
-        present = {f.id for f in shown if f.present and f.start < 0}
-        for m in matches:
-            if m.present and max(m.similarity, m.score) > THRESHOLD:
-                present.add(self.graph.findings[m.finding].id)
-        return sorted(f for f in present if f in self._typical)
+    def _matched(self, told: Sequence[Clause], shown: Sequence[Finding]) -> list[str]:
+        """T of the method: matches strictly above t. What is denied is left out (ours; the source has no negation)."""
+        if not self._paper_votes:
+            return sorted({f.id for f in shown if f.present is not False})
+        nearest = self._matcher.match(told, by_similarity=True)
+        present = {m.finding for m in nearest if m.similarity > THRESHOLD and m.present is not False}
+        return sorted(self.graph.findings[f].id for f in present)
 
     def _ids(self, seen: Sequence[Observation], present: bool) -> set[str]:
         return {self.graph.findings[o.finding].id for o in seen if (o.present is not False) == present}

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from tools.text.clauses import Clause
 from tools.text.language import language_of
-from tools.text.negation import is_negative_phrase
+from tools.text.negation import is_deficit, is_negative_phrase
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
-BARE = 4  # words of a list item that only says where; ours
 LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
 # ours: a clause that goes on about what was told before
 _GOES_ON = re.compile(
@@ -20,6 +19,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
+_ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
 _TOPICS = (
     (
         "pain",
@@ -43,18 +43,21 @@ class Unit:
     Attributes:
         members: the clauses that it is made of.
         weight: what a match of it is worth against a match of the clause alone, 0..1.
+        denied: its clause denies what it says.
         negated: it is a denied clause with its negation, to be matched with negative wordings only (``no energy``).
         negative: it holds a negating word, so that negative wordings may match it.
-        sites: the sites that its topic adds.
+        sites: the sites that its topic adds. topical: words of an earlier clause stand in it.
     """
 
     clause: int
     text: str
     members: tuple[int, ...] = ()
     weight: float = 1.0
+    denied: bool = False
     negated: bool = False
     negative: bool = False
     sites: frozenset[str] = frozenset()
+    topical: bool = False
 
 
 def units_of(clauses: Sequence[Clause]) -> list[Unit]:
@@ -62,21 +65,35 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     out: list[Unit] = []
     topic, where = "", frozenset[str]()
     for i, clause in enumerate(clauses):
-        out.append(Unit(i, clause.plain, (i,), negative=is_negative_phrase(clause.told)))
-        if clause.present is False and clause.told != clause.plain:
+        denied = clause.present is False
+        out.append(Unit(i, clause.plain, (i,), negative=_negative(clause), denied=denied))
+        if denied and clause.told != clause.plain:
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True))
         out += _joined(clauses, i)
         named = _topic(clause)
         if topic and not clause.reading:
-            negative = is_negative_phrase(clause.told)
-            if _GOES_ON.match(clause.plain) or _NAMES_TOPIC.match(clause.plain.lower() + " " + topic.split()[-1]):
-                told = f"{topic} {clause.plain}"
-                out.append(Unit(i, told, (i,), JOINED, sites=clause.sites or where, negative=negative))
-            elif not named and clause.sites and len(clause.plain.split()) <= BARE:
-                out.append(Unit(i, f"{clause.plain} {topic.split()[-1]}", (i,), JOINED, negative=negative))
+            out += _with_topic(clause, i, topic, where)
         if named:
             topic, where = named, clause.sites
     return out
+
+
+def _negative(clause: Clause) -> bool:
+    """Whether a negating word is left in what a clause says (in what it denies, for a denied one)."""
+    if clause.present is False:
+        return is_negative_phrase(clause.plain) or is_deficit(clause.plain)
+    return is_negative_phrase(clause.told)
+
+
+def _with_topic(clause: Clause, i: int, topic: str, where: frozenset[str]) -> Iterator[Unit]:
+    """The clause read with what was told of before it: ``worse when I breathe in`` after chest pain."""
+    negative, head = _negative(clause), topic.split()[-1]
+    denied = clause.present is False
+    if _GOES_ON.match(clause.plain) or _NAMES_TOPIC.match(f"{clause.plain.lower()} {head}"):
+        told = f"{topic} {clause.plain}"
+        yield Unit(i, told, (i,), JOINED, negative=negative, sites=clause.sites or where, topical=True, denied=denied)
+    elif clause.present and clause.sites and _ONLY_WHERE.match(clause.plain):
+        yield Unit(i, f"{clause.plain} {head}", (i,), JOINED, negative=negative, topical=True)
 
 
 def _topic(clause: Clause) -> str:
@@ -105,4 +122,6 @@ def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
         text = f"{text}{'' if language_of(text) == 'zh' else ' '}{following.plain}"
         if len(text.split()) > LONGEST:
             return
-        yield Unit(i, text, tuple(range(i, n + 1)), JOINED, negative=is_negative_phrase(text))
+        denied = here.present is False
+        negative = is_negative_phrase(text) or (denied and is_deficit(text))
+        yield Unit(i, text, tuple(range(i, n + 1)), JOINED, negative=negative, denied=denied)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -30,13 +30,16 @@ def typical_nodes(graph: Graph) -> dict[str, frozenset[str]]:
     return {finding: frozenset(l2) for finding, l2 in out.items()}
 
 
-def count_votes(graph: Graph, matched: Iterable[str]) -> Votes:
+def count_votes(nodes: Mapping[str, frozenset[str]], matched: Iterable[str]) -> Votes:
     """One vote for each matched node of L4d (the set T), to its nearest L2.
 
     A node whose diseases lie in several L2 at equal distance splits its vote equally, and all that tie for the most
     votes win (ours; the source is silent). Shares are exact, so that ties are.
+
+    Args:
+        nodes: L4d with the L2s of each node, from `typical_nodes`.
+        matched: ids of matched findings; those outside L4d do not vote.
     """
-    nodes = typical_nodes(graph)
     votes: dict[str, Fraction] = {}
     for finding in dict.fromkeys(matched):
         nearest = nodes.get(finding, frozenset())

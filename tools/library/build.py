@@ -16,7 +16,7 @@ from tools.encoders import Encoder, Vectors
 from tools.evidence import Frozen
 from tools.files import locked
 from tools.indexes.contract import Entry
-from tools.indexes.generations import publish, read_current, unfinished
+from tools.indexes.generations import generation_name, publish, read_current, unfinished
 from tools.indexes.local import LocalIndex
 from tools.library.document import Document, make_document, window_text
 from tools.library.monograph import COLLECTION, Monograph, read_monograph, unusable
@@ -137,15 +137,16 @@ def _write(
     _save(folder / "documents", document_rows, _means(vectors[: len(windows)], owners, len(documents)), encoder)
     (folder / "documents.json").write_bytes(DOCUMENTS.dump_json(documents))
     identity = hashlib.sha256(f"{FORMAT}\n{content}\n{encoder.name}\n{encoder.dimension}".encode()).hexdigest()
+    built = datetime.now(UTC).isoformat(timespec="microseconds")
     return LibraryManifest(
         format=FORMAT,
-        generation=identity[:16],
+        generation=generation_name(identity, built),
         content=content,
         encoder=encoder.name,
         dimension=encoder.dimension,
         documents=len(documents),
         questions=len(questions),
-        built=datetime.now(UTC).isoformat(timespec="seconds"),
+        built=built,
     )
 
 

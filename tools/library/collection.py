@@ -125,7 +125,13 @@ class Library:
         return Counter(w for text in texts for w in set(WORD.findall(text)))
 
     def search(
-        self, query: str, limit: int, where: Filter | None = None, *, tool: str = "search_literature"
+        self,
+        query: str,
+        limit: int,
+        where: Filter | None = None,
+        *,
+        also: Sequence[str] = (),
+        tool: str = "search_literature",
     ) -> list[LibraryHit]:
         """Documents for a query, best first: BM25 over documents and cosine over windows, fused by RRF.
 
@@ -134,16 +140,15 @@ class Library:
 
         Args:
             where: restrictions on documents; ``ids`` are document ids.
+            also: other wordings of the query (its key terms, for example), embedded beside it.
             tool: the tool on whose behalf is searched, for `Found`.
         """
         if limit < 1 or not query.strip():
             return []
         pool = max(POOL, 4 * limit)
-        vectors = self._query_vectors(query)
-        best = self._best_windows(vectors, pool, where)
+        best = self._best_windows(self._query_vectors([query, *also]), pool, where)
         words = [h for h in self._text_index.search_text(_lexical(query), pool, where) if h.id in best]
-        dense = list(best.values())
-        streams = {"bm25": {h.id: h for h in words}, "dense": {h.id.partition("@")[0]: h for h in dense}}
+        streams = {"bm25": {h.id: h for h in words}, "dense": best}
         fused = reciprocal_rank_fusion({name: list(hits) for name, hits in streams.items()})[:limit]
         hits = []
         for item in fused:
@@ -186,10 +191,10 @@ class Library:
         ids = tuple(d.span_id(w.start, w.end) for d in wanted for w in d.windows)
         return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction
 
-    def _query_vectors(self, query: str) -> Vectors:
+    def _query_vectors(self, wordings: Sequence[str]) -> Vectors:
         limit = getattr(self._encoder, "query_limit", self._encoder.limit)  # MedCPT reads shorter queries
         pieces = []
-        for form in _forms(query):
+        for form in unique([form for wording in wordings if wording.strip() for form in _forms(wording)]):
             spans = pack(form, Span(0, len(form)), limit - SPECIAL_TOKENS, self._encoder)
             pieces += [s.of(form) for s in spans[:QUERY_PIECES]]
         return self._encoder.encode_queries(pieces)

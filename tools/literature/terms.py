@@ -30,7 +30,7 @@ UNKNOWN_WEIGHT = 0.8  # ours: a word that the library does not know, as a share 
 LENGTH_BONUS = 0.3  # ours: a longer phrase is more specific
 IDENTIFYING = re.compile(
     r"\S+@\S+|https?://\S+|www\.\S+"  # e-mail, address
-    r"|\b(?:mr|mrs|ms|miss|mx|dr|prof|sir|dame)\b\.?(?:\s+[a-z][\w'’-]+){1,2}"  # title and name
+    r"|\b(?-i:Mrs?|Ms|Miss|Mx|Dr|Prof|Sir|Dame|mrs?|dr)\b\.?(?:\s+[a-z][\w'’-]+){1,2}"  # title and name
     r"|\b(?:name(?:d| is|['’]s)?|known as)\s*:?\s+\w+(?:\s+\w+)?"  # how somebody is called
     r"|\b(?:nhs|mrn|ssn|dob|id|ref|tel|phone|bed|ward|room|no)\b\.?\s*(?:no\.?|number)?\s*[:#]?\s*[\w-]*\d[\w-]*"
     r"|\b\d{1,4}[/.-]\d{1,2}(?:[/.-]\d{1,4})?\b"  # dates, blood pressure

@@ -110,11 +110,14 @@ class SearchLiterature:
     def _search_library(
         self, arguments: tool_arguments.SearchLiterature, context: ToolContext, terms: Sequence[Term]
     ) -> list[LibraryHit]:
+        """A case is searched without what it denies, and by its key terms beside it: a narrative is mostly noise."""
         is_question = context.kind == QUESTION
         query = arguments.query if is_question else affirmed(arguments.query).strip() or arguments.query
-        if context.language != "en" and terms:  # the library is in English, and so are the terms
-            query = " ".join([query, *(t.text for t in terms)])
-        hits = self._library.search(query, arguments.limit, tool=self.name)
+        key_terms = ", ".join(t.text for t in terms)
+        if context.language != "en" and key_terms:  # the library is in English, and so are the terms
+            query = f"{query} {key_terms}"
+        also = [] if is_question or not key_terms else [key_terms]
+        hits = self._library.search(query, arguments.limit, also=also, tool=self.name)
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
         return hits if not is_question or best >= ON_SUBJECT else []
 

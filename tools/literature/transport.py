@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from importlib import import_module
@@ -119,6 +120,7 @@ def _seconds(header: str | None, now: str | None) -> float | None:
     if header.strip().isdigit():
         return float(header)
     try:
-        return max(0.0, (parsedate_to_datetime(header) - parsedate_to_datetime(now or "")).total_seconds())
+        here = parsedate_to_datetime(now) if now else datetime.now(UTC)
+        return max(0.0, (parsedate_to_datetime(header) - here).total_seconds())
     except (TypeError, ValueError):
         return None

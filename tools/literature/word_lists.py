@@ -86,7 +86,8 @@ EPONYMS = frozenset(
 SURNAMES = re.compile(
     r"\b(?:addison|barrett|bell|carney|conn|down|fournier|gilbert|graves|horner|huntington|lynch|mallory|marfan|murphy|"
     r"osler|paget|parkinson|reiter|still|turner|weiss|west|white|whipple|willi|wilson|wolff|kumar|khan)\b"
-    r"(?!(?:['’]?s)?(?:[- ]\w+){0,2}[- ](?:disease|syndromes?|palsy|sign|ulcer|oesophagus|esophagus|ophthalmopathy|orbitopathy|"
+    r"(?!(?:['’]?s)?(?:[- ]\w+){0,2}[- ](?:disease|syndromes?|palsy|sign|ulcer|oesophagus|esophagus|"
+    r"ophthalmopathy|orbitopathy|"
     r"tears?|gangrene|complex|nodes?|chorea|arthritis|thyroiditis|pattern)\b)",
     re.IGNORECASE,
 )

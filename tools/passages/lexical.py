@@ -14,16 +14,17 @@ Scores = NDArray[np.float64]
 
 
 def inverse_frequency(bags: Sequence[Collection[str]]) -> dict[str, float]:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)) of every token, n of the N bags having it.
+    """ln(1 + N / n) of every token, n of the N bags having it.
 
-    This form (Lucene's) is never negative; rank_bm25's own turns negative in the small pools of one question.
+    Never negative, and equal for all tokens when there is one bag; rank_bm25's own form turns negative in the small
+    pools of one question.
     """
     n = Counter(token for bag in bags for token in set(bag))
     return {token: _idf(len(bags), count) for token, count in n.items()}
 
 
 def coverage(query: Collection[str], bags: Sequence[Collection[str]], weights: Mapping[str, float]) -> Scores:
-    """Share of the query's weight that each bag holds, 0..1, shape (len(bags),); a token in no bag weighs the most."""
+    """Share of the query's weight that each bag holds, 0..1, shape (len(bags),); a token in no bag weighs as one in a single bag."""
     unknown = _idf(len(bags), 0)
     wanted = {token: weights.get(token, unknown) for token in set(query)}
     total = sum(wanted.values())
@@ -43,4 +44,4 @@ def bm25(query: Sequence[str], bags: Sequence[Sequence[str]], weights: Mapping[s
 
 
 def _idf(total: int, having: int) -> float:
-    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+    return math.log(1 + total / max(1, having))

@@ -1,6 +1,6 @@
 """SEOS: segmentation at semantic minima, with overlap that grows with continuity (CoMeta).
 
-Sentences -> embeddings of the windows beside each gap -> continuity curve -> N partitions from a token budget ->
+Sentences -> vectors of the windows beside each gap -> continuity curve -> N partitions from a token budget ->
 breakpoints -> overlap. The paper leaves the formula of N, the window and the overlap rule open; ours are named below.
 """
 
@@ -29,7 +29,7 @@ CONTEXT_SHARE = 0.25  # ours: a title and section longer than this share of the 
 
 @dataclass(frozen=True)
 class SeosSettings:
-    """How to segment: ``seos_paper`` is the published rule, ``seos`` the exact one that respects the encoder's limit."""
+    """How to segment: ``seos_paper`` is the published rule, ``seos`` the exact one within the encoder's limit."""
 
     method: Literal["seos", "seos_paper"] = "seos"
     budget: int = BUDGET
@@ -44,7 +44,7 @@ class _Part(NamedTuple):
     context: str
     units: list[Unit]
     limit: int
-    count: int
+    partitions: int
 
 
 def segment(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> tuple[Passage, ...]:
@@ -55,7 +55,9 @@ def segment(document: StoredDocument, encoder: Encoder, settings: SeosSettings |
     """
     chosen = settings or SeosSettings()
     parts = _parts(document, encoder, chosen)
-    curves = continuity_curves(document.text, [p.units if p.count > 1 else [] for p in parts], chosen.window, encoder)
+    curves = continuity_curves(
+        document.text, [p.units if p.partitions > 1 else [] for p in parts], chosen.window, encoder
+    )
     values = np.concatenate([np.empty(0), *curves])
     scale = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     passages: list[Passage] = []
@@ -118,11 +120,13 @@ def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -
 
 def _cut(part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> list[Passage]:
     units, breaks = part.units, [0, len(part.units)]
-    if part.count > 1:
+    if part.partitions > 1:
         sizes = np.array([u.tokens for u in units], dtype=np.int64)
         smallest = int(SMALLEST * min(settings.budget, part.limit))
         paper = settings.method == "seos_paper"
-        inner = top_minima(curve, part.count) if paper else exact(curve, sizes, part.count, smallest, part.limit)
+        inner = (
+            top_minima(curve, part.partitions) if paper else exact(curve, sizes, part.partitions, smallest, part.limit)
+        )
         breaks = [0, *inner, len(units)]
     passages: list[Passage] = []
     for k, (first, after) in enumerate(pairwise(breaks)):

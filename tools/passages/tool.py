@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from prompts.errors import ToolError
+from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
@@ -14,7 +14,7 @@ from tools.evidence import Evidence, Found, Origin, Status
 from tools.passages.contract import DocumentSource, StoredDocument
 from tools.passages.neighbours import leans_back, leans_on_next
 from tools.passages.pool import PassagePool
-from tools.passages.search import Ranked, Row, rank
+from tools.passages.search import Ranked, Row, rank, rows_of
 
 DOCUMENTS = 8  # ours: documents read when none are named
 MAX_DOCUMENTS = 50  # ours: documents that one call may name
@@ -41,13 +41,17 @@ class RetrievePassages:
         return description(self.name)
 
     async def run(self, arguments: Arguments, context: ToolContext) -> ToolArtifact:
-        """Passages as evidence with exact spans. Raises ToolError when a named document is unknown."""
+        """Passages as evidence with exact spans.
+
+        Raises:
+            ToolError: a named document is unknown, or too many are named.
+            DataError: the source finds a document that it does not hold.
+        """
         documents = await asyncio.to_thread(self._documents, arguments)
         readable = [d for d in documents if d.status is not Status.RETRACTED]
-        ranked = await asyncio.to_thread(self._rank, arguments.query, readable)
-        evidence = select(ranked, self._rows(readable), arguments.query, arguments.limit)
+        ranked, evidence = await asyncio.to_thread(self._read, arguments, readable)
         context.recorder.event(
-            "passages", documents=[d.id for d in readable], relevant=len(ranked), passages=[e.id for e in evidence]
+            "passages", documents=[d.id for d in readable], relevant=ranked, passages=[e.id for e in evidence]
         )
         return ToolArtifact(
             tool=self.name,
@@ -58,50 +62,52 @@ class RetrievePassages:
 
     def _documents(self, arguments: Arguments) -> list[StoredDocument]:
         """The documents that are named, else the best for the query."""
-        named = unique([id.partition("@")[0] for id in arguments.documents])
+        named = unique([name.partition("@")[0] for name in arguments.documents])
         if len(named) > MAX_DOCUMENTS:
             raise ToolError(f"{len(named)} documents are too many.", f"Name at most {MAX_DOCUMENTS}.")
         ids = named or self._source.find_documents(arguments.query, self._found_documents)
-        found = {id: self._source.get_document(id) for id in ids}
-        unknown = [id for id, document in found.items() if document is None]
-        if named and unknown:
+        found = {name: self._source.get_document(name) for name in ids}
+        unknown = ", ".join(name for name, document in found.items() if document is None)
+        if unknown and named:
             raise ToolError(
-                f"These documents are not known: {', '.join(unknown)}.",
+                f"These documents are not known: {unknown}.",
                 "Use ids from search_literature, or leave documents empty to read the best ones for the query.",
             )
+        if unknown:
+            raise DataError(f"The search names documents that are not stored: {unknown}.", "Build the library again.")
         return [document for document in found.values() if document is not None]
 
-    def _rank(self, query: str, documents: Sequence[StoredDocument]) -> list[Ranked]:
-        return rank(query, documents, self._pool.cut(documents), self._pool.encoder)
-
-    def _rows(self, documents: Sequence[StoredDocument]) -> dict[tuple[str, int], Row]:
+    def _read(self, arguments: Arguments, documents: Sequence[StoredDocument]) -> tuple[int, list[Evidence]]:
+        """How many passages are relevant, and those to return."""
         cuts = self._pool.cut(documents)
-        return {
-            (d.id, i): Row(d, p, i) for d, cut in zip(documents, cuts, strict=True) for i, p in enumerate(cut.passages)
-        }
+        ranked = rank(arguments.query, documents, cuts, self._pool.encoder)
+        return len(ranked), select(ranked, rows_of(documents, cuts), arguments.query, arguments.limit)
 
 
-def select(ranked: Sequence[Ranked], rows: dict[tuple[str, int], Row], query: str, limit: int) -> list[Evidence]:
-    """At most ``limit`` passages, best first, each followed by the neighbour of its section that it leans on."""
+def select(ranked: Sequence[Ranked], rows: Sequence[Row], query: str, limit: int) -> list[Evidence]:
+    """At most ``limit`` passages, best first, each followed by the neighbours of its section that it leans on."""
+    places = {(row.document.id, row.place): row for row in rows}
     chosen: dict[str, Evidence] = {}
     for position, item in enumerate(ranked, start=1):
-        if len(chosen) >= limit:
-            break
         own = to_evidence(item.row, _streams(item, query))
-        chosen[own.id] = chosen[own.id].model_copy(update={"found": own.found}) if own.id in chosen else own
-        for neighbour in leaned_on(item.row, rows):
-            found = Found(tool=RetrievePassages.name, stream="neighbour", query=query, rank=position)
-            extra = to_evidence(neighbour, (found,))
+        if own.id in chosen:
+            chosen[own.id] = own.model_copy(update={"found": own.found + chosen[own.id].found})
+        elif len(chosen) < limit:
+            chosen[own.id] = own
+        else:
+            continue
+        found = Found(tool=RetrievePassages.name, stream="neighbour", query=query, rank=position)
+        for neighbour in leaned_on(item.row, places):
             if len(chosen) < limit:
-                chosen.setdefault(extra.id, extra)
+                chosen.setdefault(neighbour.id, to_evidence(neighbour, (found,)))
     return list(chosen.values())
 
 
-def leaned_on(row: Row, rows: dict[tuple[str, int], Row]) -> list[Row]:
+def leaned_on(row: Row, places: Mapping[tuple[str, int], Row]) -> list[Row]:
     """The passages before and after, in the same section, that a passage cannot be understood without."""
     text = row.document.text[row.passage.start : row.passage.end]
     wanted = [-1] * leans_back(text) + [1] * leans_on_next(text)
-    near = [rows.get((row.document.id, row.index + step)) for step in wanted]
+    near = [places.get((row.document.id, row.place + step)) for step in wanted]
     return [n for n in near if n is not None and n.passage.section == row.passage.section]
 
 
@@ -109,7 +115,7 @@ def to_evidence(row: Row, found: tuple[Found, ...]) -> Evidence:
     """A passage as evidence: an exact slice of the stored document."""
     document, passage = row.document, row.passage
     return Evidence(
-        id=passage.id(document.id),
+        id=row.id,
         text=document.text[passage.start : passage.end],
         title=document.title,
         kind="passage",
@@ -127,11 +133,10 @@ def to_evidence(row: Row, found: tuple[Found, ...]) -> Evidence:
 
 
 def _streams(item: Ranked, query: str) -> tuple[Found, ...]:
-    name = RetrievePassages.name
-    dense = Found(tool=name, stream="dense", query=query, rank=item.dense_rank, score=item.similarity)
-    if item.lexical_rank is None:
-        return (dense,)
-    return dense, Found(tool=name, stream="bm25", query=query, rank=item.lexical_rank, score=item.lexical)
+    return tuple(
+        Found(tool=RetrievePassages.name, stream=name, query=query, rank=place, score=score)
+        for name, (place, score) in item.streams.items()
+    )
 
 
 def _notices(
@@ -144,6 +149,10 @@ def _notices(
         text = f"已撤稿，未采用：{retracted}。" if chinese else f"Retracted, so not read: {retracted}."
         notices.append(Notice(code="retracted_left_out", text=text, severity=Severity.WARNING))
     if not evidence:
-        text = "所读文献中没有与问题相关的段落。" if chinese else "No passage of the documents read is relevant to the query."
+        text = (
+            "所读文献中没有与问题相关的段落。"
+            if chinese
+            else "No passage of the documents read is relevant to the query."
+        )
         notices.append(Notice(code="no_relevant_passage", text=text))
     return notices

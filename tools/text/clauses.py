@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tools.text import negation
 from tools.text.abbreviations import expand
 from tools.text.body_sites import side, sites
+from tools.text.demographics import read_person
 from tools.text.language import language_of
+from tools.text.scopes import denied, pieces
 from tools.text.sentences import Span, sentences
 from tools.text.vital_signs import readings
 
@@ -45,35 +46,6 @@ class Clause:
     reading: bool = False
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """A clause before it is understood: its characters, and the delimiter in front of it."""
-
-    start: int
-    end: int
-    joint: str
-
-
-_JOINT = re.compile(
-    r"[;()\[\]]|:(?!\d)|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
-    r"because|and|or|nor|plus)\b",
-    re.IGNORECASE,
-)
-_JOINT_ZH = re.compile(
-    r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
-)
-_SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
-# ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
-_OWN_START = re.compile(
-    r"^\W*(?:I|I'm|he|she|it|we|they|you|there|my|his|her|the|an?|some|has|have|had|is|was|now|mild|slight|severe|also|just|only|"
-    r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
-    re.IGNORECASE,
-)
-_OWN_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE
-)
-BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
-SHORT = 4  # words of a bare item in a list of denials; ours
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
 _PATIENT = re.compile(
@@ -81,7 +53,7 @@ _PATIENT = re.compile(
     rf"(?: \w+){{0,3}}? ({negation.RELATIVE})\b",
     re.IGNORECASE,
 )
-_TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve)\b(?! (?:writing|asking|calling|worried|here)\b)")
+_TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve| had| feel| get)\b(?! (?:writing|asking|calling|worried|here)\b)")
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -109,10 +81,9 @@ def _of_sentence(text: str, sentence: Span, number: int, age: float | None, pati
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
         found.append(Clause(text[start:end], start, end, r.words, r.words, r.present, sentence=number, reading=True))
     chinese = language_of(told) == "zh"
-    pieces = list(_pieces(masked, chinese))
-    denied = _denied_zh(masked, pieces) if chinese else _denied(masked, pieces)
+    found_pieces = pieces(masked, chinese)
     past = other = False
-    for piece, absent in zip(pieces, denied, strict=True):
+    for piece, absent in zip(found_pieces, denied(masked, found_pieces, chinese), strict=True):
         words = masked[piece.start : piece.end]
         past = past or _PAST_SECTION.match(words) is not None
         other = (
@@ -129,6 +100,8 @@ def _understand(text: str, where: Span, number: int, absent: bool, past: bool, o
     words = where.of(text)
     told = expand(words)
     plain, normal = _without_negation(told, absent)
+    if absent and negation.FUNCTION.fullmatch(plain):
+        plain, absent = told, False
     uncertain = negation.UNCERTAIN.search(words) is not None or text[: where.start].endswith("?")
     present: bool | None = not (absent or normal)
     return Clause(
@@ -163,85 +136,6 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
     return " ".join((told[: match.start()] + told[match.end() :]).split()) or told, True
 
 
-def _pieces(sentence: str, chinese: bool) -> Iterator[_Piece]:
-    at, joint = 0, ""
-    for match in (_JOINT_ZH if chinese else _JOINT).finditer(sentence):
-        yield from _cut_at_triggers(sentence, at, match.start(), joint, chinese)
-        at, joint = match.end(), match[0].strip().lower()
-    yield from _cut_at_triggers(sentence, at, len(sentence), joint, chinese)
-
-
-def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: bool) -> Iterator[_Piece]:
-    """The stretch as pieces: a leading trigger (``red throat without exudate``) begins a piece of its own."""
-    stretch = sentence[start:end]
-    cut = negation.chinese_negation(stretch) if chinese else None
-    triggers = (
-        ([cut] if cut and sentence[start + cut.start] not in "不未" else []) if chinese else negation.negations(stretch)
-    )
-    at = start
-    for trigger in triggers:
-        here = start + trigger.start
-        before = sentence[at:here].strip()
-        if chinese and len(before) <= BARE_SITE and sites(before):
-            continue
-        if len(before) >= (2 if chinese else 4) and not negation.TRAILING.search(stretch):
-            yield from _trimmed(sentence, at, here, joint)
-            at, joint = here, " "
-    yield from _trimmed(sentence, at, end, joint)
-
-
-def _trimmed(sentence: str, start: int, end: int, joint: str) -> Iterator[_Piece]:
-    while start < end and not sentence[start].isalnum() and sentence[start] not in "?↑↓":
-        start += 1
-    while end > start and not sentence[end - 1].isalnum() and sentence[end - 1] not in "%+":
-        end -= 1
-    if start < end:
-        yield _Piece(start, end, joint)
-
-
-def _denied(sentence: str, pieces: list[_Piece]) -> list[bool]:
-    """For each piece of an English sentence, whether it is denied, scopes followed over lists."""
-    out: list[bool] = []
-    scope = False
-    for i, piece in enumerate(pieces):
-        words = expand(sentence[piece.start : piece.end])
-        leading = negation.negations(words)
-        own = bool(leading) or negation.verbal_negation(words) is not None or bool(negation.TRAILING.search(words))
-        scope = own or (scope and _goes_on(sentence, pieces, i))
-        out.append(scope)
-    return out
-
-
-def _goes_on(sentence: str, pieces: list[_Piece], i: int) -> bool:
-    """Whether the scope of a denial reaches piece ``i``: an item of the same list."""
-    piece = pieces[i]
-    words = sentence[piece.start : piece.end]
-    if piece.joint not in _SOFT or _OWN_START.match(words) or negation.NORMAL.search(words):
-        return False
-    if piece.joint in ("or", "nor"):
-        return True
-    ahead = [p.joint for p in pieces[i + 1 :]]
-    listed = next((joint for joint in ahead if joint != ","), "") in ("or", "nor")
-    return not _OWN_VERB.search(words) and (listed or len(words.split()) <= SHORT)
-
-
-def _denied_zh(sentence: str, pieces: list[_Piece]) -> list[bool]:
-    out: list[bool] = []
-    scope = denial = False
-    for piece in pieces:
-        words = sentence[piece.start : piece.end]
-        cut = negation.chinese_negation(words)
-        goes_on = scope and (piece.joint in "、及或和" or (denial and piece.joint in "，,"))
-        if cut:
-            denial = words[cut.start : cut.end] == "否认"
-        scope = (
-            cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or words.endswith(("阴性", "正常"))
-        )
-        denial = denial and scope
-        out.append(scope)
-    return out
-
-
 def _patient(text: str) -> str:
     """The word by which the teller names the patient (``my little boy is two``), "" when the teller is the patient."""
     first = sentences(text)[:1]
@@ -249,4 +143,6 @@ def _patient(text: str) -> str:
         return ""
     lead = first[0].of(text)
     match = _PATIENT.match(lead)
-    return match[1] if match and not _TELLER.search(lead) else ""
+    if match is None or _TELLER.search(lead):
+        return ""
+    return match[1] if read_person(lead).age is not None or not _TELLER.search(text) else ""

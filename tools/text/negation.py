@@ -28,7 +28,7 @@ PSEUDO = re.compile(
 )
 # What follows these is absent; they begin a clause of their own.
 LEADING = re.compile(
-    r"\b(?:no(?! longer)|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|absence of|"
+    r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|absence of|"
     r"absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|ruled out|instead of|non(?=[- ]tender))\b",
     re.IGNORECASE,
 )
@@ -85,6 +85,15 @@ LASTING = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|several|few)[- ](?:hour|day|week|month|year)s?\W+(?:history|of)\b", re.I
 )
 
+# Things one has or does when well: to lack them is a finding.
+FUNCTION = re.compile(
+    r"(?:(?:any|much|real|proper|his|her|my|the) )?(?:appetite|energy|strength|sleep|sleeping|taste|smell|voice|"
+    r"interest|concentration|pulse|reflexes|balance|eating|feeding|drinking|feeling|sensation|vision|hearing|hungry|period|periods)",
+    re.IGNORECASE,
+)
+DEFICIT = re.compile(
+    r"\b(?:loss of|lost|lack of|lacking|absent|missing|reduced)\b|\b(?:hearing|hair|weight|visual) loss\b", re.I
+)
 # Wordings of findings that are negations themselves, or say that a test is normal.
 NEGATIVE_WORDS = re.compile(
     r"\b(?:cannot|can't|unable|will not|won't|could not|nothing|normal|negative)\b|[无没未]|不|正常|阴性", re.I
@@ -140,3 +149,8 @@ def is_past(text: str) -> bool:
 def is_negative_phrase(text: str) -> bool:
     """Whether a wording of a finding is itself a negation: ``no energy``, ``not hungry``, ``没胃口``."""
     return verbal_negation(text) is not None or bool(negations(text)) or NEGATIVE_WORDS.search(text) is not None
+
+
+def is_deficit(text: str) -> bool:
+    """Whether a wording says that something is missing: ``loss of appetite``, ``absent reflexes``."""
+    return DEFICIT.search(text) is not None

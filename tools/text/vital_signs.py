@@ -34,6 +34,7 @@ _BREATHING = re.compile(
 _OXYGEN = re.compile(
     r"(?:\b(?:SpO2|SaO2|sats?|saturations?|O2 sats?)\b\D{0,12}?|血氧(?:饱和度)?\D{0,3}?)(\d{2,3})\s?%?", re.I
 )
+BORDERLINE = 100  # mmHg; ours: a systolic pressure up to here is not called normal
 CHILD = 12.0  # years; ours
 
 
@@ -72,8 +73,8 @@ def _temperature(celsius: float) -> list[tuple[str, bool]]:
 def _pressure(systolic: int, diastolic: int) -> list[tuple[str, bool]]:
     if systolic < 90:
         return [("low blood pressure", True)]
-    high = systolic >= 140 or diastolic >= 90
-    return [("high blood pressure reading", high), ("low blood pressure", False)]
+    high = [("high blood pressure reading", systolic >= 140 or diastolic >= 90)]
+    return [*high, ("low blood pressure", False)] if systolic > BORDERLINE else high
 
 
 def _pulse(rate: int) -> list[tuple[str, bool]]:

@@ -1,0 +1,111 @@
+"""Runs a task: checks what it was given, hashes its data, prints a table, writes the report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from evals.contract import Figure, Report, Task, TaskContext
+from evals.published import with_published
+from prompts.errors import DataError, InputError
+from tools.files import write_atomic
+
+
+def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int) -> Report:
+    """Run a task with live access off.
+
+    Args:
+        data: the data folder; None takes the one that the project ships, where the task has one.
+        limit: most rows a setting; None for the task's own default.
+        seed: of samples and bootstraps.
+
+    Raises:
+        InputError: no data folder, or a bad limit or seed.
+        DataError: a file is missing or a row is damaged.
+    """
+    from agent.settings import load_settings, silence_telemetry
+    from tools.encoders import MINILM
+
+    folder = _folder(task, data)
+    rows = task.limit if limit is None else limit
+    if rows < 1 or seed < 0:
+        raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
+    digest = data_sha256(folder, task.inputs)
+    settings = load_settings(literature={"live": "off"})
+    silence_telemetry(settings)
+    started = time.perf_counter()
+    figures = task.run(TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress))
+    return Report(
+        task=task.name,
+        settings={"encoder": settings.encoder or MINILM, "limit": rows, "live": "off", "model": None, "seed": seed},
+        data_sha256=digest,
+        seconds=round(time.perf_counter() - started, 3),
+        figures=with_published(figures),
+    )
+
+
+def data_sha256(folder: Path, patterns: Iterable[str]) -> str:
+    """sha256 over the names and bytes of every file that matches; a pattern without a file is a DataError."""
+    digest = hashlib.sha256()
+    for pattern in patterns:
+        paths = sorted(p for p in folder.glob(pattern) if p.is_file())
+        if not paths:
+            raise DataError(f"{pattern} is not in {folder}.", "Give the folder of the data with --data.")
+        for path in paths:
+            name = path.relative_to(folder).as_posix().encode()
+            digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write a report as JSON; a reader sees the old file or the new one."""
+    text = json.dumps(report.model_dump(mode="json"), indent=2, ensure_ascii=False)
+    write_atomic(path, f"{text}\n".encode())
+
+
+def progress(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:
+    """A progress bar on standard error."""
+    from tqdm import tqdm
+
+    return iter(tqdm(rows, desc=label, total=total, unit="row", leave=False))
+
+
+def print_report(report: Report) -> None:
+    """The figures as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    title = f"anamnesis eval run {report.task}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
+    table = Table("figure", title=title, title_justify="left")
+    for column in ("value", "95 % interval", "n", "published"):
+        table.add_column(column, justify="right")
+    for figure in report.figures:
+        published = _number(figure.published.value, figure.name) if figure.published else ""
+        table.add_row(figure.name, _number(figure.value, figure.name), _interval(figure), str(figure.n), published)
+    console = Console()
+    console.print(table)
+    for source in sorted({f.published.source for f in report.figures if f.published}):
+        console.print(f"published: {source}", markup=False, highlight=False)
+
+
+def _folder(task: Task, data: Path | None) -> Path:
+    folder = data or task.home_data
+    if folder is None:
+        raise InputError(f"{task.name} needs data.", f"Give the folder that holds {task.inputs[0]} with --data.")
+    if not folder.is_dir():
+        raise InputError(f"There is no data folder {folder}.", "Give an existing folder with --data.")
+    return folder
+
+
+def _interval(figure: Figure) -> str:
+    if figure.ci95 is None:
+        return ""
+    return " to ".join(_number(end, figure.name) for end in figure.ci95)
+
+
+def _number(value: float, name: str) -> str:
+    return f"{value:.3f}" if name.endswith((".mrr", ".p")) else f"{value:.1f}"

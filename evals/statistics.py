@@ -1,0 +1,80 @@
+"""Intervals and tests, all from scipy. Shares are in percent, seeds are given, intervals are at 95 %."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from evals.contract import Figure
+
+LEVEL = 0.95  # ours: every interval
+RESAMPLES = 9999  # ours: scipy's own default
+BATCH = 500  # ours: resamples held in memory at once
+
+Interval = tuple[float, float]
+
+
+def wilson(successes: int, n: int) -> Interval:
+    """Wilson's score interval of a proportion, in 0..1 (Wilson 1927)."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def bootstrap_mean(values: Sequence[float], seed: int) -> Interval:
+    """Percentile bootstrap interval of a mean; of a single value, that value twice."""
+    from scipy.stats import bootstrap
+
+    if len(values) < 2:
+        return float(values[0]), float(values[0])
+    done = bootstrap(
+        (np.asarray(values, dtype=np.float64),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=BATCH,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    )
+    return float(done.confidence_interval.low), float(done.confidence_interval.high)
+
+
+def exact_mcnemar(
+    first: Sequence[bool], second: Sequence[bool], alternative: Literal["two-sided", "greater"] = "two-sided"
+) -> float:
+    """p of McNemar's exact test: a binomial test on the pairs of which just one is right.
+
+    ``greater`` asks whether ``first`` is right more often. Without such a pair p is 1.
+    """
+    from scipy.stats import binomtest
+
+    pairs = list(zip(first, second, strict=True))
+    only_first = sum(a and not b for a, b in pairs)
+    only_second = sum(b and not a for a, b in pairs)
+    if only_first + only_second == 0:
+        return 1.0
+    return float(binomtest(only_first, only_first + only_second, 0.5, alternative=alternative).pvalue)
+
+
+def share(name: str, hits: Sequence[bool]) -> list[Figure]:
+    """The share of hits in percent with Wilson's interval; nothing for no rows."""
+    if not hits:
+        return []
+    low, high = wilson(sum(hits), len(hits))
+    ci95 = (100 * low, 100 * high)
+    return [Figure(name=name, value=100 * sum(hits) / len(hits), n=len(hits), ci95=ci95)]
+
+
+def mean(name: str, values: Sequence[float], seed: int) -> list[Figure]:
+    """The mean with a bootstrap interval; nothing for no rows."""
+    if not values:
+        return []
+    return [Figure(name=name, value=float(np.mean(values)), n=len(values), ci95=bootstrap_mean(values, seed))]
+
+
+def paired_difference(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
+    """The mean of ``first - second`` over the same rows with a paired bootstrap interval; nothing for no rows."""
+    return mean(name, [a - b for a, b in zip(first, second, strict=True)], seed)

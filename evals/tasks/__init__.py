@@ -1,0 +1,1 @@
+"""One module a task, and the registry that lists them."""

@@ -1,0 +1,17 @@
+"""Every task by its name."""
+
+from __future__ import annotations
+
+from evals.contract import Task
+from evals.tasks import answers, cases, differential
+from prompts.errors import InputError
+
+TASKS: dict[str, Task] = {task.name: task for task in (differential.TASK, answers.TASK, cases.TASK)}
+
+
+def find_task(name: str) -> Task:
+    """The task of this name; raises InputError that names the others."""
+    task = TASKS.get(name)
+    if task is None:
+        raise InputError(f"There is no evaluation {name!r}.", f"These are there: {', '.join(TASKS)}.")
+    return task

@@ -1,0 +1,122 @@
+"""The frame: what a run writes, and what it says when it was given something wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from evals.commands import register
+from evals.contract import Figure, Task, TaskContext
+from evals.runner import data_sha256, run_task, write_report
+from evals.statistics import share
+from evals.tasks import registry
+from prompts.errors import AnamnesisError, DataError, InputError
+
+FILE = "things/rows.txt"
+
+
+def count_rows(context: TaskContext) -> list[Figure]:
+    rows = context.sample((context.data / FILE).read_text().split())
+    assert context.settings.literature.live == "off"
+    return share("toy.text.even", [int(r) % 2 == 0 for r in context.tick(rows, "rows", len(rows))])
+
+
+TOY = Task("toy", "counts even numbers", (FILE,), "a moment", 5, count_rows)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "data" / "things").mkdir(parents=True)
+    (tmp_path / "data" / FILE).write_text(" ".join(map(str, range(20))))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    monkeypatch.setitem(registry.TASKS, "toy", TOY)
+    app = typer.Typer()
+    register(app)
+    return app
+
+
+def test_a_run_prints_a_table_and_writes_the_report(command: typer.Typer, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "report.json"
+    arguments = ["eval", "run", "toy", "--data", str(data), "--json", str(out), "--limit", "10", "--seed", "4"]
+    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "toy.text.even" in done.stdout
+    assert "rows:" in done.stderr
+    report = json.loads(out.read_text())
+    assert list(report) == ["task", "settings", "data_sha256", "seconds", "figures"]
+    (figure,) = report["figures"]
+    assert list(figure) == ["name", "value", "n", "ci95", "published"]
+    assert (figure["n"], figure["published"], len(figure["ci95"])) == (10, None, 2)
+    assert (report["settings"]["limit"], report["settings"]["seed"]) == (10, 4)
+    assert report["data_sha256"] == data_sha256(data, [FILE])
+
+
+def test_the_seed_decides_the_sample(data: Path) -> None:
+    first, again = (run_task(TOY, data, limit=5, seed=1).figures for _ in range(2))
+    assert first == again
+    context = TaskContext(data, 5, 1, settings=None)  # type: ignore[arg-type]
+    other = TaskContext(data, 5, 2, settings=None)  # type: ignore[arg-type]
+    assert context.sample(range(100)) == sorted(context.sample(range(100)))
+    assert context.sample(range(100)) != other.sample(range(100))
+    assert context.sample(range(5)) == [0, 1, 2, 3, 4]
+
+
+def test_the_hash_is_of_names_and_bytes(data: Path) -> None:
+    before = data_sha256(data, ["things/*.txt"])
+    (data / "things" / "other.md").write_text("not read by the task")
+    assert data_sha256(data, ["things/*.txt"]) == before
+    (data / FILE).rename(data / "things" / "renamed.txt")
+    renamed = data_sha256(data, ["things/*.txt"])
+    assert renamed != before
+    (data / "things" / "renamed.txt").write_text("1 2 3")
+    assert data_sha256(data, ["things/*.txt"]) not in (before, renamed)
+
+
+def test_mistakes_are_typed_and_give_advice(command: typer.Typer, data: Path, tmp_path: Path) -> None:
+    def mistake(*arguments: str) -> AnamnesisError:
+        done = CliRunner().invoke(command, ["eval", "run", *arguments])
+        assert isinstance(done.exception, AnamnesisError), done.exception
+        assert done.exception.advice
+        return done.exception
+
+    unknown = mistake("nothing", "--data", str(data))
+    assert isinstance(unknown, InputError)
+    assert "differential" in unknown.advice
+    assert isinstance(mistake("toy"), InputError)
+    assert isinstance(mistake("toy", "--data", str(tmp_path / "none")), InputError)
+    assert isinstance(mistake("toy", "--data", str(data), "--limit", "0"), InputError)
+    assert isinstance(mistake("toy", "--data", str(data), "--seed", "-1"), InputError)
+    assert isinstance(mistake("toy", "--data", str(data), "--json", str(tmp_path)), InputError)
+    missing = mistake("differential", "--data", str(data))
+    assert isinstance(missing, DataError)
+    assert "ddxplus/patients_dev_text.jsonl" in missing.what
+
+
+def test_list_names_every_task_and_its_time(command: typer.Typer) -> None:
+    done = CliRunner().invoke(command, ["eval", "list"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert {"differential", "answers", "cases", "toy"} <= set(done.stdout.replace("│", " ").split())
+
+
+def test_a_report_replaces_the_old_one_whole(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("x" * 100_000)
+    write_report(run_task(TOY, data, limit=None, seed=0), path)
+    assert json.loads(path.read_text())["settings"]["limit"] == TOY.limit
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_every_task_states_a_time_and_a_limit() -> None:
+    for name, task in registry.TASKS.items():
+        assert task.name == name
+        assert "minute" in task.expected
+        assert task.limit > 0
+        assert task.inputs

@@ -1,0 +1,142 @@
+"""Red flags: every emergency of the collection, few false ones, and the guards one by one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graphs.triage.emergency import load_rules, red_flags
+
+CASES = Path(__file__).parents[2] / "cases"
+BENIGN = (
+    "cluster-headache gerd anaemia viral-pharyngitis acute-laryngitis allergic-sinusitis urti acute-bronchitis "
+    "acute-otitis-media chronic-rhinosinusitis acute-rhinosinusitis stable-angina localised-oedema inguinal-hernia "
+    "bronchiectasis"
+).split()
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def codes(text: str, language: str = "en", *, exam: bool = False) -> set[str]:
+    return {flag.code for flag in red_flags(text, language, exam=exam)}
+
+
+def test_every_emergency_of_the_collection_is_flagged() -> None:
+    missed = [r["id"] for r in rows("emergencies") if r["emergency"] and not codes(r["text"], r["language"])]
+    assert missed == []
+
+
+def test_at_most_one_in_twenty_of_the_others_is_flagged() -> None:
+    others = [r for r in rows("emergencies") if not r["emergency"]]
+    false = [r["id"] for r in others if codes(r["text"], r["language"])]
+    assert len(false) <= 0.05 * len(others), false
+
+
+def test_benign_cases_are_hardly_ever_flagged() -> None:
+    false = [r["disease"] for r in rows("differential") if r["disease"] in BENIGN and codes(r["text"])]
+    assert len(false) <= 1, false
+
+
+@pytest.mark.parametrize("name", ["questions", "decline"])
+def test_questions_about_topics_are_not_flagged(name: str) -> None:
+    kinds = ("evidence", "no_evidence", "multiple_choice", "small_talk", "out_of_scope")
+    topics = [r for r in rows(name) if r["kind"] in kinds]
+    false = [r["id"] for r in topics if codes(r["text"], r["language"], exam=r["kind"] == "multiple_choice")]
+    assert false == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("72F sudden onset R facial droop and R arm weakness since 0900", "stroke"),
+        ("Ate a peanut cookie and now my face is swelling and I can't breathe properly", "anaphylaxis"),
+        ("baby 5 weeks old with a temperature of 38.6", "infant"),
+        ("my friend texted me that she is going to kill herself", "suicide"),
+        ("My daughter drank some weed killer", "poisoning"),
+        ("I took 30 sertraline tablets", "poisoning"),
+        ("She's 34 weeks pregnant with a terrible headache and flashing lights", "pre_eclampsia"),
+        ("bitten by a rattlesnake on my ankle", "venom"),
+        ("T1DM, vomiting for a day, ketones 4.5, breathing deep and fast", "diabetic_ketoacidosis"),
+        ("having chemotherapy and now I have a fever of 38.4", "sepsis"),
+        ("back pain and I have lost control of my bladder", "cauda_equina"),
+        ("worst headache of my life, came on like a thunderclap an hour ago", "brain_bleed"),
+        ("my leg has gone cold, white and numb suddenly", "limb_ischaemia"),
+        ("My mum is unconscious and I can't wake her", "unconscious"),
+        ("24M collapsed, BP 82/46, generalised urticaria", "shock"),
+        ("我胸口剧痛，出冷汗，左胳膊发麻", "heart_attack"),
+        ("宝宝两个月，发烧39度", "infant"),
+        ("我吞了一整瓶安眠药", "poisoning"),
+    ],
+)
+def test_an_emergency_has_its_code(text: str, code: str) -> None:
+    language = "zh" if text[0] >= "\u4e00" else "en"
+    assert code in codes(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What are the symptoms of a heart attack?",
+        "I had a heart attack in 2010 and feel fine",
+        "No crushing chest pain, no sweating, and it does not go to the arm",
+        "Denies chest pain, sweating, arm pain or breathlessness",
+        "What should I do if someone has crushing chest pain?",
+        "Is suicide more common in winter?",
+        "I had suicidal thoughts ten years ago but have been well since",
+        "I took two paracetamol for a headache an hour ago",
+        "28 weeks pregnant with heartburn after meals",
+        "心梗有哪些前兆？",
+        "没有胸痛，没有出冷汗，只是有点累",
+    ],
+)
+def test_denied_past_imagined_and_textbook_signs_are_no_emergency(text: str) -> None:
+    assert codes(text, "zh" if text[0] >= "\u4e00" else "en") == set()
+
+
+def test_what_is_present_counts_beside_what_is_denied_or_past() -> None:
+    assert "heart_attack" in codes("No fever, but crushing chest pain since this morning")
+    assert "heart_attack" in codes("I had a heart attack in 2010 and now I have crushing chest pain")
+    assert "airway" in codes("He can't breathe")  # the "can't" is the sign, no denial
+
+
+def test_a_vignette_of_an_examination_is_nobody() -> None:
+    text = "A 19-year-old develops hives, wheeze and hypotension minutes after a bee sting. Which drug is first?"
+    assert codes(text, exam=True) == set()
+    assert "anaphylaxis" in codes(text)
+
+
+def test_a_flag_quotes_the_message_and_advises_in_its_language() -> None:
+    english = red_flags("I'm going to kill myself tonight", "en")[0]
+    assert "kill myself" in english.seen
+    assert "emergency number" in english.advice
+    chinese = red_flags("我不想活了", "zh")[0]
+    assert "不想活" in chinese.seen
+    assert "120" in chinese.advice
+
+
+def test_curly_apostrophes_and_wrapped_lines_change_nothing() -> None:
+    assert codes("I can’t breathe") == codes("I can't breathe") != set()
+    assert "heart_attack" in codes("crushing pain in the middle of\nhis chest going down his left arm")
+
+
+def test_every_rule_can_be_told_in_both_languages() -> None:
+    for rule in load_rules().rules:
+        assert rule.when, rule.code
+        for texts in (rule.name, rule.advice):
+            assert texts["en"], rule.code
+            assert texts["zh"], rule.code
+
+
+def test_a_long_message_is_read_in_time() -> None:
+    text = " ".join(r["text"] for r in rows("differential"))  # some 30,000 characters
+    started = time.perf_counter()
+    red_flags(text, "en")
+    red_flags("a " * 5000 + "pain " * 2000, "en")
+    assert time.perf_counter() - started < 10

@@ -1,0 +1,149 @@
+"""Kinds of turn, against the collections and by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graphs.triage.contract import Kind, SessionView, TriageDecision
+from graphs.triage.local import TriageLocal
+
+CASES = Path(__file__).parents[2] / "cases"
+TRIAGE = TriageLocal()
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def decide(text: str, **session: Any) -> TriageDecision:
+    return asyncio.run(TRIAGE.decide(text, SessionView(**session)))
+
+
+def asked(row: dict[str, Any]) -> str:
+    return str(row["text"]) + "".join(f"\n{k}) {v}" for k, v in row.get("options", {}).items())
+
+
+def test_kinds_of_the_question_collection() -> None:
+    wrong = [(r["id"], k) for r in rows("questions") if (k := decide(asked(r)).kind) != r["kind"]]
+    assert len(wrong) <= 1, wrong
+
+
+def test_options_and_stems_of_the_collection_come_back_whole() -> None:
+    for row in rows("questions"):
+        if row["kind"] == "multiple_choice":
+            decision = decide(asked(row))
+            assert decision.options == row["options"]
+            assert decision.question == row["text"]
+
+
+def test_every_case_of_the_collection_is_a_case_and_stands_whole() -> None:
+    for row in rows("differential"):
+        decision = decide(row["text"])
+        assert decision.kind is Kind.CASE, row["id"]
+        assert decision.question == decision.case == row["text"].strip()
+
+
+def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
+    for row in rows("decline"):
+        wanted = "evidence" if row["kind"] == "no_evidence" else row["kind"]
+        assert decide(row["text"]).kind == wanted, row["id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("fever, cough and sore throat for three days", Kind.CASE),
+        ("45F with a swollen right knee", Kind.CASE),
+        ("Why do I have chest pain when I breathe in?", Kind.CASE),
+        ("我有点头痛，昨晚没睡好", Kind.CASE),
+        ("What causes chest pain on breathing in?", Kind.EVIDENCE),
+        ("treatment of migraine in pregnancy", Kind.EVIDENCE),
+        ("Is it safe to take ibuprofen with blood pressure tablets?", Kind.EVIDENCE),
+        ("My grandfather had a stroke. How often should I have my cholesterol checked?", Kind.EVIDENCE),
+        ("如何预防中风？", Kind.EVIDENCE),
+        ("Does zintrol reduce relapses better than placebo?", Kind.EVIDENCE),
+        ("ok great, thank you so much!", Kind.SMALL_TALK),
+        ("Who are you?", Kind.SMALL_TALK),
+        ("早上好", Kind.SMALL_TALK),
+        ("Write a poem about asthma", Kind.OUT_OF_SCOPE),
+        ("What is the capital? A. Paris B. London", Kind.OUT_OF_SCOPE),
+        ("Translate this contract into French", Kind.OUT_OF_SCOPE),
+        ("明天的天气怎么样？", Kind.OUT_OF_SCOPE),
+        ("qwerty", Kind.OUT_OF_SCOPE),
+    ],
+)
+def test_kinds_by_hand(text: str, kind: Kind) -> None:
+    assert decide(text).kind is kind
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?", "🙂", "\x00\n\t", "A)", "((((", "no", "是" * 5000, "{" * 2000, "a) b) c)"]
+)
+def test_no_text_raises(text: str) -> None:
+    decision = decide(text)
+    assert decision.reason
+    assert decision.language in ("en", "zh")
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("Do antibiotics help in bronchitis?", True),
+        ("In a COPD exacerbation, is a five-day course as good as a longer course?", True),
+        ("普通感冒需要使用抗生素吗?", True),
+        ("高流量吸氧能否终止丛集性头痛?", True),
+        ("How effective is dexamethasone in croup?", False),
+        ("Does PSA screening lower mortality, and what are the harms?", False),
+        ("Is warfarin or apixaban better for atrial fibrillation?", False),
+        ("如何治疗丛集性头痛?", False),
+    ],
+)
+def test_closed_questions(text: str, closed: bool) -> None:
+    assert decide(text).closed is closed
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Which drug? A) aspirin B) warfarin C) heparin", {"A": "aspirin", "B": "warfarin", "C": "heparin"}),
+        ("Which drug?\n(A) aspirin\n(B) warfarin", {"A": "aspirin", "B": "warfarin"}),
+        ("Which drug? a) aspirin b) warfarin", {"A": "aspirin", "B": "warfarin"}),
+        ("哪种药首选?A、阿司匹林 B、华法林", {"A": "阿司匹林", "B": "华法林"}),
+        ('Which drug? {"A": "aspirin", "B": "warfarin"}', {"A": "aspirin", "B": "warfarin"}),
+        ("Which drug? {'A': 'aspirin', 'B': 'warfarin'}", {"A": "aspirin", "B": "warfarin"}),
+        ("Which drug?\nA: aspirin\nB: warfarin", {"A": "aspirin", "B": "warfarin"}),
+    ],
+)
+def test_forms_of_options(text: str, options: dict[str, str]) -> None:
+    decision = decide(text)
+    assert decision.kind is Kind.MULTIPLE_CHOICE
+    assert decision.options == options
+    assert "aspirin" not in decision.question
+    assert "阿司匹林" not in decision.question
+
+
+def test_letters_in_prose_are_no_options() -> None:
+    assert decide("Hepatitis A. My B cells are low and I have had a fever for 2 days").options == {}
+
+
+def test_an_emergency_without_other_words_is_a_case() -> None:
+    decision = decide("please help, she is choking on a grape")
+    assert decision.kind is Kind.CASE
+    assert [f.code for f in decision.red_flags] == ["airway"]
+
+
+def test_triage_is_fast() -> None:
+    texts = [r["text"] for name in ("differential", "emergencies", "questions") for r in rows(name)]
+    times = []
+    for text in texts:
+        started = time.perf_counter()
+        TRIAGE.decide_now(text, SessionView())
+        times.append(time.perf_counter() - started)
+    assert sorted(times)[len(times) // 2] < 0.02  # 2 ms on an idle machine; room for a busy one

@@ -1,0 +1,142 @@
+"""The contract of a verifier, held against the local one; a twin joins by adding its factory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from graphs.answering.contract import Choice, Draft
+from graphs.verification.contract import Verifier
+from graphs.verification.local import VerifierLocal
+from graphs.verification.support import check, identical, numbers
+from tools.encoders import Encoder
+from tools.evidence import Citation, Evidence, Origin, Statement, Status, cite, verify_citation
+
+TEXT = (
+    "Dexamethasone relieves croup within 6 hours. Antibiotics do not help croup. "
+    "A single dose of 0.6 mg/kg is used in children."
+)
+EVIDENCE = Evidence(
+    id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="condition", origin=Origin.RETRIEVED
+)
+Factory = Callable[[Encoder], Verifier]
+FACTORIES: list[Factory] = [VerifierLocal]
+CHOICE = Choice(label="yes", text="yes", confidence=0.9, reason="because")
+
+
+@pytest.fixture(params=FACTORIES)
+def verifier(request: pytest.FixtureRequest, encoder: Encoder) -> Verifier:
+    factory: Factory = request.param
+    return factory(encoder)
+
+
+def quoting(text: str, quote: str) -> Statement:
+    start = TEXT.index(quote)
+    return Statement(text=text, origin=Origin.RETRIEVED, citations=(cite(EVIDENCE, start, start + len(quote)),))
+
+
+def verify(verifier: Verifier, *statements: Statement, evidence: Evidence = EVIDENCE) -> Draft:
+    draft = Draft(statements=statements, choice=CHOICE)
+    verified = asyncio.run(verifier.verify(draft, {evidence.id: evidence}))
+    for statement in verified.statements:
+        assert all(verify_citation(c, evidence) for c in statement.citations)
+    return verified
+
+
+FIRST = "Dexamethasone relieves croup within 6 hours."
+SECOND = "Antibiotics do not help croup."
+
+
+def test_word_for_word_statements_stay(verifier: Verifier) -> None:
+    statements = (quoting(FIRST, FIRST), quoting(SECOND, SECOND))
+    verified = verify(verifier, *statements)
+    assert verified.statements == statements
+    assert verified.choice == CHOICE
+    assert verified.notices == ()
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Dexamethasone relieves croup within 12 hours.",
+        "Dexamethasone does not relieve croup within 6 hours.",
+        "Amoxicillin cures meningitis in adults.",
+    ],
+)
+def test_what_no_quote_supports_is_dropped_with_a_notice(verifier: Verifier, claim: str) -> None:
+    verified = verify(verifier, quoting(claim, FIRST), quoting(SECOND, SECOND))
+    assert [s.text for s in verified.statements] == [SECOND]
+    assert [n.code for n in verified.notices] == ["statement_dropped"]
+    assert verified.choice == CHOICE
+
+
+def test_without_a_cited_statement_no_choice_remains(verifier: Verifier) -> None:
+    verified = verify(verifier, quoting("Amoxicillin cures meningitis in adults.", FIRST))
+    assert verified.choice is None
+    assert verified.abstained
+    assert verified.statements == ()
+
+
+def test_a_wrong_quote_is_mended_once(verifier: Verifier) -> None:
+    wrong = Citation(evidence_id=EVIDENCE.id, quote="Dexamethasone relieves croup", start=3, end=31)
+    statement = Statement(text=FIRST, origin=Origin.RETRIEVED, citations=(wrong,))
+    verified = verify(verifier, statement)
+    assert [s.text for s in verified.statements] == [FIRST]
+    assert verified.notices == ()
+
+
+def test_a_statement_quoted_from_the_wrong_sentence_is_quoted_anew(verifier: Verifier) -> None:
+    verified = verify(verifier, quoting("Antibiotics do not help croup.", FIRST))
+    assert SECOND in [c.quote for c in verified.statements[0].citations]
+
+
+def test_retracted_and_unknown_evidence_supports_nothing(verifier: Verifier) -> None:
+    retracted = EVIDENCE.model_copy(update={"status": Status.RETRACTED})
+    assert verify(verifier, quoting(FIRST, FIRST), evidence=retracted).statements == ()
+    unknown = Statement(
+        text=FIRST,
+        origin=Origin.RETRIEVED,
+        citations=(Citation(evidence_id="library:x@0-5", quote="a", start=0, end=1),),
+    )
+    assert verify(verifier, unknown).statements == ()
+
+
+def test_parametric_statements_stay_but_carry_no_choice(verifier: Verifier) -> None:
+    verified = verify(verifier, Statement(text="Croup is common.", origin=Origin.PARAMETRIC))
+    assert len(verified.statements) == 1
+    assert verified.choice is None
+
+
+def test_evidence_of_the_draft_counts(verifier: Verifier) -> None:
+    draft = Draft(statements=(quoting(FIRST, FIRST),), evidence=(EVIDENCE,))
+    assert len(asyncio.run(verifier.verify(draft, {})).statements) == 1
+
+
+def test_an_untouched_abstention_stays_one(verifier: Verifier) -> None:
+    draft = Draft(abstained=True)
+    assert asyncio.run(verifier.verify(draft, {})) == draft
+
+
+def test_a_paraphrase_with_the_same_words_and_figures_stays(encoder: Encoder) -> None:
+    verified = verify(VerifierLocal(encoder), quoting("Croup is relieved by dexamethasone within 6 hours.", FIRST))
+    assert len(verified.statements) == 1
+
+
+def test_the_frame_of_a_differential_line_is_no_claim() -> None:
+    statement = quoting(f"Croup (J05.0). Fits this case: {FIRST} Against in this case: {SECOND}", FIRST)
+    framed = statement.model_copy(update={"citations": (*statement.citations, *quoting(SECOND, SECOND).citations)})
+    found = check(framed, [EVIDENCE])
+    assert (found.share, found.disagrees) == (1.0, "")
+
+
+def test_a_false_claim_beside_a_true_quote_is_seen() -> None:
+    found = check(quoting(f"{FIRST} Dexamethasone never relieves croup.", FIRST), [EVIDENCE])
+    assert found.disagrees == "negation"
+
+
+def test_numbers_and_identity() -> None:
+    assert numbers("In 1,200 children (J05.0), 0.6 mg/kg for three days") == {"1200", "0.6", "3"}
+    assert identical("One.  Two.", ["One.", "Two."])
+    assert not identical("One. Three.", ["One.", "Two."])

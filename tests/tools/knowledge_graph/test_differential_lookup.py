@@ -1,0 +1,150 @@
+"""Look-ups in the starter graph: matching, findings, explanations, entries, and the tool."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import yaml
+
+from prompts.errors import InputError
+from prompts.tool_arguments import LookupDifferential as Arguments
+from tools.contract import Finding, Outcome, ToolContext
+from tools.evidence import cite, verify_citation
+from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+
+CASES = Path(__file__).parents[2] / "cases" / "differential.yaml"
+FIRST, AMONG_THREE = 0.70, 0.90  # the thresholds that the starter graph must reach on the written cases
+
+
+def findings(graph: KnowledgeGraph, case: str) -> dict[str, bool | None]:
+    return {f.id: f.present for f in graph.look_up(case).findings}
+
+
+def test_the_written_cases_are_ranked_as_well_as_promised(starter_graph: KnowledgeGraph) -> None:
+    cases = yaml.load(CASES.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    ranks = []
+    for case in cases:
+        found = starter_graph.look_up(case["text"], limit=len(starter_graph.graph.diseases))
+        ranks.append([r.disease for r in found.ranking].index(case["disease"]) + 1)
+        for f in found.findings:
+            assert case["text"][f.start : f.end] == f.clause
+    assert sum(r == 1 for r in ranks) / len(ranks) >= FIRST
+    assert sum(r <= 3 for r in ranks) / len(ranks) >= AMONG_THREE
+
+
+def test_denied_findings_are_denied(starter_graph: KnowledgeGraph) -> None:
+    told = findings(starter_graph, "I have a runny nose and a sore throat. No fever, cough or chest pain.")
+    assert told["sore-throat"] is True
+    assert (told["fever"], told["cough"], told["chest-pain"]) == (False, False, False)
+
+
+def test_knee_pain_is_no_chest_pain(starter_graph: KnowledgeGraph) -> None:
+    told = findings(starter_graph, "I have a sharp pain in my left knee.")
+    assert not any("chest" in f for f in told)
+
+
+def test_lacking_a_function_is_a_finding(starter_graph: KnowledgeGraph) -> None:
+    told = findings(starter_graph, "No appetite and no energy. No weight loss.")
+    assert (told["loss-of-appetite"], told["fatigue"], told["weight-loss"]) == (True, True, False)
+
+
+def test_a_clause_that_goes_on_is_read_with_its_topic(starter_graph: KnowledgeGraph) -> None:
+    told = findings(starter_graph, "I have a pain in my chest. It's worse when I breathe in.")
+    assert told["pleuritic-chest-pain"] is True
+
+
+def test_what_a_relative_has_is_not_the_patients(starter_graph: KnowledgeGraph) -> None:
+    assert "asthma-history" not in findings(starter_graph, "My mother has asthma. I have a headache.")
+
+
+def test_chinese_cases_are_read(starter_graph: KnowledgeGraph) -> None:
+    case = "患者男性，25岁，突发左侧胸痛2小时，深呼吸时胸口刺痛，无发热、咳嗽，否认高血压。SpO2 91%。"
+    found = starter_graph.look_up(case)
+    told = {f.id: f.present for f in found.findings}
+    assert told["pleuritic-chest-pain"] is True
+    assert told["low-oxygen"] is True
+    assert (told["cough"], told["fever"], told["hypertension-history"]) == (False, False, False)
+    assert all("\u4e00" <= q.text[0] <= "\u9fff" for q in found.questions)
+
+
+def test_settled_findings_overrule_the_text_and_change_the_ranking(starter_graph: KnowledgeGraph) -> None:
+    case = "I have had chest pain since this morning."
+    settled = Finding(id="chest-pain-worse-lying", name="", clause="yes, better leaning forward", present=True)
+    before, after = starter_graph.look_up(case), starter_graph.look_up(case, known=[settled])
+    assert settled in after.findings
+    assert after.ranking[0].disease == "pericarditis"
+    assert after.entropy < before.entropy
+    assert "chest-pain-worse-lying" not in {q.finding for q in after.questions}
+
+
+def test_findings_read_from_the_same_text_are_not_counted_twice(starter_graph: KnowledgeGraph) -> None:
+    case = "I have a sore throat, a fever and white patches on my tonsils."
+    first = starter_graph.look_up(case)
+    assert starter_graph.look_up(case, known=first.findings) == first
+
+
+def test_a_text_without_findings_gives_no_ranking(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("Hello there, nice weather today.")
+    assert found.ranking == ()
+    assert found.winners == ()
+
+
+def test_shares_margin_and_entropy_agree(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("I have a barking cough and a hoarse voice.", limit=len(starter_graph.graph.diseases))
+    scores = [r.score for r in found.ranking]
+    assert sum(scores) == pytest.approx(1)
+    assert scores == sorted(scores, reverse=True)
+    assert found.margin == pytest.approx(scores[0] - scores[1])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_sentence_of_an_entry_can_be_cited(starter_graph: KnowledgeGraph, language: str) -> None:
+    for disease in starter_graph.graph.diseases:
+        evidence = starter_graph.evidence_for(disease.id, language)
+        assert evidence.citable
+        for edge in disease.manifestations:
+            span = starter_graph.findings_sentence(disease.id, edge.finding, language)
+            assert span is not None
+            citation = cite(evidence, *span)
+            assert verify_citation(citation, evidence)
+            node = starter_graph.graph.finding[edge.finding]
+            assert (node.zh if language == "zh" else node.name) in citation.quote
+
+
+def test_an_implied_finding_cites_the_sentence_on_the_general_one(starter_graph: KnowledgeGraph) -> None:
+    graph = starter_graph.graph
+    disease = next(d for d in graph.diseases if d.id == "pericarditis")
+    listed = {m.finding for m in disease.manifestations}
+    narrow = next(f.id for f in graph.findings if f.broader == "chest-pain" and f.id not in listed)
+    assert starter_graph.findings_sentence("pericarditis", narrow) == starter_graph.findings_sentence(
+        "pericarditis", "chest-pain"
+    )
+    assert starter_graph.findings_sentence("pericarditis", "ear-pulling") is None
+
+
+def test_an_unknown_disease_is_an_input_error(starter_graph: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match="no disease"):
+        starter_graph.evidence_for("nonsense")
+
+
+def test_the_tool_returns_the_differential_and_the_entries(starter_graph: KnowledgeGraph) -> None:
+    tool = LookupDifferential(starter_graph)
+    arguments = Arguments(case="22M, sudden R sided chest pain, worse on breathing in, SOB, tall and thin.", limit=4)
+    artifact = asyncio.run(tool.run(arguments, ToolContext()))
+    assert artifact.outcome is Outcome.OK
+    assert artifact.differential is not None
+    assert len(artifact.differential.ranking) == 4
+    assert artifact.differential.ranking[0].disease == "spontaneous-pneumothorax"
+    assert [e.id for e in artifact.evidence] == [r.evidence_id for r in artifact.differential.ranking][
+        : len(artifact.evidence)
+    ]
+    assert artifact.evidence[0].found[0].stream == "graph"
+    assert "differential" in tool.description or "knowledge graph" in tool.description
+
+
+def test_the_tool_says_when_it_knows_nothing_of_the_case(starter_graph: KnowledgeGraph) -> None:
+    artifact = asyncio.run(LookupDifferential(starter_graph).run(Arguments(case="Good morning!"), ToolContext()))
+    assert artifact.outcome is Outcome.NOTHING_FOUND
+    assert [n.code for n in artifact.notices] == ["no_known_finding"]

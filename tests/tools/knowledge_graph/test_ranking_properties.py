@@ -1,0 +1,104 @@
+"""The ranking and the questions: what must hold whatever the constants are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tools.knowledge_graph.frequencies import Frequencies, frequencies
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.questions import Questioner, entropy, expected_gain
+from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.schema import Graph
+from tools.text.demographics import Person
+
+
+class Small:
+    """The small graph, and a way to name its findings."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.table: Frequencies = frequencies(graph)
+        self.ranker = Ranker(graph, self.table)
+        self.position = {f.id: i for i, f in enumerate(graph.findings)}
+
+    def shares(self, *told: tuple[str, bool | None], person: Person = Person()) -> dict[str, float]:  # noqa: B008
+        seen = [Observation(self.position[f], 1.0, present, n) for n, (f, present) in enumerate(told)]
+        values = self.ranker.scores(seen, person)
+        return {d.id: float(v) for d, v in zip(self.graph.diseases, values, strict=True)}
+
+
+@pytest.fixture
+def small(write_graph: Callable[[None], Path]) -> Small:
+    return Small(read_graph(write_graph(None)))
+
+
+def test_shares_sum_to_one_and_a_telling_finding_leads(small: Small) -> None:
+    shares = small.shares(("wheeze", True), ("cough", True))
+    assert sum(shares.values()) == pytest.approx(1)
+    assert max(shares, key=lambda d: shares[d]) == "alpha"
+
+
+def test_denying_a_finding_lowers_its_diseases(small: Small) -> None:
+    assert small.shares(("fever", True), ("rash", False))["beta"] < small.shares(("fever", True))["beta"]
+
+
+def test_a_finding_that_speaks_against_a_disease_lowers_it(small: Small) -> None:
+    assert small.shares(("cough", True), ("rash", True))["alpha"] < small.shares(("cough", True))["alpha"]
+
+
+def test_uncertain_counts_for_less_than_stated(small: Small) -> None:
+    plain, possible, stated = (
+        small.shares(("fever", True), *x)["alpha"] for x in ([], [("wheeze", None)], [("wheeze", True)])
+    )
+    assert plain < possible < stated
+
+
+def test_a_finding_told_twice_counts_once(small: Small) -> None:
+    once, twice = small.shares(("wheeze", True)), small.shares(("wheeze", True), ("wheeze", True), ("wheeze", True))
+    assert twice["alpha"] < once["alpha"] ** 0.25
+
+
+def test_age_and_sex_outside_the_limits_rule_out(small: Small, write_graph: Callable[..., Path]) -> None:
+    def change(data: dict[str, list[dict[str, object]]]) -> None:
+        data["diseases"][0].update(sex="female", ages={"min": 0, "max": 20, "typical": [1, 10]})
+
+    limited = Small(read_graph(write_graph(change)))
+    told = ("wheeze", True)
+    girl = limited.shares(told, person=Person(5, "female"))["alpha"]
+    assert girl > limited.shares(told, person=Person(18, "female"))["alpha"]
+    assert girl > 3 * limited.shares(told, person=Person(60, "female"))["alpha"]
+    assert girl > 3 * limited.shares(told, person=Person(5, "male"))["alpha"]
+
+
+def test_broader_findings_are_at_least_as_frequent_as_narrower_ones(small: Small) -> None:
+    table, cough, dry = small.table, small.position["cough"], small.position["dry-cough"]
+    listed = table.listed[:, dry] & table.listed[:, cough]
+    assert listed.any()
+    assert (table.present[listed, cough] >= table.present[listed, dry]).all()
+
+
+def test_the_gain_of_a_question_is_what_entropy_falls_by() -> None:
+    shares = np.array([0.5, 0.5])
+    decisive, useless = expected_gain(shares, np.array([[1.0, 0.5], [0.0, 0.5]]))
+    assert useless == pytest.approx(0)
+    assert 0.6 < decisive <= entropy(shares)
+
+
+def test_questions_leave_out_what_is_settled_and_treatments(small: Small) -> None:
+    questioner = Questioner(small.graph, small.table)
+    shares = np.full(3, 1 / 3)
+    asked = {q.finding for q in questioner.next_questions(shares, {"rash"}, {"cough"}, "en", 10)}
+    assert asked
+    assert not asked & {"rash", "cough", "dry-cough", "treat-rest"}  # denied cough settles dry cough too
+
+
+def test_questions_are_ordered_by_gain_and_worded_in_the_language(small: Small) -> None:
+    questioner = Questioner(small.graph, small.table)
+    found = questioner.next_questions(np.array([0.4, 0.4, 0.2]), set(), set(), "zh", 4)
+    assert [q.gain for q in found] == sorted((q.gain for q in found), reverse=True)
+    assert all(q.text.startswith("您是否有") for q in found)
+    assert all(len(q.between) == 2 for q in found)

@@ -1,0 +1,86 @@
+"""Monographs: the format, and that every starter monograph keeps it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prompts.errors import DataError
+from tools.library.monograph import check_monograph, locate, paragraphs, parse_monograph, read_monograph, sections
+
+STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
+GERD = (STARTER / "gerd.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", sorted(STARTER.glob("*.md")), ids=lambda p: p.stem)
+def test_every_starter_monograph_keeps_the_format(path: Path) -> None:
+    assert check_monograph(read_monograph(path), path.stem) == []
+
+
+def test_sections_and_paragraphs_are_exact_slices() -> None:
+    monograph = parse_monograph(GERD, "gerd")
+    assert [s.title for s in monograph.sections][:2] == ["Overview", "Presentation"]
+    for section in monograph.sections:
+        content = monograph.text[section.start : section.end]
+        assert content == content.strip()
+        assert not content.startswith("#")
+    for paragraph in paragraphs(monograph.text):
+        assert "\n" not in paragraph.of(monograph.text)
+    assert sum(len(p.of(monograph.text).split()) for p in paragraphs(monograph.text)) > 250
+
+
+def test_offsets_do_not_depend_on_line_ends_or_a_byte_order_mark() -> None:
+    plain = parse_monograph(GERD, "gerd")
+    assert parse_monograph("\ufeff" + GERD.replace("\n", "\r\n"), "gerd").text == plain.text
+
+
+def test_a_body_with_an_introduction_or_without_headings_has_a_section_without_title() -> None:
+    assert [(s.title, s.start) for s in sections("Intro.\n\n## One\nText.")] == [("", 0), ("One", 15)]
+    assert [s.title for s in sections("Only text.")] == [""]
+    assert [s.title for s in sections("## Empty\n\n## Two\nText.")] == ["Two"]
+
+
+def test_a_span_counts_only_in_one_paragraph_and_once() -> None:
+    text = "## One\nIt helps. It helps a lot.\n\nIt heals.\nIt heals."
+    place = locate(text, "It helps a lot.")
+    assert place is not None
+    assert place[0].of(text) == "It helps a lot."
+    assert place[1].of(text) == "It helps. It helps a lot."
+    for span in ("It heals.", "It helps", "a lot.\n\nIt heals", "One", "not there"):
+        assert locate(text, span) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("---\nid", "id", "front matter"),
+        ("kind: condition", "kind: poem", "kind"),
+        ("kind: condition\n", "", "kind"),
+        ("language: en", "language: en\ncolour: red", "colour"),
+        ("review_by: 2028-11-21", "review_by: soon", "review_by"),
+        ("title:", "title: : [", "YAML"),
+        ("id: gerd", "id: GERD ", "id"),
+    ],
+)
+def test_broken_front_matter_is_refused_with_the_place(old: str, new: str, said: str) -> None:
+    assert old in GERD
+    with pytest.raises(DataError, match=said) as caught:
+        parse_monograph(GERD.replace(old, new, 1), "gerd")
+    assert caught.value.advice
+
+
+def test_what_the_format_asks_for_is_checked() -> None:
+    monograph = parse_monograph(GERD, "gerd")
+    assert "the file other.md" in " ".join(check_monograph(monograph, "other"))
+    short = parse_monograph(GERD[: GERD.index("## Presentation")], "gerd")
+    problems = " ".join(check_monograph(short, "gerd"))
+    assert "words, not 250 to 500" in problems
+    assert "does not stand in exactly one paragraph" in problems
+    assert "the sections are Overview" in problems
+    early = parse_monograph(GERD.replace("review_by: 2028", "review_by: 2025"), "gerd")
+    assert "review date" in " ".join(check_monograph(early, "gerd"))
+    front = monograph.front.model_copy(update={"questions": (monograph.front.questions[0],) * 2})
+    few = " ".join(check_monograph(monograph.model_copy(update={"front": front}), "gerd"))
+    assert "fewer than 5" in few
+    assert "stands twice" in few

@@ -1,0 +1,177 @@
+"""The literature tool: the library always, PubMed when it can, and honest notices in every case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from prompts.tool_arguments import SearchLiterature as Arguments
+from tools.contract import Finding, Outcome, Severity, Tool, ToolArtifact, ToolContext
+from tools.encoders import Encoder
+from tools.evidence import EvidenceId, Status
+from tools.library.collection import Library
+from tools.literature.settings import LiteratureSettings
+from tools.literature.tool import SearchLiterature
+
+QUESTION = "Do statins prevent heart attacks in people without heart disease?"
+UNREACHABLE = "http://127.0.0.1:9/eutils"
+TODAY = date(2026, 12, 1)
+Run = Callable[..., ToolArtifact]
+
+
+@pytest.fixture
+def run(library: Library, encoder: Encoder) -> Run:
+    def call(
+        settings: LiteratureSettings, query: str = QUESTION, kind: str = "evidence", **fields: Any
+    ) -> ToolArtifact:
+        context = {k: fields.pop(k) for k in ("findings", "language") if k in fields}
+        tool: Tool = SearchLiterature(library, encoder, settings, today=fields.pop("today", TODAY))
+        return asyncio.run(
+            tool.run(Arguments(query=query, **fields), ToolContext(question=query, kind=kind, **context))
+        )
+
+    return call
+
+
+def codes(artifact: ToolArtifact) -> list[str]:
+    return [n.code for n in artifact.notices]
+
+
+def test_switched_off_nothing_is_asked_and_the_library_answers(
+    ncbi: Any, settings_for: Any, run: Run, library: Any
+) -> None:
+    artifact = run(settings_for(ncbi, live="off"))
+    assert (artifact.outcome, codes(artifact)) == (Outcome.OK, ["pubmed_off"])
+    assert ncbi.requests == []
+    first = artifact.evidence[0]
+    assert first.document_id == "library:statins-primary-prevention"
+    assert (first.kind, first.level) == ("monograph", "monograph (not clinically reviewed)")
+    for item in artifact.evidence:
+        span = EvidenceId.parse(item.id)
+        assert library.document(item.id).text[span.start : span.end] == item.text
+        assert {f.stream for f in item.found} <= {"bm25", "dense"}
+        assert all(f.tool == "search_literature" and f.rank for f in item.found)
+
+
+@pytest.mark.parametrize(("live", "severity"), [("auto", Severity.INFO), ("on", Severity.WARNING)])
+def test_out_of_reach_the_local_result_stands_and_the_notice_says_so(
+    live: str, severity: Severity, ncbi: Any, settings_for: Any, run: Run
+) -> None:
+    artifact = run(settings_for(ncbi, live=live, base_url=UNREACHABLE))
+    assert artifact.outcome is Outcome.OK
+    assert [(n.code, n.severity) for n in artifact.notices] == [("pubmed_unreachable", severity)]
+    assert artifact.evidence[0].document_id == "library:statins-primary-prevention"
+
+
+def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
+    ncbi: Any, settings_for: Any, run: Run, xml: Any
+) -> None:
+    ncbi.found = {"statins": ["2", "1", "3"]}
+    ncbi.records = {
+        "1": xml.record("1", "Gardening.", "Tulips were planted in rows.", types=("Letter",)),
+        "2": xml.record("2", "Statins.", "Statins prevent heart attacks in healthy people.", types=("Meta-Analysis",)),
+        "3": xml.record("3", "No abstract here.", None),
+    }
+    artifact = run(settings_for(ncbi), limit=6)
+    assert [e.document_id for e in artifact.evidence][:3:2] == ["pubmed:2", "pubmed:1"]
+    assert artifact.evidence[1].document_id == "library:statins-primary-prevention"
+    top = artifact.evidence[0]
+    assert (top.level, top.kind, top.title) == ("meta-analysis", "abstract", "Statins.")
+    assert [(f.stream, f.rung, f.rank) for f in top.found] == [("pubmed", "strict", 1), ("dense", None, 1)]
+    steps = {s["step"]: s for s in artifact.strategy}
+    assert {"library", "terms", "rung", "records"} <= set(steps)
+    rungs = [s for s in artifact.strategy if s["step"] == "rung"]
+    assert [r["rung"] for r in rungs] == ["strict", "relaxed"] or rungs[0]["rung"] == "strict"
+    assert set(rungs[0]) >= {"query", "count", "ids", "translation", "warnings", "seconds", "next"}
+    assert steps["records"]["without_abstract"] == ["3"]
+    assert artifact.notices == []
+
+
+def test_retracted_articles_are_left_out_and_named(ncbi: Any, settings_for: Any, run: Run, xml: Any) -> None:
+    ncbi.found = {"statins": ["1", "2"]}
+    ncbi.records = {
+        "1": xml.record("1", types=("Journal Article", "Retracted Publication")),
+        "2": xml.record("2", references=("ExpressionOfConcernIn",)),
+    }
+    artifact = run(settings_for(ncbi))
+    assert "pubmed:1" not in {e.document_id for e in artifact.evidence}
+    assert next(e for e in artifact.evidence if e.document_id == "pubmed:2").status is Status.CONCERN
+    notice = next(n for n in artifact.notices if n.code == "retracted_excluded")
+    assert "1" in notice.text
+
+
+def test_a_failing_pubmed_is_a_notice_beside_a_local_result_and_unavailable_without_one(
+    ncbi: Any, settings_for: Any, run: Run, xml: Any
+) -> None:
+    ncbi.script = [xml.Reply("", status=400)]
+    artifact = run(settings_for(ncbi))
+    assert (artifact.outcome, codes(artifact)) == (Outcome.OK, ["pubmed_failed"])
+    ncbi.script = [xml.Reply("", status=400)]
+    artifact = run(settings_for(ncbi), "Does infliximab help in psoriasis of the nails?")
+    assert (artifact.outcome, artifact.evidence) == (Outcome.UNAVAILABLE, [])
+    assert run(settings_for(ncbi, base_url=UNREACHABLE), "Is infliximab good for psoriatic nails?").outcome is (
+        Outcome.UNAVAILABLE
+    )
+
+
+def test_nothing_found_is_said_only_when_nothing_failed(ncbi: Any, settings_for: Any, run: Run) -> None:
+    artifact = run(settings_for(ncbi), "Does infliximab help in psoriasis of the nails?")
+    assert (artifact.outcome, artifact.evidence, artifact.notices) == (Outcome.NOTHING_FOUND, [], [])
+    assert len(ncbi.asked("esearch")) >= 2
+    assert run(settings_for(ncbi, live="off"), "Who won the football?").outcome is Outcome.NOTHING_FOUND
+
+
+def test_only_terms_leave_the_machine(ncbi: Any, settings_for: Any, run: Run, xml: Any) -> None:
+    case = (
+        "Mr John Smith, 54M from Springfield, born 12/03/1970, has had central chest pain, worse lying flat, since "
+        "Monday. He keeps bees at 12 Baker Street. No fever."
+    )
+    ncbi.found, ncbi.records = {"chest": ["1"]}, {"1": xml.record("1")}
+    artifact = run(settings_for(ncbi), case, kind="case", terms=["John Smith pericarditis", "chest pain"])
+    run(settings_for(ncbi), case, kind="case")
+    assert {e.document_id for e in artifact.evidence} >= {"pubmed:1", "library:pericarditis"}
+    sent = " ".join(r.parameters.get("term", "") for r in ncbi.requests).lower()
+    assert "pericarditis" in sent
+    for secret in ("john", "smith", "54", "springfield", "1970", "monday", "bees", "baker", "fever"):
+        assert secret not in sent
+
+
+def test_a_chinese_case_is_searched_by_what_the_graph_understood(ncbi: Any, settings_for: Any, run: Run) -> None:
+    findings = [
+        Finding(id="chest-pain", name="sharp central chest pain", clause="胸痛"),
+        Finding(id="friction-rub", name="pericardial friction rub", clause="心包摩擦音"),
+        Finding(id="fever", name="fever", clause="没有发烧", present=False),
+    ]
+    artifact = run(settings_for(ncbi), "男,32岁,胸痛,没有发烧", kind="case", findings=findings, language="zh")
+    assert artifact.evidence[0].document_id == "library:pericarditis"
+    assert "chest pain" in ncbi.requests[0].parameters["term"]
+    assert "fever" not in ncbi.requests[0].parameters["term"]
+    silent = run(settings_for(ncbi), "你好，医生", kind="case", language="zh")
+    assert "pubmed_no_terms" in codes(silent)
+
+
+def test_a_document_past_its_review_date_is_named(ncbi: Any, settings_for: Any, run: Run) -> None:
+    settings = settings_for(ncbi, live="off")
+    assert "past_review_date" not in codes(run(settings))
+    late = run(settings, today=date(2030, 1, 1))
+    notice = next(n for n in late.notices if n.code == "past_review_date")
+    assert "Statins" in notice.text
+    assert notice.severity is Severity.WARNING
+
+
+def test_no_more_than_the_limit_is_returned(ncbi: Any, settings_for: Any, run: Run, xml: Any) -> None:
+    ncbi.found = {"statins": [str(n) for n in range(1, 9)]}
+    ncbi.records = {str(n): xml.record(str(n), abstract=f"Statins, part {n}.") for n in range(1, 9)}
+    artifact = run(settings_for(ncbi), limit=2)
+    assert [e.id.split(":")[0] for e in artifact.evidence] == ["pubmed", "library"]
+
+
+def test_the_key_is_hidden_and_a_strange_address_is_refused() -> None:
+    settings = LiteratureSettings(api_key="secret-key")
+    assert "secret-key" not in f"{settings!r} {settings.model_dump_json()}"
+    with pytest.raises(ValueError):
+        LiteratureSettings(base_url="file:///etc/passwd")

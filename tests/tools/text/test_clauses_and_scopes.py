@@ -1,0 +1,145 @@
+"""Clauses: exact offsets, and what is denied, of whom, where and when."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.text.clauses import Clause, clauses
+
+PIECES = st.sampled_from(
+    [
+        "no fever, cough or chills", "I've had a headache", "T 38.6, HR 120", "denies vomiting", "PMH: asthma.", "?PE",
+        "My brother had a stroke", "无发热、咳嗽，", "否认高血压。", "左侧胸痛3天", "BP 92/50", "(worse at night)",
+        "and", "but", ", ", ". ", "\n", "w/o rash", "L knee pain", " – ", "it doesn't hurt", "…", "é😀", "12,000 cells",
+    ]
+)  # fmt: skip
+
+
+def said(text: str) -> dict[str, Clause]:
+    return {c.plain: c for c in clauses(text)}
+
+
+def denied(text: str) -> set[str]:
+    return {c.plain for c in clauses(text) if c.present is False}
+
+
+def stated(text: str) -> set[str]:
+    return {c.plain for c in clauses(text) if c.present is True}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.lists(PIECES, max_size=10).map(" ".join), st.text(max_size=120)))
+def test_offsets_are_exact_and_in_order(text: str) -> None:
+    found = clauses(text)
+    assert all(text[c.start : c.end] == c.text and c.text for c in found)
+    assert [c.start for c in found] == sorted(c.start for c in found)
+    assert all(c.plain and c.told for c in found)
+
+
+def test_a_list_of_denials_is_denied_to_its_end() -> None:
+    assert denied("No fever, cough or chills, but she has a headache.") == {"fever", "cough", "chills"}
+    assert denied("Denies vomiting, diarrhoea, rash.") == {"vomiting", "diarrhoea", "rash"}
+
+
+def test_a_denial_ends_where_something_else_is_told() -> None:
+    text = "No fever, I have a bad cough and my throat hurts."
+    assert denied(text) == {"fever"}
+    assert stated(text) == {"I have a bad cough", "my throat hurts"}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("red throat without exudate", "exudate"),
+        ("I've not had any chest pain", "had any chest pain"),
+        ("He never wheezes", "wheezes"),
+        ("my legs aren't swollen", "my legs swollen"),
+        ("abdomen soft w/o guarding", "guarding"),
+        ("She is afebrile", "She is fever"),
+        ("rash: none", "none"),
+        ("itching 0 out of 10", "itching"),
+        ("neither vomiting nor diarrhoea", "diarrhoea"),
+    ],
+)
+def test_kinds_of_denial(text: str, what: str) -> None:
+    assert [piece for piece in denied(text) if piece.removeprefix("He ").removeprefix("I ") == what]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the cough is no better",
+        "it is not only the pain",
+        "the pain won't go away",
+        "I cannot swallow my own saliva",
+        "no appetite",
+        "painless lump",
+    ],
+)
+def test_what_looks_like_a_denial_and_is_none(text: str) -> None:
+    assert not denied(text)
+
+
+def test_what_is_normal_denies_its_disorders() -> None:
+    clause = said("Reflexes are normal and there is a rash.")["Reflexes are"]
+    assert clause.normal
+    assert clause.present is False
+    assert "a clear runny nose" in said("I have a clear runny nose, a clear runny nose")
+
+
+def test_chinese_denials_and_their_scopes() -> None:
+    text = "患者咳嗽、咳痰3天，无发热、胸痛及呼吸困难，否认高血压、糖尿病，双下肢不肿。"
+    assert denied(text) == {"发热", "胸痛", "呼吸困难", "高血压", "糖尿病", "双下肢 肿"}
+    assert stated(text) == {"患者咳嗽", "咳痰3天"}
+
+
+def test_chinese_findings_that_hold_a_negating_character() -> None:
+    text = "四肢无力，食欲不振，没胃口，不规则出血，没有咳嗽但有头痛"
+    assert denied(text) == {"咳嗽"}
+    assert {"四肢无力", "食欲不振", "没胃口"} <= stated(text)
+
+
+def test_uncertain_is_neither_stated_nor_denied() -> None:
+    assert [c.present for c in clauses("Possible wheeze")] == [None]
+    assert [c.present for c in clauses("?pneumonia")] == [None]
+    assert [c.present for c in clauses("可能有哮喘")] == [None]
+
+
+def test_other_people_are_told_apart_from_the_patient() -> None:
+    found = {
+        c.text: c.other for c in clauses("My brother had a stroke. I have a headache. Two housemates are ill too.")
+    }
+    assert found == {"My brother had a stroke": True, "I have a headache": False, "Two housemates are ill too": True}
+    assert not any(c.other for c in clauses("My wife says my eyelid droops."))
+    assert not any(c.other for c in clauses("My little boy is 2 years old. My boy has a barking cough."))
+    assert [c.other for c in clauses("父亲有高血压。")] == [True]
+
+
+def test_the_past_is_told_apart_from_how_long_something_lasts() -> None:
+    assert [c.past for c in clauses("I had eczema as a child")] == [True]
+    assert [c.past for c in clauses("3 day history of sore throat")] == [False]
+    assert [c.past for c in clauses("3/7 Hx of sore throat")] == [False]
+    assert all(c.past for c in clauses("PMH: gout, hypertension"))
+
+
+def test_sides_and_sites() -> None:
+    left = clauses("severe L sided chest pain")[0]
+    assert (left.side, left.sites) == ("left", frozenset({"chest"}))
+    both = clauses("双侧膝关节疼痛")[0]
+    assert (both.side, both.sites) == ("both", frozenset({"leg", "joint"}))
+    assert clauses("right away after lunch")[0].side is None
+    assert clauses("pain in the back of my head")[0].sites == frozenset({"head"})
+
+
+def test_vital_signs_become_findings_with_their_numbers() -> None:
+    text = "O/E: T 38.6, HR 82, BP 84/50, RR 28, SpO2 91% on air."
+    found = {(c.plain, c.present, c.text) for c in clauses(text) if c.reading}
+    assert found == {
+        ("fever", True, "T 38.6"),
+        ("fast heart rate", False, "HR 82"),
+        ("low blood pressure", True, "BP 84/50"),
+        ("fast breathing", True, "RR 28"),
+        ("low oxygen saturation", True, "SpO2 91%"),
+    }

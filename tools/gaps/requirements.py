@@ -1,0 +1,104 @@
+"""What one must know to answer a question: knowledge requirements without a model (MedRGAG, KGCC; the rules are ours).
+
+A case asks five things of each leading disease, an evidence question asks by its intent for effect, harms and whom
+it applies to, and a multiple-choice question asks one thing an option.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from tools.contract import unique
+from tools.gaps.topics import intervention_of, population_of, topic_of
+
+LEADING = 3  # ours: diseases of the differential that requirements are made for
+# ours: the questions that a monograph's sections answer, the first three in the order of a diagnostic work-up
+CASE_ASPECTS = {
+    "en": (
+        "presentation and symptoms",
+        "diagnosis and tests",
+        "what it is confused with",
+        "treatment",
+        "when to seek help, red flags",
+    ),
+    "zh": ("临床表现与症状", "诊断与检查", "与哪些疾病混淆", "治疗", "何时就医与警示征象"),
+}
+UNKNOWN_CASE = {
+    "en": ("possible causes", "tests and assessment", "when to seek help, red flags"),
+    "zh": ("可能的病因", "检查与评估", "何时就医与警示征象"),
+}
+INTENTS = {
+    "diagnosis": r"rule[sd]?\s+out|accura|sensitiv|specificity|diagnos|detect|cut-?off|test\b|诊断|排除|准确|敏感性|特异性|检查",
+    "prognosis": r"prognos|surviv|outlook|life expectancy|how long|recover|relaps|recurr|预后|生存|复发|恢复|多久",
+    "cause": r"\bcauses?\b|risk factor|aetiolog|etiolog|\bwhy\b|病因|原因|危险因素|为什么",
+    "treatment": r"first[- ]line|treat|therap|manage|(?<!-)\bdos(?:e|age)\b|should .+ (?:get|be given)|治疗|一线|剂量|用药",
+    "effect": r"reduc|lower|improv|prevent|help|benefit|effective|effect\b|work|better|protect|shorten|useful|as good as"
+    r"|compared|versus|\bvs\b|\bor\b|疗效|有效|效果|获益|降低|减少|改善|预防|能否|优于",
+}
+MAIN = {
+    "en": {
+        "diagnosis": "how well it rules the diagnosis in or out",
+        "prognosis": "course, recovery and recurrence",
+        "cause": "causes and risk factors",
+        "treatment": "recommended treatment in practice",
+        "effect": "benefit, what the evidence shows",
+    },
+    "zh": {
+        "diagnosis": "诊断准确性，何时可确诊或排除",
+        "prognosis": "病程、恢复与复发",
+        "cause": "病因与危险因素",
+        "treatment": "推荐的治疗",
+        "effect": "获益与证据",
+    },
+}
+HARMS = {"en": "harms, side effects and uncertainty", "zh": "危害、副作用与不确定性"}
+WHOM = {"en": "who it applies to", "zh": "适用人群"}
+
+
+def requirements(
+    question: str, kind: str, language: str, options: Mapping[str, str], diseases: Sequence[str]
+) -> list[str]:
+    """What one must know, most important first, in words that can be searched for.
+
+    Args:
+        question: the stand-alone question or case.
+        kind: the kind of turn (``case``, ``evidence``, ``multiple_choice``, ...); a follow-up is read as a case.
+        language: ``en`` or ``zh``: the language of the requirements.
+        options: options of a multiple-choice question by letter.
+        diseases: names of the leading diseases, best first; the first three count.
+
+    Returns:
+        Between 1 and 15 requirements, none twice.
+    """
+    tongue = "zh" if language == "zh" else "en"
+    if options:
+        found = [_about(option, topic_of(question), tongue) for option in options.values() if option.strip()]
+    elif kind in ("case", "follow_up"):
+        found = _of_case(question, diseases, tongue)
+    else:
+        found = _of_evidence_question(question, tongue)
+    return unique(found)
+
+
+def intents(question: str) -> list[str]:
+    """What a question asks for: names of `INTENTS` in order of appearance in that table; ``effect`` when none shows."""
+    return [name for name, pattern in INTENTS.items() if re.search(pattern, question, re.IGNORECASE)] or ["effect"]
+
+
+def _of_case(question: str, diseases: Sequence[str], tongue: str) -> list[str]:
+    leading = unique([d for d in diseases if d.strip()])[:LEADING]
+    if not leading:
+        return [_about(topic_of(question), aspect, tongue) for aspect in UNKNOWN_CASE[tongue]]
+    return [_about(disease, aspect, tongue) for disease in leading for aspect in CASE_ASPECTS[tongue]]
+
+
+def _of_evidence_question(question: str, tongue: str) -> list[str]:
+    topic, intervention, population = topic_of(question), intervention_of(question), population_of(question)
+    whom = _about(WHOM[tongue], population, tongue) if population else WHOM[tongue]
+    found = [_about(topic, MAIN[tongue][intent], tongue) for intent in intents(question)]
+    return [*found, _about(intervention, HARMS[tongue], tongue), _about(intervention, whom, tongue)]
+
+
+def _about(subject: str, aspect: str, tongue: str) -> str:
+    return f"{subject}：{aspect}" if tongue == "zh" else f"{subject}: {aspect}"

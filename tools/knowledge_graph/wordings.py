@@ -1,0 +1,132 @@
+"""How well a text agrees with each finding's wordings: by embedding and by words, in English and in Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.knowledge_graph.compiled import CompiledGraph
+from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, poles, words
+from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.units import Unit
+from tools.text import negation
+
+# ours: cosine of unrelated and of equal wordings in the embedded encoder, between which confidence rises
+SIMILARITY_LOW, SIMILARITY_HIGH = 0.45, 0.85
+BESIDE = 0.05  # ours: cosine behind the best finding of a text that costs nothing
+RIVAL = 0.1  # ours: cosine beyond that at which confidence falls to 1/e: a text tells of what it is nearest to
+OPPOSITE = 0.3  # ours: a wording at the other end of a scale (fast, slow), against one at the same
+CONTAINED = 0.97  # ours: confidence when every word of a wording stands in the text, near each other
+SCATTERED = 0.75  # ours: the most that words which stand apart are worth
+AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of the stronger
+NEARER = 0.02  # ours: cosine by which a text must be nearer to a narrower finding than to its broader one
+GENERAL = 0.5  # ours: worth of a narrower finding when the text is nearer to the broader one
+SAME_START = 5  # letters that a wording of one word must share with a word of the text; ours
+ALL = 0.999  # every word, within rounding
+Matrix = NDArray[np.float32]
+
+
+class Agreement(NamedTuple):
+    """Arrays (findings,): confidence 0..1, and similarity of the nearest wording (in Chinese: the confidence)."""
+
+    score: Matrix
+    similarity: Matrix
+
+
+class EnglishWordings:
+    """The English wordings of a graph."""
+
+    def __init__(self, compiled: CompiledGraph) -> None:
+        owner = np.array(compiled.owner)
+        self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        held = [words(p) for p in compiled.phrases]
+        self._lexicon = Lexicon(held)
+        self._poles = np.array([poles(p) for p in held], dtype=np.int8).T.copy()
+        self._exact = {i: _must_stand(p, held[i]) for i, p in enumerate(compiled.phrases)}
+        self._negative = np.array([negation.is_negative_phrase(p) for p in compiled.phrases])
+        self._deficit = np.array([negation.is_deficit(p) for p in compiled.phrases])
+        self._broader = _broader_of(compiled.graph)
+
+    def agreement(self, unit: Unit, cosine: Matrix) -> Agreement:
+        """Agreement of a text with every finding; ``cosine`` is its similarity to every wording."""
+        said_words = words(unit.text)
+        held, said = self._lexicon.coverage(said_words)
+        behind = np.clip(cosine.max() - cosine - BESIDE, 0, None)
+        semantic = np.clip((cosine - SIMILARITY_LOW) / (SIMILARITY_HIGH - SIMILARITY_LOW), 0, 1)
+        semantic *= np.exp(-behind / RIVAL)
+        lexical = np.minimum(_partly(held, said), SCATTERED)
+        whole = self._lexicon.contained(said_words, np.flatnonzero(held > ALL))
+        lower = unit.text.lower()
+        lexical[[i for i in whole if self._exact[i] in lower]] = CONTAINED
+        weaker, stronger = np.minimum(semantic, lexical), np.maximum(semantic, lexical)
+        together = np.maximum(stronger, 0.5 * stronger + AGREE * weaker)
+        for axis, pole in enumerate(poles(said_words)):
+            if pole:
+                together[self._poles[axis] == -pole] *= OPPOSITE
+        together *= self._allowed(unit, lexical)
+        return self._by_finding(np.clip(together, 0, 1), cosine, lexical)
+
+    def _allowed(self, unit: Unit, lexical: Matrix) -> NDArray[np.bool_]:
+        """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding."""
+        if unit.negated:
+            return np.asarray(self._deficit | (self._negative & (lexical >= CONTAINED)))
+        if unit.denied and not unit.negative:
+            return np.asarray(~(self._negative | self._deficit))
+        return np.asarray(~self._negative | unit.negative)
+
+    def _by_finding(self, together: Matrix, cosine: Matrix, lexical: Matrix) -> Agreement:
+        score = np.maximum.reduceat(together, self._starts).astype(np.float32)
+        similarity = np.maximum.reduceat(cosine, self._starts)
+        contained = np.maximum.reduceat(lexical, self._starts) >= CONTAINED
+        for narrow, above in self._broader:
+            if not contained[narrow] and score[above] >= GENERAL and similarity[narrow] < similarity[above] + NEARER:
+                score[narrow] *= GENERAL
+        return Agreement(score, similarity)
+
+
+class ChineseWordings:
+    """The Chinese wordings of a graph. The embedded encoder knows no Chinese: characters in common decide (ours)."""
+
+    def __init__(self, graph: Graph) -> None:
+        phrases = [(p, i) for i, f in enumerate(graph.findings) for p in (f.zh, *f.say_zh)]
+        self._folded = [folded(p) for p, _ in phrases]
+        self._lexicon = Lexicon([characters(p) for p, _ in phrases])
+        self._negative = np.array([negation.chinese_negation(p) is not None for p, _ in phrases])
+        owner = np.array([i for _, i in phrases])
+        self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+
+    def agreement(self, unit: Unit) -> Agreement:
+        """Agreement of a text with every finding."""
+        held, said = self._lexicon.coverage(characters(unit.text))
+        text = folded(unit.text)
+        whole = np.array([bool(p) and p in text for p in self._folded])
+        phrase = np.where(whole, np.float32(CONTAINED), _partly(held, said))
+        phrase = phrase * self._allowed(unit)
+        score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)
+        return Agreement(score, score)
+
+    def _allowed(self, unit: Unit) -> NDArray[np.bool_]:
+        return np.asarray(self._negative if unit.negated else (~self._negative | unit.negative))
+
+
+def _partly(held: Matrix, said: Matrix) -> Matrix:
+    """Confidence from shared words (ours): a wording half told is worth a third, less when much else is said."""
+    score: Matrix = held * np.sqrt(held) * (0.55 + 0.45 * said)
+    return score
+
+
+def _must_stand(phrase: str, tokens: Sequence[str]) -> str:
+    """What of a wording must stand in the text as it is, so that stems and stop words do not mislead."""
+    lower = phrase.lower()
+    if len(tokens) <= 1:
+        return lower if " " in lower else "" if set(tokens) & FOLDED else lower[:SAME_START]
+    return lower if "-" in lower and len(tokens) == 2 else ""
+
+
+def _broader_of(graph: Graph) -> list[tuple[int, int]]:
+    """Pairs (narrower, broader) of positions of findings, near and far."""
+    position = {f.id: i for i, f in enumerate(graph.findings)}
+    return [(position[f.id], position[above]) for f in graph.findings for above in graph.broader(f.id)]

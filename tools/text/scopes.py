@@ -1,0 +1,131 @@
+"""A sentence cut into pieces at commas, conjunctions and negations, and which of the pieces are denied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tools.text import negation
+from tools.text.abbreviations import expand
+from tools.text.body_sites import sites
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A clause before it is understood: its characters, and the delimiter in front of it."""
+
+    start: int
+    end: int
+    joint: str
+
+
+_JOINT = re.compile(
+    r"[;()\[\]]|:(?!\d)|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
+    r"because|and|or|nor|plus)\b",
+    re.IGNORECASE,
+)
+_JOINT_ZH = re.compile(
+    r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
+)
+_SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
+# ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
+_OWN_START = re.compile(
+    r"^\W*(?:I|I'm|he|she|it|we|they|you|there|my|his|her|the|an?|some|has|have|had|is|was|now|mild|slight|severe|also|just|only|"
+    r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
+    re.IGNORECASE,
+)
+_OWN_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE
+)
+BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
+SHORT = 4  # words of a bare item in a list of denials; ours
+
+
+def pieces(sentence: str, chinese: bool) -> list[Piece]:
+    """The pieces of a sentence in order, trimmed of white space and punctuation."""
+    return list(_pieces(sentence, chinese))
+
+
+def denied(sentence: str, found: list[Piece], chinese: bool) -> list[bool]:
+    """For each piece whether it is denied; the scope of a denial is followed over lists."""
+    return _denied_zh(sentence, found) if chinese else _denied(sentence, found)
+
+
+def _pieces(sentence: str, chinese: bool) -> Iterator[Piece]:
+    at, joint = 0, ""
+    for match in (_JOINT_ZH if chinese else _JOINT).finditer(sentence):
+        yield from _cut_at_triggers(sentence, at, match.start(), joint, chinese)
+        at, joint = match.end(), match[0].strip().lower()
+    yield from _cut_at_triggers(sentence, at, len(sentence), joint, chinese)
+
+
+def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: bool) -> Iterator[Piece]:
+    """The stretch as pieces: a leading trigger (``red throat without exudate``) begins a piece of its own."""
+    stretch = sentence[start:end]
+    cut = negation.chinese_negation(stretch) if chinese else None
+    triggers = (
+        ([cut] if cut and sentence[start + cut.start] not in "不未" else []) if chinese else negation.negations(stretch)
+    )
+    at = start
+    for trigger in triggers:
+        here = start + trigger.start
+        before = sentence[at:here].strip()
+        if chinese and len(before) <= BARE_SITE and sites(before):
+            continue
+        if len(before) >= (2 if chinese else 4) and not negation.TRAILING.search(stretch):
+            yield from _trimmed(sentence, at, here, joint)
+            at, joint = here, " "
+    yield from _trimmed(sentence, at, end, joint)
+
+
+def _trimmed(sentence: str, start: int, end: int, joint: str) -> Iterator[Piece]:
+    while start < end and not sentence[start].isalnum() and sentence[start] not in "?↑↓":
+        start += 1
+    while end > start and not sentence[end - 1].isalnum() and sentence[end - 1] not in "%+":
+        end -= 1
+    if start < end:
+        yield Piece(start, end, joint)
+
+
+def _denied(sentence: str, pieces: list[Piece]) -> list[bool]:
+    """For each piece of an English sentence, whether it is denied, scopes followed over lists."""
+    out: list[bool] = []
+    scope = False
+    for i, piece in enumerate(pieces):
+        words = expand(sentence[piece.start : piece.end])
+        leading = negation.negations(words)
+        own = bool(leading) or negation.verbal_negation(words) is not None or bool(negation.TRAILING.search(words))
+        scope = own or (scope and _goes_on(sentence, pieces, i))
+        out.append(scope)
+    return out
+
+
+def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
+    """Whether the scope of a denial reaches piece ``i``: an item of the same list."""
+    piece = pieces[i]
+    words = sentence[piece.start : piece.end]
+    if piece.joint not in _SOFT or _OWN_START.match(words) or negation.NORMAL.search(words):
+        return False
+    if piece.joint in ("or", "nor"):
+        return True
+    ahead = [p.joint for p in pieces[i + 1 :]]
+    listed = next((joint for joint in ahead if joint != ","), "") in ("or", "nor")
+    return not _OWN_VERB.search(words) and (listed or len(words.split()) <= SHORT)
+
+
+def _denied_zh(sentence: str, pieces: list[Piece]) -> list[bool]:
+    out: list[bool] = []
+    scope = denial = False
+    for piece in pieces:
+        words = sentence[piece.start : piece.end]
+        cut = negation.chinese_negation(words)
+        goes_on = scope and (piece.joint in "、及或和" or (denial and piece.joint in "，,"))
+        if cut:
+            denial = words[cut.start : cut.end] == "否认"
+        scope = (
+            cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or words.endswith(("阴性", "正常"))
+        )
+        denial = denial and scope
+        out.append(scope)
+    return out
