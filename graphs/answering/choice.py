@@ -41,7 +41,7 @@ class ChoiceSettings(Frozen):
     """
 
     pool: int = 12
-    floor: float = 0.16
+    floor: float = 0.2
     margin: float = 0.2
     low: float = 0.25
     high: float = 0.75

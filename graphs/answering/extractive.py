@@ -34,6 +34,7 @@ class ExtractSettings(Frozen):
         pool: ranked sentences that are scored.
         title: weight of the title of its document in the relevance of a sentence.
         direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
+        nearly: share of the best relevance that such a sentence needs for it.
         floor: relevance from which a sentence may be stated.
         lead: relevance that the best sentence needs, else nothing was found.
         band: how far below the best sentence a further one may lie.
@@ -45,6 +46,7 @@ class ExtractSettings(Frozen):
     pool: int = 24
     title: float = 0.2
     direct: float = 0.08
+    nearly: float = 0.75
     floor: float = 0.38
     lead: float = 0.38
     band: float = 0.30
@@ -95,9 +97,16 @@ class Extractor:
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
         if closed:
-            row = [replace(s, score=s.score + self.settings.direct * opens(s.text)) for s in row]
+            row = self._direct_first(row)
         lifted = [replace(s, score=max(p.score, s.score)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
+
+    def _direct_first(self, row: Sequence[Sentence]) -> list[Sentence]:
+        """The sentences, those that open with yes or no lifted when they are nearly as relevant as the best."""
+        best = max((s.score for s in row), default=0.0)
+        near = self.settings.nearly * best
+        bonus = self.settings.direct
+        return [replace(s, score=s.score + bonus) if s.score >= near and opens(s.text) else s for s in row]
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
         """For each query the pool, in its order, with its relevance to the query: one encoder call for all."""

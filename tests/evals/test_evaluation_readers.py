@@ -82,7 +82,7 @@ def test_an_exam_answer_must_be_an_option(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "mirage" / "exam_dev.jsonl", [good, {**good, "id": "2", "dataset": "mmlu"}])
     assert {name: len(rows) for name, rows in read_exam(tmp_path).items()} == {"medqa": 1, "mmlu": 1}
     write_rows(path, [good, {**good, "answer": "E"}])
-    with pytest.raises(DataError, match="row 2: .*'E' is none of the options"):
+    with pytest.raises(DataError, match=r"row 2: .*'E' is none of the options"):
         read_exam(tmp_path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from tools.passages.search import query_vector
 from tools.text.tokens import tokens
 
 DENSE_SHARE = 0.5  # ours: weight of the cosine against the words in common
-COVERED = 0.5  # ours
+# ours: on the starter library, with a passage's own section withheld and given back, 71 of 100 withheld requirements
+# are seen as gaps and 90 of 100 others as covered.
+COVERED = 0.55
 SUBJECT_SHARE = 0.5  # ours: share of the subject's words that evidence must hold
 COLON = re.compile(r":\s|：")
 
@@ -23,9 +25,9 @@ COLON = re.compile(r":\s|：")
 def coverage_matrix(requirements: Sequence[str], evidence: Sequence[Evidence], encoder: Encoder) -> Scores:
     """How far each piece of evidence covers each requirement: array (len(requirements), len(evidence)), 0..1.
 
-    The cosine, and the share of the requirement's words (by inverse document frequency in the evidence) that stand in
-    the text, its title or its section. Evidence without half of the subject, the words before the colon, covers
-    nothing: treatment of another disease does not answer for this one.
+    A requirement is ``subject: aspect`` or one phrase. The score is the mean of the cosine and of the share of the
+    aspect's words (by inverse document frequency in the evidence) that stand in the text, its title or its section.
+    Evidence without half of the subject covers nothing: treatment of another disease does not answer for this one.
     """
     if not requirements or not evidence:
         return np.zeros((len(requirements), len(evidence)))
@@ -34,8 +36,9 @@ def coverage_matrix(requirements: Sequence[str], evidence: Sequence[Evidence], e
     cosine = np.maximum(queries @ encoder.encode_documents(texts).T, 0.0).astype(np.float64)
     bags = [frozenset(tokens(text)) for text in texts]
     weights = inverse_frequency(bags)
-    words = np.stack([coverage(tokens(requirement), bags, weights) for requirement in requirements])
-    subject = np.stack([_subject(requirement, bags, weights) for requirement in requirements])
+    parts = [_parts(requirement) for requirement in requirements]
+    subject = np.stack([coverage(tokens(s), bags, weights) if s else np.ones(len(bags)) for s, _ in parts])
+    words = np.stack([coverage(tokens(aspect), bags, weights) for _, aspect in parts])
     matrix: Scores = np.where(subject >= SUBJECT_SHARE, DENSE_SHARE * cosine + (1 - DENSE_SHARE) * words, 0.0)
     return matrix
 
@@ -49,16 +52,13 @@ def covered_by(
     """
     usable = [item for item in evidence if item.status is not Status.RETRACTED]
     matrix = coverage_matrix(requirements, usable, encoder)
-    return [
-        tuple(usable[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix
-    ]
+    return [tuple(usable[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix]
 
 
-def _subject(requirement: str, bags: Sequence[Collection[str]], weights: Mapping[str, float]) -> Scores:
-    """Share of the words before the first colon that each bag holds; 1 where a requirement has no such words."""
-    head = COLON.split(requirement, maxsplit=1)
-    wanted = tokens(head[0]) if len(head) > 1 else []
-    return coverage(wanted, bags, weights) if wanted else np.ones(len(bags))
+def _parts(requirement: str) -> tuple[str, str]:
+    """Subject and aspect; the subject is "" where a requirement has no colon."""
+    subject, *aspect = COLON.split(requirement, maxsplit=1)
+    return (subject, aspect[0]) if aspect else ("", subject)
 
 
 def _text(item: Evidence) -> str:

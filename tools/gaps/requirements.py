@@ -42,14 +42,12 @@ MAIN = {
         "prognosis": "course, recovery and recurrence",
         "cause": "causes and risk factors",
         "treatment": "recommended treatment in practice",
-        "effect": "benefit, what the evidence shows",
     },
     "zh": {
         "diagnosis": "诊断准确性，何时可确诊或排除",
         "prognosis": "病程、恢复与复发",
         "cause": "病因与危险因素",
         "treatment": "推荐的治疗",
-        "effect": "获益与证据",
     },
 }
 HARMS = {"en": "harms, side effects and uncertainty", "zh": "危害、副作用与不确定性"}
@@ -96,7 +94,8 @@ def _of_case(question: str, diseases: Sequence[str], tongue: str) -> list[str]:
 def _of_evidence_question(question: str, tongue: str) -> list[str]:
     topic, intervention, population = topic_of(question), intervention_of(question), population_of(question)
     whom = _about(WHOM[tongue], population, tongue) if population else WHOM[tongue]
-    found = [_about(topic, MAIN[tongue][intent], tongue) for intent in intents(question)]
+    main = MAIN[tongue]  # the effect needs no aspect: it is what the question itself asks
+    found = [_about(topic, main[intent], tongue) if intent in main else topic for intent in intents(question)]
     return [*found, _about(intervention, HARMS[tongue], tongue), _about(intervention, whom, tongue)]
 
 

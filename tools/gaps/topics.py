@@ -33,6 +33,9 @@ PEOPLE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 BARE_PEOPLE = re.compile(rf"\b(?P<who>{GROUP})", re.IGNORECASE | re.VERBOSE)
+PREDICATE = re.compile(
+    r"\s+(?:get|gets|receive|take|need|be|have|should|reduces?|lowers?|improves?)\b.*$", re.IGNORECASE
+)
 PEOPLE_ZH = re.compile(r"(?P<who>[\u4e00-\u9fff]{0,6}(?:成人|儿童|婴儿|老年人|孕妇|女性|男性|患者|吸烟者|青少年))")
 TERM = re.compile(r"[A-Za-z][A-Za-z0-9'-]+|[\u4e00-\u9fff]+")
 
@@ -64,7 +67,7 @@ def population_of(question: str) -> str:
     """Whom the question is about (``adults without known heart disease``), "" when it does not say."""
     chinese = language_of(question) == "zh"
     match = PEOPLE_ZH.search(question) if chinese else PEOPLE.search(question) or BARE_PEOPLE.search(question)
-    return match["who"].strip() if match else ""
+    return PREDICATE.sub("", match["who"]).strip() if match else ""
 
 
 def key_terms(text: str, limit: int = KEY_TERMS) -> list[str]:

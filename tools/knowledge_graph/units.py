@@ -108,20 +108,16 @@ def _topic(clause: Clause) -> str:
 
 
 def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
-    """The clause read with the next ones of its sentence that are as present as it is."""
-    here = clauses[i]
-    text = here.plain
-    for n, following in enumerate(clauses[i + 1 : i + 3], start=i + 1):
-        if (
-            following.sentence != here.sentence
-            or following.present is not here.present
-            or following.reading
-            or here.reading
-        ):
-            return
-        text = f"{text}{'' if language_of(text) == 'zh' else ' '}{following.plain}"
-        if len(text.split()) > LONGEST:
-            return
+    """The clause read with the next one of its sentence, when both are told in the same way."""
+    if i + 1 >= len(clauses) or _manner(clauses[i]) != _manner(clauses[i + 1]):
+        return
+    here, following = clauses[i], clauses[i + 1]
+    text = f"{here.plain}{'' if language_of(here.plain) == 'zh' else ' '}{following.plain}"
+    if not here.reading and len(text.split()) <= LONGEST:
         denied = here.present is False
         negative = is_negative_phrase(text) or (denied and is_deficit(text))
-        yield Unit(i, text, tuple(range(i, n + 1)), JOINED, negative=negative, denied=denied)
+        yield Unit(i, text, (i, i + 1), JOINED, negative=negative, denied=denied)
+
+
+def _manner(clause: Clause) -> tuple[int, bool | None, bool, bool]:
+    return clause.sentence, clause.present, clause.other, clause.reading

@@ -28,8 +28,9 @@ PSEUDO = re.compile(
 )
 # What follows these is absent; they begin a clause of their own.
 LEADING = re.compile(
-    r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|absence of|"
-    r"absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|ruled out|instead of|non(?=[- ]tender))\b",
+    r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"
+    r"absence of|absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|"
+    r"ruled out|instead of|non(?=[- ]tender))\b",
     re.IGNORECASE,
 )
 # A verb that is negated: the whole clause is absent.

@@ -53,7 +53,7 @@ def test_a_denial_ends_where_something_else_is_told() -> None:
     ("text", "what"),
     [
         ("red throat without exudate", "exudate"),
-        ("I've not had any chest pain", "had any chest pain"),
+        ("I have not had any chest pain", "have had any chest pain"),
         ("He never wheezes", "wheezes"),
         ("my legs aren't swollen", "my legs swollen"),
         ("abdomen soft w/o guarding", "guarding"),
