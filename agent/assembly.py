@@ -64,7 +64,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
             search,
             RetrievePassages(documents, PassagePool(encoder)),
             LookupDifferential(graph),
-            FillKnowledgeGaps(encoder, GapSearch(search)),
+            FillKnowledgeGaps(GapSearch(search), encoder),
             FindAnsweredQuestion(library),
         ],
         selector=SelectorLocal(encoder),

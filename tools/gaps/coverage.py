@@ -11,7 +11,7 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Status
 from tools.passages.contract import context_of
 from tools.passages.lexical import Scores, coverage, inverse_frequency
-from tools.passages.search import query_vector
+from tools.passages.search import similarities
 from tools.text.tokens import tokens
 
 DENSE_SHARE = 0.5  # ours: weight of the cosine against the words in common
@@ -32,8 +32,8 @@ def coverage_matrix(requirements: Sequence[str], evidence: Sequence[Evidence], e
     if not requirements or not evidence:
         return np.zeros((len(requirements), len(evidence)))
     texts = [_text(item) for item in evidence]
-    queries = np.stack([query_vector(requirement, encoder) for requirement in requirements])
-    cosine = np.maximum(queries @ encoder.encode_documents(texts).T, 0.0).astype(np.float64)
+    vectors = encoder.encode_documents(texts)
+    cosine = np.maximum([similarities(requirement, vectors, encoder) for requirement in requirements], 0.0)
     bags = [frozenset(tokens(text)) for text in texts]
     weights = inverse_frequency(bags)
     parts = [_parts(requirement) for requirement in requirements]

@@ -29,12 +29,14 @@ UNKNOWN_CASE = {
     "zh": ("可能的病因", "检查与评估", "何时就医与警示征象"),
 }
 INTENTS = {
-    "diagnosis": r"rule[sd]?\s+out|accura|sensitiv|specificity|diagnos|detect|cut-?off|test\b|诊断|排除|准确|敏感性|特异性|检查",
+    "diagnosis": r"rule[sd]?\s+out|accura|sensitiv|specificity|diagnos|detect|cut-?off|test\b"
+    r"|诊断|排除|准确|敏感性|特异性|检查",
     "prognosis": r"prognos|surviv|outlook|life expectancy|how long|recover|relaps|recurr|预后|生存|复发|恢复|多久",
     "cause": r"\bcauses?\b|risk factor|aetiolog|etiolog|\bwhy\b|病因|原因|危险因素|为什么",
-    "treatment": r"first[- ]line|treat|therap|manage|(?<!-)\bdos(?:e|age)\b|should .+ (?:get|be given)|治疗|一线|剂量|用药",
-    "effect": r"reduc|lower|improv|prevent|help|benefit|effective|effect\b|work|better|protect|shorten|useful|as good as"
-    r"|compared|versus|\bvs\b|\bor\b|疗效|有效|效果|获益|降低|减少|改善|预防|能否|优于",
+    "treatment": r"first[- ]line|treat|therap|manage|(?<!-)\bdos(?:e|age)\b|should .+ (?:get|be given)"
+    r"|治疗|一线|剂量|用药",
+    "effect": r"reduc|lower|improv|prevent|help|benefit|effective|effect\b|work|better|protect|shorten|useful"
+    r"|as good as|compared|versus|\bvs\b|\bor\b|疗效|有效|效果|获益|降低|减少|改善|预防|能否|优于",
 }
 MAIN = {
     "en": {

@@ -28,7 +28,7 @@ TEXTS = {
         "zh": "须先检索才能判断缺口：请先调用 search_literature 或 retrieve_passages。",
     },
     "failed": {"en": "The search for a gap failed: {}", "zh": "缺口检索失败：{}"},
-    "open": {"en": "No evidence was found for: {}.", "zh": "未找到以下方面的证据：{}。"},
+    "open": {"en": "Not covered by the evidence found: {}.", "zh": "现有证据未涵盖：{}。"},
 }
 
 

@@ -22,8 +22,8 @@ SETTING = re.compile(r"^(?P<setting>(?:in|for|among)\s+[^,]{2,60}),\s*(?P<rest>.
 SECOND = re.compile(r",?\s+and\s+(?:what|how|who|when)\s+(?:is|are|do|does|should|can)\b.*$", re.IGNORECASE)
 VERB = re.compile(
     r"""\b(?:reduces?|lowers?|improves?|prevents?|helps?|benefits?|shortens?|protects?|increases?|causes?|works?|treats?
-    |cures?|affects?|useful|effective|better|safe|enough|equally|as\ good|compared|versus|vs|rather|instead|get|be\ given
-    |(?:the\ )?(?:first[- ]line|best|most)|in|for|among)\b|能否|是否|能|对|治疗|预防|优于""",
+    |cures?|affects?|useful|effective|better|safe|enough|equally|as\ good|compared|versus|vs|rather|instead|get
+    |be\ given|(?:the\ )?(?:first[- ]line|best|most)|in|for|among)\b|能否|是否|能|对|治疗|预防|优于""",
     re.IGNORECASE | re.VERBOSE,
 )
 GROUP = r"""(?:adults?|children|infants?|newborns?|babies|women|men|people|patients?|smokers|adolescents|teenagers
@@ -52,7 +52,10 @@ def _phrase(text: str) -> str:
     setting = SETTING.match(text)
     main = setting["rest"] if setting else text
     main = SECOND.sub("", OPENING.sub("", main, count=1)).rstrip(" ?!.")
-    return f"{main} {setting['setting'].lower()}" if setting else main
+    if not setting:
+        return main
+    where = setting["setting"]
+    return f"{main} {where[0].lower()}{where[1:]}"
 
 
 def intervention_of(question: str) -> str:

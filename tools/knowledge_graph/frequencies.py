@@ -17,6 +17,7 @@ HOW_OFTEN = {"always": 0.95, "usual": 0.75, "common": 0.45, "occasional": 0.2, "
 HOW_COMMON = {"very_common": 1.0, "common": 0.5, "uncommon": 0.2, "rare": 0.07, "very_rare": 0.03}
 LEAK = 0.3  # ours: a finding that a disease does not list is this often as likely as in anybody
 FLOOR = 0.004  # ours: no finding is rarer than this in anybody
+NARROWER = 0.6  # ours: a disease that lists only the general finding seldom has just this narrower one
 CHANCE = 0.02  # ours: how often a finding is met in a disease that does not list it, at least, whatever the disease
 
 
@@ -81,6 +82,3 @@ def _downward(graph: Graph, position: dict[str, int], upward: Matrix, background
             from_above = NARROWER * upward[:, position[above]] * share
             out[:, column] = np.where(upward[:, column] > 0, out[:, column], np.maximum(out[:, column], from_above))
     return out
-
-
-NARROWER = 0.6  # ours: a disease that lists only the general finding seldom has just this narrower one

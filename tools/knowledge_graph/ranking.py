@@ -23,6 +23,7 @@ SHARPNESS = 2.0  # ours: confidences are no probabilities; a doubtful match coun
 MOST, LEAST = 4.0, -2.0  # ours: bounds of one finding's log-likelihood ratio
 ABSENT_LEAST, ABSENT_MOST = -2.5, 0.5  # ours: bounds for a denied finding
 PRIOR = 0.6  # ours: weight of how common a disease is
+SECOND = 0.35  # ours: worth of a second telling within one family (pain, and that it is worse on breathing in)
 UNCERTAIN = 0.4  # ours: weight of what is stated as possible
 UNMENTIONED = 0.12  # ours: weight of a usual finding that the case is silent about, a finding
 TOLD_IF_THERE = 0.9  # ours: how often a symptom that is there is told
@@ -36,7 +37,7 @@ SIDE_MISMATCH = 0.5  # ours: weight of a finding on the other side than the grap
 
 @dataclass(frozen=True)
 class Observation:
-    """A finding of the case with its confidence. ``clause`` groups what one clause may mean (-1: stands alone)."""
+    """A finding of the case with its confidence. ``clause`` groups what one clause may mean."""
 
     finding: int
     score: float
@@ -94,7 +95,7 @@ class Ranker:
         best: dict[int, Matrix] = {}
         which: dict[int, NDArray[np.int64]] = {}
         for o in observations:
-            value, key = self.contributions(o), o.clause if o.clause >= 0 else -2 - o.finding
+            value, key = self.contributions(o), o.clause
             if key not in best:
                 best[key], which[key] = value, np.full(len(value), o.finding)
             else:
@@ -151,9 +152,6 @@ def _together(values: list[float]) -> float:
     ordered = sorted(values, reverse=True)
     positive = [v for v in ordered[1:] if v > 0]
     return ordered[0] + SECOND * sum(positive)
-
-
-SECOND = 0.35  # ours: worth of a second telling within one family (pain, and that it is worse on breathing in)
 
 
 def _families(graph: Graph) -> NDArray[np.int64]:

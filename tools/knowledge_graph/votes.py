@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tools.knowledge_graph.schema import Disease, FindingNode, Graph, Manifestation
+from tools.knowledge_graph.schema import FindingNode, Graph, Manifestation
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,6 @@ def most_discriminating(graph: Graph, winners: Iterable[str], told: Iterable[str
     chosen, known, worth = set(winners), set(told), sigma(graph)
     inside = [f for f, l2 in typical_nodes(graph).items() if l2 & chosen and f not in known]
     return sorted(inside, key=lambda f: (-worth[f], f))[:k]
-
-
-def diseases_under(graph: Graph, winners: Iterable[str]) -> list[Disease]:
-    """Adj(L2_s): the diseases of the winning subcategories."""
-    chosen = set(winners)
-    return [d for d in graph.diseases if d.l2 in chosen]
 
 
 def _votes(finding: FindingNode, edge: Manifestation) -> bool:

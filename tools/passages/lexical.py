@@ -24,7 +24,10 @@ def inverse_frequency(bags: Sequence[Collection[str]]) -> dict[str, float]:
 
 
 def coverage(query: Collection[str], bags: Sequence[Collection[str]], weights: Mapping[str, float]) -> Scores:
-    """Share of the query's weight that each bag holds, 0..1, shape (len(bags),); a token in no bag weighs as one in a single bag."""
+    """Share of the query's weight that each bag holds, 0..1, shape (len(bags),).
+
+    A token in no bag weighs as much as one in a single bag.
+    """
     unknown = _idf(len(bags), 0)
     wanted = {token: weights.get(token, unknown) for token in set(query)}
     total = sum(wanted.values())

@@ -11,7 +11,7 @@ import numpy as np
 from prompts.errors import InputError
 from tools.encoders import Encoder
 from tools.passages.lexical import coverage, inverse_frequency
-from tools.passages.search import query_vector
+from tools.passages.search import similarities
 from tools.passages.seos import SPECIAL
 from tools.passages.units import Section, Unit, sections, sentence_units
 from tools.text.tokens import tokens
@@ -52,7 +52,7 @@ def rank_sentences(query: str, texts: Sequence[str], encoder: Encoder) -> list[Q
     if not candidates:
         return []
     pieces = [texts[i][span.start : span.end] for i, span in candidates]
-    similarity = encoder.encode_documents(pieces) @ query_vector(query, encoder)
+    similarity = similarities(query, encoder.encode_documents(pieces), encoder)
     bags = [frozenset(tokens(piece)) for piece in pieces]
     words = coverage(tokens(query), bags, inverse_frequency(bags))
     scores = DENSE_SHARE * np.maximum(similarity, 0.0) + (1 - DENSE_SHARE) * words
