@@ -92,7 +92,8 @@ class Agent:
         try:
             while not turn.done() or not queue.empty():
                 getter = asyncio.ensure_future(queue.get())
-                await asyncio.wait({getter, turn}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[Any]] = {getter, turn}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if getter.done():
                     yield getter.result()
                 else:
@@ -203,16 +204,17 @@ class Agent:
         recorder = TraceRecorder(self.home.traces, run_id)
         context = TurnContext(session=session, run=run_id, store=self._store, recorder=recorder)
         values: dict[str, Any] = {}
+        machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
         try:
-            async for mode, chunk in self._machine.astream(
-                given,  # type: ignore[arg-type]
+            async for mode, chunk in machine.astream(
+                given,
                 _config(session),
                 context=context,
                 stream_mode=["custom", "values"],
                 durability=DURABILITY,
             ):
                 if mode == "values":
-                    values = chunk  # type: ignore[assignment]
+                    values = chunk
                 elif emit is not None:
                     emit(Step.model_validate(chunk))
             answer = self._answer(values)

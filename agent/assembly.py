@@ -30,6 +30,7 @@ from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.literature.tool import SearchLiterature
+from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
 from tools.passages.tool import RetrievePassages
 from tools.questions.tool import FindAnsweredQuestion
@@ -161,8 +162,9 @@ def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
     found = [d for d in stored if d is not None]
     if len(found) != len(stored):
         raise DataError("The library lost documents while it was read.", "Run `anamnesis setup --rebuild`.")
-    pool = PassagePool(encoder)
-    pool.cut(found)
+    PassagePool(encoder).cut(found)
+    windows = [d.evidence(w.start, w.end) for d in library.documents for w in d.windows]
+    encoder.encode_documents([evidence_text(item) for item in windows])
     rank = SentenceRanking(encoder)
     for document in found:
         rank(document.title, [document.text])

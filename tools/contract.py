@@ -178,9 +178,17 @@ class ToolContext:
 class Tool(Protocol):
     """One thing that the agent can call. `description` and `arguments` are written for a language model."""
 
-    name: str
-    description: str
-    arguments: type[BaseModel]
+    @property
+    def name(self) -> str:
+        """The name that a planner calls it by."""
+
+    @property
+    def description(self) -> str:
+        """What it does, when to call it and when not."""
+
+    @property
+    def arguments(self) -> type[BaseModel]:
+        """The schema of its arguments."""
 
     async def run(self, arguments: Any, context: ToolContext) -> ToolArtifact:
         """Carry out a call. Raises ToolError for arguments to be mended, ServiceError for an outside failure."""

@@ -66,10 +66,12 @@ def show_answer(out: Console, answer: Answer) -> None:
         out.print(Panel(f"[bold]{escape(flag.advice)}[/]\n{escape(flag.seen)}", title="EMERGENCY", style="bold red"))
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
     if answer.choice is not None:
-        label = f"{answer.choice.label}" + (f": {answer.choice.text}" if answer.choice.text else "")
-        out.print(Panel(f"[bold]{escape(label)}[/]  ({answer.choice.confidence:.0%})\n{escape(answer.choice.reason)}"))
+        same = answer.choice.text == answer.choice.label
+        label = answer.choice.label if same else f"{answer.choice.label}: {answer.choice.text}"
+        out.print(Panel(f"[bold]{escape(label)}[/]\n{escape(answer.choice.reason)}", title="Choice", title_align="left"))
     for statement in answer.statements:
-        marks = "".join(f"[{numbers[c.evidence_id]}]" for c in statement.citations if c.evidence_id in numbers)
+        cited = dict.fromkeys(numbers[c.evidence_id] for c in statement.citations if c.evidence_id in numbers)
+        marks = "".join(f"[{number}]" for number in cited)
         text = Text(statement.text + " ")
         text.append(marks or "(not retrieved, not verified)", style="cyan" if marks else "yellow")
         out.print(Padding(text, (0, 0, 1, 0)))

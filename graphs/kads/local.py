@@ -18,6 +18,7 @@ from graphs.kads.contract import Dropped, Kept, Selection
 from tools.contract import unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
+from tools.passages.contract import evidence_text
 from tools.text.tokens import tokens
 
 
@@ -62,7 +63,7 @@ class SelectorLocal:
         pool = sorted({c.id: c for c in candidates}.values(), key=lambda c: c.id)
         retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if c.status is Status.RETRACTED]
         documents = [c for c in pool if c.status is not Status.RETRACTED]
-        scores = self._relevance.score(wanted, [f"{d.title}. {d.text}" if d.title else d.text for d in documents])
+        scores = self._relevance.score(wanted, [evidence_text(d) for d in documents])
         greedy = _Greedy(self._settings, wanted, documents, scores)
         greedy.run(limit)
         generated = sum(documents[i].origin is Origin.GENERATED for i in greedy.order)

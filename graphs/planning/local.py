@@ -61,15 +61,23 @@ class PlannerLocal:
         """Read closely what was found, and fill the gaps; with nothing found, search once more instead."""
         documents, why = self._documents(view)
         calls = [_passages(view, documents, why)] if documents else []
-        if any(e.origin is Origin.RETRIEVED for e in view.evidence):
-            reason = "see what is still missing to answer, and look for it"
-            calls.append(PlannedCall(tool=GAPS, arguments={"question": _question(view)}, reason=reason))
-        return calls or _relaxed(view)
+        leading = _leading_topics(view)
+        if leading and leading[0] in documents:
+            calls.append(_about_leading(*leading))
+        return calls or self._gaps(view) or _relaxed(view)
 
     def _third(self, view: ResearchView) -> list[PlannedCall]:
-        """One wider search when the literature gave nothing and that was not tried in round 2."""
+        """Fill the gaps that are left; with nothing found at all, search once more, wider."""
         outcomes = [outcome for tool, outcome in view.outcomes if tool == LITERATURE]
-        return _relaxed(view) if len(outcomes) == 1 and outcomes[0] in FAILED else []
+        if len(outcomes) == 1 and outcomes[0] in FAILED:
+            return _relaxed(view)
+        return [] if any(tool == GAPS for tool, _ in view.outcomes) else self._gaps(view)
+
+    def _gaps(self, view: ResearchView) -> list[PlannedCall]:
+        if not any(e.origin is Origin.RETRIEVED for e in view.evidence):
+            return []
+        reason = "see what is still missing to answer, and look for it"
+        return [PlannedCall(tool=GAPS, arguments={"question": _question(view)}, reason=reason)]
 
     def _documents(self, view: ResearchView) -> tuple[list[str], str]:
         """The documents worth reading closely that can be read, and why these."""
@@ -124,6 +132,18 @@ def _literature(view: ResearchView, terms: list[str], reason: str) -> PlannedCal
 
 def _passages(view: ResearchView, documents: list[str], reason: str) -> PlannedCall:
     return PlannedCall(tool=PASSAGES, arguments={"query": _question(view), "documents": documents}, reason=reason)
+
+
+def _leading_topics(view: ResearchView) -> tuple[str, str] | None:
+    """Document and name of the leading diagnosis of a case."""
+    ranking = view.differential.ranking if view.differential else ()
+    return (f"library:{ranking[0].disease}", ranking[0].name) if view.kind == "case" and ranking else None
+
+
+def _about_leading(document: str, name: str) -> PlannedCall:
+    query = f"{name}: how is it diagnosed and which tests, how is it treated, when to seek urgent help?"
+    reason = f"read how {name} is confirmed and treated, and what makes it urgent"
+    return PlannedCall(tool=PASSAGES, arguments={"query": query, "documents": [document]}, reason=reason)
 
 
 def _relaxed(view: ResearchView) -> list[PlannedCall]:

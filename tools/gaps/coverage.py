@@ -9,7 +9,7 @@ import numpy as np
 
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Status
-from tools.passages.contract import context_of
+from tools.passages.contract import evidence_text
 from tools.passages.lexical import Scores, coverage, inverse_frequency
 from tools.passages.search import similarities
 from tools.text.tokens import tokens
@@ -31,7 +31,7 @@ def coverage_matrix(requirements: Sequence[str], evidence: Sequence[Evidence], e
     """
     if not requirements or not evidence:
         return np.zeros((len(requirements), len(evidence)))
-    texts = [_text(item) for item in evidence]
+    texts = [evidence_text(item) for item in evidence]
     vectors = encoder.encode_documents(texts)
     cosine = np.maximum([similarities(requirement, vectors, encoder) for requirement in requirements], 0.0)
     bags = [frozenset(tokens(text)) for text in texts]
@@ -59,8 +59,3 @@ def _parts(requirement: str) -> tuple[str, str]:
     """Subject and aspect; the subject is "" where a requirement has no colon."""
     subject, *aspect = COLON.split(requirement, maxsplit=1)
     return (subject, aspect[0]) if aspect else ("", subject)
-
-
-def _text(item: Evidence) -> str:
-    context = context_of(item.title, item.section)
-    return f"{context}\n{item.text}" if context else item.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tools.evidence import Frozen, Status
+from tools.evidence import Evidence, Frozen, Status
 
 
 class StoredDocument(Frozen):
@@ -58,6 +58,12 @@ class Passage(Frozen):
     def embedded_text(self, text: str) -> str:
         """What is embedded for the passage: its context and its slice of the document's text."""
         return f"{self.context}\n{text[self.start : self.end]}" if self.context else text[self.start : self.end]
+
+
+def evidence_text(item: Evidence) -> str:
+    """A piece of evidence as it is embedded and compared: its title and section, then its text."""
+    context = context_of(item.title, item.section)
+    return f"{context}\n{item.text}" if context else item.text
 
 
 def context_of(title: str, section: str | None) -> str:
