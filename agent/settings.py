@@ -9,10 +9,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphs.completeness.score import GateSettings
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from graphs.completeness.score import GateSettings
 from graphs.context import Limits
 from prompts.errors import InputError
 from tools.literature.settings import LiteratureSettings

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from evals.contract import Figure, Published
 
-ZERO_SHOT = "zero-shot knowledge-graph method on DDXPlus (other patients; the figure that the task was set beside)"
+ZERO_SHOT = "a zero-shot knowledge-graph method on DDXPlus, other patients (its paper is not identified here)"
 MEDRGAG = "MedRGAG with Qwen2.5-7B as reader, MIRAGE test questions"
 
 PUBLISHED: dict[str, Published] = {

@@ -22,7 +22,6 @@ def encoder() -> Encoder:
 def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with everything that set-up builds; shared, so tests that damage one copy it."""
     from agent.assembly import build
-
     from agent.sessions import Home
     from agent.settings import Settings
 

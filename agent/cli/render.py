@@ -68,7 +68,9 @@ def show_answer(out: Console, answer: Answer) -> None:
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
         label = answer.choice.label if same else f"{answer.choice.label}: {answer.choice.text}"
-        out.print(Panel(f"[bold]{escape(label)}[/]\n{escape(answer.choice.reason)}", title="Choice", title_align="left"))
+        out.print(
+            Panel(f"[bold]{escape(label)}[/]\n{escape(answer.choice.reason)}", title="Choice", title_align="left")
+        )
     for statement in answer.statements:
         cited = dict.fromkeys(numbers[c.evidence_id] for c in statement.citations if c.evidence_id in numbers)
         marks = "".join(f"[{number}]" for number in cited)

@@ -92,8 +92,20 @@ def test_what_every_case_asks_is_no_question_of_its_own(text: str) -> None:
 
 def test_then_the_documents_of_leading_diseases_that_exist_are_read() -> None:
     calls = plan(view("case", 2, differential=RANKED, evidence=(evidence("library:gerd@0-4"),)))
-    assert tools(calls) == ["retrieve_passages", "fill_knowledge_gaps"]
+    assert tools(calls) == ["retrieve_passages", "retrieve_passages"]
     assert calls[0].arguments["documents"] == ["library:gerd", "library:stable-angina"]
+    assert calls[1].arguments["documents"] == ["library:gerd"]
+    assert "treated" in calls[1].arguments["query"]
+
+
+def test_gaps_are_filled_once_what_was_found_has_been_read() -> None:
+    found = (evidence("library:gerd@0-4"),)
+    done = (("search_literature", Outcome.OK), ("retrieve_passages", Outcome.OK))
+    for kind, question in (("case", CASE), ("evidence", QUESTION)):
+        third = plan(view(kind, 3, question, differential=RANKED, evidence=found, outcomes=done))
+        assert tools(third) == ["fill_knowledge_gaps"]
+    filled = (*done, ("fill_knowledge_gaps", Outcome.OK))
+    assert plan(view("case", 3, differential=RANKED, evidence=found, outcomes=filled)) == []
 
 
 def test_without_such_documents_the_best_ones_found_are_read() -> None:
@@ -105,7 +117,8 @@ def test_without_such_documents_the_best_ones_found_are_read() -> None:
 
 def test_gaps_are_only_filled_after_something_was_retrieved() -> None:
     graph = evidence("graph:starter/gerd", Origin.KNOWLEDGE_GRAPH)
-    assert tools(plan(view("case", 2, differential=RANKED, evidence=(graph,)))) == ["retrieve_passages"]
+    assert "fill_knowledge_gaps" not in tools(plan(view("case", 2, differential=RANKED, evidence=(graph,))))
+    assert plan(view("case", 3, differential=RANKED, evidence=(graph,))) == []
 
 
 def test_an_evidence_question_searches_then_reads() -> None:
@@ -114,7 +127,7 @@ def test_an_evidence_question_searches_then_reads() -> None:
     assert all(QUESTION in c.arguments.values() for c in calls)
     found = (evidence("library:antibiotics-acute-bronchitis@0-4"),)
     calls = plan(view("evidence", 2, QUESTION, evidence=found))
-    assert tools(calls) == ["retrieve_passages", "fill_knowledge_gaps"]
+    assert tools(calls) == ["retrieve_passages"]
     assert calls[0].arguments["documents"] == ["library:antibiotics-acute-bronchitis"]
 
 
