@@ -33,6 +33,8 @@ ORIGIN_STYLES = {
 }
 SEVERITY_STYLES = {Severity.INFO: "dim", Severity.WARNING: "yellow", Severity.DANGER: "bold red"}
 ROWS = 5  # diseases shown; the JSON form has all
+LEAST_SHARE = 0.01  # belief below which a disease is not shown in the table
+FINDINGS = 6  # findings shown a disease and side, strongest first
 
 
 @lru_cache(maxsize=1)
@@ -100,15 +102,16 @@ def _differential(answer: Answer) -> Table:
     table.add_column("Share", justify="right")
     table.add_column("For", style="green")
     table.add_column("Against", style="red")
-    for rank, item in enumerate(answer.differential[:ROWS], start=1):
+    shown = [d for d in answer.differential[:ROWS] if d.score >= LEAST_SHARE] or answer.differential[:1]
+    for rank, item in enumerate(shown, start=1):
         name = item.name_zh if answer.language == "zh" and item.name_zh else item.name
         table.add_row(
             str(rank),
             Text(name, style="bold"),
             item.icd10,
             f"{item.score:.0%}",
-            "\n".join(item.findings_for) or "-",
-            "\n".join(item.findings_against) or "-",
+            "\n".join(item.findings_for[:FINDINGS]) or "-",
+            "\n".join(item.findings_against[:FINDINGS]) or "-",
         )
     return table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from graphs.planning.contract import PlannedCall, ResearchView
 from graphs.triage.kinds import describes_patient
@@ -12,6 +13,7 @@ from graphs.triage.standalone import subject
 from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Differential, Outcome, unique
 from tools.evidence import Origin
+from tools.gaps.requirements import requirements
 from tools.text.tokens import STOP, WORD
 
 LITERATURE, PASSAGES, DIFFERENTIAL = "search_literature", "retrieve_passages", "lookup_differential"
@@ -77,7 +79,11 @@ class PlannerLocal:
         if not any(e.origin is Origin.RETRIEVED for e in view.evidence):
             return []
         reason = "see what is still missing to answer, and look for it"
-        return [PlannedCall(tool=GAPS, arguments={"question": _question(view)}, reason=reason)]
+        arguments: dict[str, Any] = {"question": _question(view)}
+        leading = _likely(view) if view.kind == "case" else []
+        if leading:
+            arguments["requirements"] = requirements(view.question, view.kind, view.language, view.options, leading)[:10]
+        return [PlannedCall(tool=GAPS, arguments=arguments, reason=reason)]
 
     def _documents(self, view: ResearchView) -> tuple[list[str], str]:
         """The documents worth reading closely that can be read, and why these."""
@@ -138,6 +144,18 @@ def _leading_topics(view: ResearchView) -> tuple[str, str] | None:
     """Document and name of the leading diagnosis of a case."""
     ranking = view.differential.ranking if view.differential else ()
     return (f"library:{ranking[0].disease}", ranking[0].name) if view.kind == "case" and ranking else None
+
+
+def _likely(view: ResearchView) -> list[str]:
+    """Names of the first diseases that together hold half of the belief: what one must know about."""
+    names: list[str] = []
+    belief = 0.0
+    for disease in (view.differential.ranking if view.differential else ())[:LEADING]:
+        names.append(disease.name)
+        belief += disease.score
+        if belief >= LEADS:
+            break
+    return names
 
 
 def _about_leading(document: str, name: str) -> PlannedCall:

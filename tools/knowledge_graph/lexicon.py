@@ -44,6 +44,7 @@ SAME_WORDS = (
     "smoking smoker smoke smokes cigarettes cigarette",
     "unvaccinated unimmunised",
     "pale pallor",
+    "nausea nauseous nauseated queasy",
     "sweat sweats sweating sweaty",
     "spasm spasms",
     "eyelid eyelids lid lids",
@@ -57,7 +58,7 @@ SAME_ZH = (
     ("气促", "呼吸困难"),
     ("气急", "呼吸困难"), ("喘不上气", "呼吸困难"), ("憋气", "呼吸困难"), ("没力气", "乏力"), ("没劲", "乏力"),
     ("疲劳", "乏力"),
-    ("恶心想吐", "恶心"), ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"),
+    ("恶心想吐", "恶心"), ("想吐", "恶心"), ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"),
     ("睡不着", "失眠"),
     ("病史", ""), ("有", ""),
 )  # fmt: skip
@@ -79,6 +80,15 @@ POLES = (
     ("day", "night"),
     ("left", "right"),
 )
+# ours: kinds of pain that a person tells apart; a text that names some of them does not tell of a wording that names others
+QUALITIES = (
+    "crush squeez pressur press heavi constrict tight vice weight",
+    "sharp stab knife jab shoot",
+    "burn sear scald",
+    "throb pulsat pulsatil pound",
+    "cramp colicki colic gripe",
+)
+_QUALITIES = [frozenset(q.split()) for q in QUALITIES]
 _POLES = [(frozenset(a.split()), frozenset(b.split())) for a, b in POLES]
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
 FOLDED = frozenset(stem(row.split()[0]) for row in SAME_WORDS)
@@ -112,6 +122,12 @@ def poles(tokens_: Iterable[str]) -> tuple[int, ...]:
     return tuple(bool(held & one) - bool(held & other) for one, other in _POLES)
 
 
+def qualities(tokens_: Iterable[str]) -> tuple[bool, ...]:
+    """For each of `QUALITIES` whether the words name it."""
+    held = set(tokens_)
+    return tuple(bool(held & quality) for quality in _QUALITIES)
+
+
 class Lexicon:
     """Scores texts against phrases by shared words weighted by inverse document frequency.
 
@@ -143,6 +159,10 @@ class Lexicon:
             if rows is not None:
                 shared[rows] += self._idf[t]
         return shared / self._weight, shared / max(total, 1e-6)
+
+    def known(self, text: Iterable[str]) -> list[str]:
+        """The words of a text that some phrase holds."""
+        return [t for t in text if t in self._idf]
 
     def contained(self, text: Sequence[str], candidates: Iterable[int]) -> list[int]:
         """Those candidate phrases whose words stand near each other in the text (at most `SLACK` words between)."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder
+from tools.knowledge_graph.assurance import Kinds
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.units import Unit, units_of
@@ -24,6 +25,7 @@ GAIN = 0.05  # ours: what clauses read together must add to the score that each 
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
 Matrix = NDArray[np.float32]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Match:
         clause: position of the clause. finding: position of the finding in ``graph.findings``.
         score: confidence, 0..1. similarity: cosine of the encoder (the method's own sim).
         present: True stated, False denied, None uncertain.
+        assured: the clause says it plainly enough to be shown to a reader (see `tools.knowledge_graph.assurance`).
     """
 
     clause: int
@@ -41,6 +44,7 @@ class Match:
     score: float
     similarity: float
     present: bool | None
+    assured: bool = False
 
 
 class Matcher:
@@ -63,6 +67,7 @@ class Matcher:
         self._of_family = np.array(["family" in f.id.split("-") for f in findings])
         self._measured = np.array([f.kind in ("symptom", "sign") for f in findings])
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
+        self._kinds = Kinds(findings)
         self._never = np.array([f.is_therapy for f in findings])
 
     def match(self, clauses: Sequence[Clause], by_similarity: bool = False) -> list[Match]:
@@ -76,25 +81,26 @@ class Matcher:
         units = units_of(clauses)
         if not units:
             return []
-        scores, positive, sims = self._by_clause(clauses, units)
+        scores, positive, sims, assured = self._by_clause(clauses, units)
         key = sims if by_similarity else scores
         out: list[Match] = []
         for c, clause in enumerate(clauses):
             for f in np.argsort(-key[c], kind="stable")[:TOP_M]:
                 if key[c, f] > 0:
                     stated = True if positive[c, f] else clause.present
-                    out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated))
+                    out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
 
-    def _by_clause(self, clauses: Sequence[Clause], units: Sequence[Unit]) -> tuple[Matrix, NDArray[np.bool_], Matrix]:
-        """Arrays (clauses, findings): confidence, whether a denial states the finding, and similarity."""
+    def _by_clause(self, clauses: Sequence[Clause], units: Sequence[Unit]) -> tuple[Matrix, Flags, Matrix, Flags]:
+        """Arrays (clauses, findings): confidence, whether a denial states the finding, similarity, and assurance."""
         cosines = np.asarray(self._encoder.encode_queries([u.text for u in units]) @ self._vectors.T, dtype=np.float32)
         shape = (len(clauses), len(self._sites))
         scores, sims, positive = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, bool)
+        assured = np.zeros(shape, bool)
         alone = sorted(range(len(units)), key=lambda u: len(units[u].members))
         for u in alone:
             unit, c = units[u], units[u].clause
-            found = self._agreement(unit, cosines[u], clauses[c])
+            found = self._agreement(unit, cosines[u], clauses)
             if unit.topical:
                 found = found._replace(score=found.score * _own_share(sims[c]))
             known, margin = scores[c], 0.0
@@ -103,12 +109,14 @@ class Matcher:
             better = found.score > known + margin
             scores[c][better] = found.score[better]
             positive[c][better] = unit.negated
+            assured[c] |= found.assured
             if not unit.topical:
                 np.maximum(sims[c], found.similarity, out=sims[c])
-        return scores, positive, sims
+        return scores, positive, sims, assured
 
-    def _agreement(self, unit: Unit, cosine: Matrix, clause: Clause) -> Agreement:
+    def _agreement(self, unit: Unit, cosine: Matrix, clauses: Sequence[Clause]) -> Agreement:
         """Agreement of one unit with every finding that its clause may be about."""
+        clause = clauses[unit.clause]
         chinese = language_of(unit.text) == "zh"
         found = self._chinese.agreement(unit) if chinese else self._english.agreement(unit, cosine)
         persons = self._of_others if clause.other else ~self._of_family
@@ -116,7 +124,8 @@ class Matcher:
         if clause.reading:
             allowed = allowed * self._measured
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
-        return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed)
+        assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
+        return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)
 
     def _fitting(self, told: frozenset[str]) -> Matrix:
         known = self._fits.get(told)

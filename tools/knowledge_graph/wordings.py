@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.knowledge_graph.compiled import CompiledGraph
-from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, poles, words
+from tools.knowledge_graph.assurance import Wordings, entailed
+from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, poles, qualities, words
 from tools.knowledge_graph.schema import Graph
 from tools.knowledge_graph.units import Unit
 from tools.text import negation
@@ -24,16 +25,20 @@ SCATTERED = 0.75  # ours: the most that words which stand apart are worth
 AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of the stronger
 NEARER = 0.02  # ours: cosine by which a text must be nearer to a narrower finding than to its broader one
 GENERAL = 0.5  # ours: worth of a narrower finding when the text is nearer to the broader one
+ASSURED_ZH = 0.5  # ours: a Chinese wording this sure may be shown; almost all that are stand in the text
 SAME_START = 5  # letters that a wording of one word must share with a word of the text; ours
 ALL = 0.999  # every word, within rounding
 Matrix = NDArray[np.float32]
 
 
 class Agreement(NamedTuple):
-    """Arrays (findings,): confidence 0..1, and similarity of the nearest wording (in Chinese: the confidence)."""
+    """Arrays (findings,): confidence 0..1, similarity of the nearest wording (in Chinese: the confidence), and whether
+    a wording agrees so well that the finding may be shown.
+    """
 
     score: Matrix
     similarity: Matrix
+    assured: NDArray[np.bool_]
 
 
 class EnglishWordings:
@@ -45,6 +50,8 @@ class EnglishWordings:
         held = [words(p) for p in compiled.phrases]
         self._lexicon = Lexicon(held)
         self._poles = np.array([poles(p) for p in held], dtype=np.int8).T.copy()
+        self._qualities = np.array([qualities(p) for p in held], dtype=bool)
+        self._folded = np.array([len(p) == 1 and bool(set(p) & FOLDED) for p in held])
         self._exact = {i: _must_stand(p, held[i]) for i, p in enumerate(compiled.phrases)}
         self._negative = np.array([negation.is_negative_phrase(p) for p in compiled.phrases])
         self._deficit = np.array([negation.is_deficit(p) for p in compiled.phrases])
@@ -60,14 +67,31 @@ class EnglishWordings:
         lexical = np.minimum(_partly(held, said), SCATTERED)
         whole = self._lexicon.contained(said_words, np.flatnonzero(held > ALL))
         lower = unit.text.lower()
-        lexical[[i for i in whole if self._exact[i] in lower]] = CONTAINED
+        stands = [i for i in whole if self._exact[i] in lower]
+        lexical[stands] = CONTAINED
         weaker, stronger = np.minimum(semantic, lexical), np.maximum(semantic, lexical)
         together = np.maximum(stronger, 0.5 * stronger + AGREE * weaker)
-        for axis, pole in enumerate(poles(said_words)):
-            if pole:
-                together[self._poles[axis] == -pole] *= OPPOSITE
-        together *= self._allowed(unit, lexical)
-        return self._by_finding(np.clip(together, 0, 1), cosine, lexical)
+        opposite = self._opposite(said_words)
+        for other in opposite:
+            together[other] *= OPPOSITE
+        allowed = self._allowed(unit, lexical)
+        _, said_known = self._lexicon.coverage(self._lexicon.known(said_words))
+        told = Wordings(
+            held, said_known, cosine, lexical >= CONTAINED, self._folded, self._unlike(said_words) | opposite.any(axis=0)
+        )
+        assured = entailed(told, unit) & allowed
+        return self._by_finding(np.clip(together * allowed, 0, 1), cosine, lexical, assured)
+
+    def _opposite(self, said: Sequence[str]) -> NDArray[np.bool_]:
+        """Array (scales, wordings): the wording names the other end of the scale than the text does."""
+        ends = np.array(poles(said), dtype=np.int8)[:, None]
+        return np.asarray((ends != 0) & (self._poles == -ends))
+
+    def _unlike(self, said: Sequence[str]) -> NDArray[np.bool_]:
+        """Which wordings name a quality of pain when the text names only others (crushing, sharp)."""
+        named = np.array(qualities(said))
+        shared = (self._qualities & named).any(axis=1)
+        return np.asarray(named.any() & self._qualities.any(axis=1) & ~shared)
 
     def _allowed(self, unit: Unit, lexical: Matrix) -> NDArray[np.bool_]:
         """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding."""
@@ -77,14 +101,16 @@ class EnglishWordings:
             return np.asarray(~(self._negative | self._deficit))
         return np.asarray(~self._negative | unit.negative)
 
-    def _by_finding(self, together: Matrix, cosine: Matrix, lexical: Matrix) -> Agreement:
+    def _by_finding(
+        self, together: Matrix, cosine: Matrix, lexical: Matrix, assured: NDArray[np.bool_]
+    ) -> Agreement:
         score = np.maximum.reduceat(together, self._starts).astype(np.float32)
         similarity = np.maximum.reduceat(cosine, self._starts)
         contained = np.maximum.reduceat(lexical, self._starts) >= CONTAINED
         for narrow, above in self._broader:
             if not contained[narrow] and score[above] >= GENERAL and similarity[narrow] < similarity[above] + NEARER:
                 score[narrow] *= GENERAL
-        return Agreement(score, similarity)
+        return Agreement(score, similarity, np.logical_or.reduceat(assured, self._starts))
 
 
 class ChineseWordings:
@@ -106,7 +132,7 @@ class ChineseWordings:
         phrase = np.where(whole, np.float32(CONTAINED), _partly(held, said))
         phrase = phrase * self._allowed(unit)
         score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)
-        return Agreement(score, score)
+        return Agreement(score, score, score > ASSURED_ZH)
 
     def _allowed(self, unit: Unit) -> NDArray[np.bool_]:
         return np.asarray(self._negative if unit.negated else (~self._negative | unit.negative))

@@ -74,6 +74,12 @@ EVERYWHERE = frozenset({"skin", "whole-body"})  # a rash or a fever may be told 
 
 _PATTERN = {s: re.compile(rf"\b(?:{'|'.join(w)})\b", re.IGNORECASE) for s, w in WORDS.items()}
 _PATTERN_ZH = {s: re.compile(p) for s, p in WORDS_ZH.items()}
+_ONLY_A_PART = re.compile(
+    r"^\W*(?:(?:in|on|at|over|my|the|his|her|their|both|left|right|and)\s+)*(?:"
+    + "|".join(w for words in WORDS.values() for w in words if not re.search(r"ache|pain|vision|voice|swallow|ial\b|al\b", w))
+    + r")(?:['’]s)?\W*$",
+    re.IGNORECASE,
+)
 _SIDES = (
     (
         "both",
@@ -91,6 +97,11 @@ def sites(text: str) -> frozenset[str]:
     """The sites that a text names."""
     english = {site for site, pattern in _PATTERN.items() if pattern.search(text)}
     return frozenset(english | {site for site, pattern in _PATTERN_ZH.items() if pattern.search(text)})
+
+
+def is_only_a_part(text: str) -> bool:
+    """Whether an English text is no more than the name of a part (``my left arm``)."""
+    return _ONLY_A_PART.match(text) is not None
 
 
 def compatible(told: frozenset[str], known: frozenset[str]) -> bool:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from graphs.triage.emergency import load_rules, red_flags
+from support.written import rows
 
-CASES = Path(__file__).parents[2] / "cases"
 BENIGN = (
     "cluster-headache gerd anaemia viral-pharyngitis acute-laryngitis allergic-sinusitis urti acute-bronchitis "
     "acute-otitis-media chronic-rhinosinusitis acute-rhinosinusitis stable-angina localised-oedema inguinal-hernia "
     "bronchiectasis"
 ).split()
-
-
-def rows(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 def codes(text: str, language: str = "en", *, exam: bool = False) -> set[str]:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from graphs.triage.contract import Kind, SessionView, TriageDecision
 from graphs.triage.local import TriageLocal
+from support.written import rows
 
-CASES = Path(__file__).parents[2] / "cases"
 TRIAGE = TriageLocal()
-
-
-def rows(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 def decide(text: str, **session: Any) -> TriageDecision:

@@ -1,0 +1,18 @@
+"""The written cases and questions: `tests/cases`, and the benchmark's questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACES = {"questions": ROOT / "evals" / "bench"}
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The rows of one file."""
+    path = PLACES.get(name, ROOT / "tests" / "cases") / f"{name}.yaml"
+    found: list[dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found

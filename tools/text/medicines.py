@@ -1,0 +1,23 @@
+"""Clauses that tell of taking a medicine: what it is for was found before, and is not measured or felt now."""
+
+from __future__ import annotations
+
+import re
+
+# ours: verbs of taking, forms of medicine
+_TAKING = re.compile(
+    r"\b(?:takes?|taking|took|taken|on|prescribed|start(?:s|ed|ing)?|given|gave|us(?:e|es|ing)|stopp(?:ed|ing))\b"
+    r"[^.;]{0,40}\b(?:tablets?|pills?|capsules?|inhalers?|medicines?|medications?|injections?|antibiotics?|drops|"
+    r"sprays?|patch(?:es)?|steroids?|painkillers?)\b|[服吃用].{0,6}药",
+    re.IGNORECASE,
+)
+_EFFECT = re.compile(
+    r"\b(?:help\w*|eas(?:e|es|ed|ing)|reliev\w*|relief|better|worse|work(?:s|ed)?|settl\w+|after|since)\b|"
+    r"缓解|好转|有效|无效|加重|后",
+    re.IGNORECASE,
+)
+
+
+def tells_of_medicine(text: str) -> bool:
+    """Whether a clause says that a medicine is taken, and nothing of what it does (``tablets for blood pressure``)."""
+    return _TAKING.search(text) is not None and _EFFECT.search(text) is None
