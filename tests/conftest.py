@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,21 @@ def encoder() -> Encoder:
 
 @pytest.fixture(scope="session")
 def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with everything that set-up builds; shared, so tests that damage one copy it."""
+    """A data folder with everything that set-up builds; shared, so tests that damage one copy it.
+
+    What set-up has built already is copied; `build` then does again whatever is missing or out of date.
+    """
     from agent.assembly import build
     from agent.sessions import Home
     from agent.settings import Settings
 
     home = tmp_path_factory.mktemp("data") / "home"
+    ready = Settings().home
+    for part in ("indexes", "cache", "encoder.json"):
+        if (ready / part).is_dir():
+            shutil.copytree(ready / part, home / part)
+        elif (ready / part).is_file():
+            shutil.copy(ready / part, home / part)
     settings = Settings(home=home)
     build(settings, Home(home).prepare(), rebuild=False, say=lambda _: None)
     return home

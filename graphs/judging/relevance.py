@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tools.encoders import Encoder, Vectors
+from tools.medicines.names import forms
 from tools.text.tokens import tokens
 
 DENSE_SHARE = 0.65  # ours: paraphrase first, shared words second
@@ -37,15 +38,21 @@ class Relevance:
         self._encoder = encoder
 
     def score(self, queries: Sequence[str], texts: Sequence[str]) -> Scores:
-        """Scores of every text for every query; a text longer than a window counts by its best window."""
+        """Scores of every text for every query, each query in its best form (`forms`: brands and medicines by class).
+
+        A text longer than a window counts by its best window.
+        """
         if not queries or not texts:
             empty = np.zeros((len(queries), len(texts)), dtype=np.float32)
             return Scores(empty, empty, np.zeros((len(texts), len(texts)), dtype=np.float32))
         pieces = [windows(t) for t in texts]
         starts = np.cumsum([0, *(len(p) for p in pieces[:-1])])
         vectors = self._encoder.encode_documents([w for p in pieces for w in p])
-        by_window = self._encoder.encode_queries(list(queries)) @ vectors.T
-        dense = np.asarray(np.clip(np.maximum.reduceat(by_window, starts, axis=1), 0.0, 1.0), dtype=np.float32)
+        asked = [forms(q) for q in queries]
+        first = np.cumsum([0, *(len(f) for f in asked[:-1])])
+        by_window = self._encoder.encode_queries([form for f in asked for form in f]) @ vectors.T
+        by_form = np.clip(np.maximum.reduceat(by_window, starts, axis=1), 0.0, 1.0)
+        dense = np.asarray(np.maximum.reduceat(by_form, first, axis=0), dtype=np.float32)
         means = np.add.reduceat(vectors, starts, axis=0)
         means = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
         relevance = np.asarray(DENSE_SHARE * dense + (1 - DENSE_SHARE) * lexical(queries, texts), dtype=np.float32)
@@ -53,24 +60,29 @@ class Relevance:
 
 
 def lexical(queries: Sequence[str], texts: Sequence[str]) -> Vectors:
-    """(queries, texts): share of each query's words found in each text, weighted by rarity among the texts."""
+    """(queries, texts): share of each query's words in each text, weighted by rarity among the texts; best form."""
     bags = [set(tokens(t)) for t in texts]
     weigh = Rarity(bags)
     out = np.zeros((len(queries), len(texts)), dtype=np.float32)
     for row, query in enumerate(queries):
-        out[row] = [covered(set(tokens(query)), bag, weigh) for bag in bags]
+        wanted = [set(tokens(form)) for form in forms(query)]
+        out[row] = [max(covered(words, bag, weigh) for words in wanted) for bag in bags]
     return out
 
 
 class Rarity:
-    """Weight of a word among bags of words: log(1 + (n - df + 0.5) / (df + 0.5)), as in BM25 (Robertson)."""
+    """Weight of a word among bags of words: log(1 + (n - df + 0.5) / (df + 0.5)), as in BM25 (Robertson).
+
+    A word that no bag holds weighs as one that a single bag holds (ours): among few texts the words of a question in
+    everyday language would else outweigh all that the texts do hold.
+    """
 
     def __init__(self, bags: Sequence[Set[str]]) -> None:
         self._n = len(bags)
         self._df = Counter(word for bag in bags for word in bag)
 
     def __call__(self, word: str) -> float:
-        df = self._df[word]
+        df = max(self._df[word], 1)
         return math.log(1 + (self._n - df + 0.5) / (df + 0.5))
 
 

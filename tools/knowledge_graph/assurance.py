@@ -8,6 +8,7 @@ the mouth tells of some kinds of findings only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,10 +24,14 @@ from tools.text.medicines import tells_of_medicine
 STANDS, STANDS_BEHIND = 0.35, 0.25  # ours: least cosine of a wording that stands in the text, and most behind the best
 HELD, ALIKE, BEHIND = 0.45, 0.72, 0.1  # ours: share of a wording's words in the text, with its cosine
 MOSTLY_HELD, MOSTLY_SAID, NEARLY_ALIKE = 0.7, 0.6, 0.6  # ours: the same where most of both is the other's
-FOLDED_ALIKE = 0.58  # ours: least cosine of a wording whose one word has many synonyms (red, swollen)
+ALL_HELD = 0.99  # ours: the same where every word is held, however far apart
+ALL_SAID, LESS_HELD = 0.95, 0.7  # ours: a text that is no more than a part of a wording must be this much of it
+VAGUE_ALIKE = 0.58  # ours: least cosine of a sign whose one word is said of many parts (red, swollen)
 JOINED_HELD = 0.65  # ours: share of a wording's words when two clauses are read together
 DENIED_SAID = 0.6  # ours: share of a denied text's known words in the wording
+DENIED_MORE_ALIKE, DENIED_LESS_SAID = 0.85, 0.5  # ours: the same for a wording that means nearly the same
 INNER = frozenset({"eye", "ear", "mouth", "throat"})  # ours: sites where redness or itching is not the skin's
+_PREFIX = re.compile(r"\W*non[- ]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
@@ -36,34 +41,45 @@ class Wordings(NamedTuple):
 
     Attributes:
         held: weighted share of the wording's words in the text. said: of the text's known words in the wording.
-        cosine: similarity. stands: the wording stands in the text. folded: one word that has synonyms.
-        opposite: text and wording name opposite or different qualities.
+        cosine: similarity. stands: the wording stands in the text.
+        vague: a sign in one word that is said of many parts.
+        unlike: the wording says something else (see `tools.knowledge_graph.unlike`).
     """
 
     held: Matrix
     said: Matrix
     cosine: Matrix
     stands: Flags
-    folded: Flags
-    opposite: Flags
+    vague: Flags
+    unlike: Flags
 
 
 def entailed(told: Wordings, unit: Unit) -> Flags:
     """For each wording whether the text says it (or, of a denied text, whether denying the text denies it)."""
     behind = told.cosine.max() - told.cosine
-    joined = len(unit.members) > 1
+    found = _denied(told, behind) if unit.denied and not unit.negated else _stated(told, behind, unit)
+    return np.asarray(found & ~told.unlike & _separate(unit))
+
+
+def _stated(told: Wordings, behind: Matrix, unit: Unit) -> Flags:
     stands = told.stands & (told.cosine >= STANDS) & (behind <= STANDS_BEHIND)
-    stands &= ~told.folded | (told.cosine >= FOLDED_ALIKE)
-    alike = (told.cosine >= ALIKE) & (told.held >= HELD)
-    alike |= (told.held >= MOSTLY_HELD) & (told.said >= MOSTLY_SAID) & (told.cosine >= NEARLY_ALIKE)
-    alike &= behind <= BEHIND
-    if unit.denied and not unit.negated:
-        said = (told.said >= DENIED_SAID) & (told.cosine >= ALIKE) & (behind <= BEHIND)
-        sure = (stands & (told.said >= DENIED_SAID)) | said
-        return np.asarray(sure & ~told.opposite & (not joined))
-    if joined:
-        alike &= told.held >= JOINED_HELD
-    return np.asarray((stands | alike) & ~told.opposite)
+    stands &= ~told.vague | (told.cosine >= VAGUE_ALIKE)
+    alike = (told.cosine >= ALIKE) & (told.held >= (JOINED_HELD if len(unit.members) > 1 else HELD))
+    mostly = ((told.held >= MOSTLY_HELD) & (told.said >= MOSTLY_SAID)) | (told.held >= ALL_HELD)
+    alike |= mostly & (told.cosine >= NEARLY_ALIKE)
+    alike &= (told.said < ALL_SAID) | (told.held >= LESS_HELD)
+    return np.asarray(stands | (alike & (behind <= BEHIND)))
+
+
+def _denied(told: Wordings, behind: Matrix) -> Flags:
+    alike = (told.said >= DENIED_SAID) & ((told.cosine >= ALIKE) | told.stands)
+    alike |= (told.said >= DENIED_LESS_SAID) & (told.cosine >= DENIED_MORE_ALIKE)
+    return np.asarray(alike & (behind <= BEHIND))
+
+
+def _separate(unit: Unit) -> bool:
+    """Whether the unit may be shown at all: denials are shown of what one clause says by itself."""
+    return not unit.distant and not (unit.denied and not unit.negated and (unit.topical or len(unit.members) > 1))
 
 
 class Kinds:
@@ -78,7 +94,7 @@ class Kinds:
         """For each finding whether the unit may tell of it to a reader."""
         clause = clauses[unit.clause]
         allowed = np.ones(len(self._skin), dtype=bool)
-        if _says_nothing(unit, clauses):
+        if _says_nothing(unit, clauses) or _denied_by_prefix(clauses, unit.clause):
             return ~allowed
         if clause.normal:
             allowed &= self._examined
@@ -87,6 +103,15 @@ class Kinds:
         if clause.sites and clause.sites <= INNER:
             allowed &= ~self._skin
         return allowed
+
+
+def _denied_by_prefix(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether a clause is denied only because a list before it began with ``non-``, which denies its own word."""
+    if clauses[at].present is not False or clauses[at].told != clauses[at].plain:
+        return False
+    while at > 0 and clauses[at].present is False and clauses[at].told == clauses[at].plain:
+        at -= 1
+    return _PREFIX.match(clauses[at].told) is not None
 
 
 def _says_nothing(unit: Unit, clauses: Sequence[Clause]) -> bool:

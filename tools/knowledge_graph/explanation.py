@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tools.contract import Finding
 from tools.knowledge_graph.frequencies import HOW_OFTEN
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import FindingNode, Graph
 
 FOR, AGAINST, MISSING = 8, 6, 5  # ours: at most this many of each are named
 SUPPORT = 0.05  # ours: least gain in log-score for which a finding is named as support
-DENIAL = -0.1  # ours: a denied finding that costs less is not named
+DENIAL = -0.3  # ours: a denied finding that costs less is not named; about what a common one (30 to 60 %) costs
 USUAL = HOW_OFTEN["usual"]  # a finding this frequent is missed when the case does not mention it
 
 
@@ -29,34 +30,65 @@ class Explainer:
 
     def __init__(self, graph: Graph, ranker: Ranker) -> None:
         self._graph, self._ranker = graph, ranker
+        self._position = {f.id: i for i, f in enumerate(graph.findings)}
+        self._edges = [
+            frozenset(self._position[e.finding] for e in d.manifestations if e.how_often != "absent")
+            for d in graph.diseases
+        ]
 
-    def explain(self, disease: int, seen: Sequence[Observation], language: str) -> Explanation:
-        """The explanation for the disease at a position of ``graph.diseases``."""
-        table = self._ranker.table
+    def explain(
+        self, disease: int, seen: Sequence[Observation], shown: Sequence[Finding], heard: Iterable[int], language: str
+    ) -> Explanation:
+        """The explanation for the disease at a position of ``graph.diseases``.
+
+        Args:
+            seen: what the ranking counted.
+            shown: the findings that are shown: only they are named, each as what it is shown as.
+            heard: positions of findings that the case may mention: they are not called missing.
+        """
+        plain = {(self._position[f.id], f.present is not False) for f in shown if f.id in self._position}
         best: dict[int, tuple[float, Observation]] = {}
         for o in seen:
             value = float(self._ranker.contributions(o)[disease])
-            if o.finding not in best or abs(value) > abs(best[o.finding][0]):
+            if (o.finding, o.present is not False) in plain and abs(value) > abs(best.get(o.finding, (0.0, o))[0]):
                 best[o.finding] = (value, o)
         ordered = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
-        named = {self._graph.findings[f].id for f, (value, o) in ordered if o.present is not False and value > SUPPORT}
-        supporting = [
-            self._name(f, language)
-            for f, (value, o) in ordered
-            if o.present is not False and value > SUPPORT and table.listed[disease, f]
-            # what a narrower finding that is named implies is not named again
-            if not named.intersection(self._graph.narrower[self._graph.findings[f].id])
-        ]
         against = [
             self._name(f, language, denied=o.present is False)
             for f, (value, o) in reversed(ordered)
-            if (o.present is False and value < DENIAL and table.listed[disease, f])
-            or (o.present and table.absent[disease, f])
+            if self._speaks_against(disease, f, value, o)
         ]
-        return Explanation(tuple(supporting[:FOR]), tuple(against[:AGAINST]), self._missing(disease, seen, language))
+        return Explanation(
+            tuple(_word(self._graph.findings[f], language) for f in self._supporting(disease, ordered))[:FOR],
+            tuple(against[:AGAINST]),
+            self._missing(disease, seen, heard, language),
+        )
 
-    def _missing(self, disease: int, seen: Sequence[Observation], language: str) -> tuple[str, ...]:
-        told = {self._graph.findings[o.finding].id for o in seen}
+    def _supporting(self, disease: int, ordered: Sequence[tuple[int, tuple[float, Observation]]]) -> list[int]:
+        """Positions of what supports a disease, most first, each under the name that the disease lists."""
+        told = [f for f, (value, o) in ordered if o.present is not False and value > SUPPORT]
+        listed = [at for at in dict.fromkeys(self._as_listed(disease, f) for f in told) if at is not None]
+        ids = {self._graph.findings[at].id for at in listed}
+        # what a narrower finding that is named implies is not named again
+        return [at for at in listed if not ids.intersection(self._graph.narrower[self._graph.findings[at].id])]
+
+    def _as_listed(self, disease: int, finding: int) -> int | None:
+        """The finding, if the disease lists it or a narrower one; else the nearest broader one that it lists."""
+        name, edges = self._graph.findings[finding].id, self._edges[disease]
+        if finding in edges or any(self._position[below] in edges for below in self._graph.narrower[name]):
+            return finding
+        above = (self._position[a] for a in self._graph.broader(name))
+        return next((a for a in above if a in edges), None)
+
+    def _speaks_against(self, disease: int, finding: int, value: float, o: Observation) -> bool:
+        if o.present is False:
+            return value < DENIAL and self._as_listed(disease, finding) == finding
+        return bool(o.present and self._ranker.table.absent[disease, finding])
+
+    def _missing(
+        self, disease: int, seen: Sequence[Observation], heard: Iterable[int], language: str
+    ) -> tuple[str, ...]:
+        told = {self._graph.findings[f].id for f in heard} | {self._graph.findings[o.finding].id for o in seen}
         told |= {above for f in tuple(told) for above in self._graph.broader(f)}
         denied = {self._graph.findings[o.finding].id for o in seen if o.present is False}
         told |= {below for f in denied for below in self._graph.narrower[f]}

@@ -58,15 +58,16 @@ SAME_ZH = (
     ("气促", "呼吸困难"),
     ("气急", "呼吸困难"), ("喘不上气", "呼吸困难"), ("憋气", "呼吸困难"), ("没力气", "乏力"), ("没劲", "乏力"),
     ("疲劳", "乏力"),
-    ("恶心想吐", "恶心"), ("想吐", "恶心"), ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"),
+    ("恶心想吐", "恶心"), ("想吐", "恶心"),
+    ("拉稀", "腹泻"), ("水肿", "肿"), ("浮肿", "肿"), ("肿胀", "肿"), ("抽烟", "吸烟"),
     ("睡不着", "失眠"),
-    ("病史", ""), ("有", ""),
+    ("血尿酸", "尿酸"), ("红肿发热", "红热"), ("病史", ""), ("有", ""),
 )  # fmt: skip
 SLACK = 2  # words that may stand between those of a wording; ours
 # ours: ends of one scale; a text that names one end does not tell of a wording that names the other
 POLES = (
     (
-        "fast rapid high raised increas more excess elev over tachycardia",
+        "fast rapid high rais increas more excess elev over tachycardia",
         "slow low reduc decreas less poor under bradycardia absent",
     ),
     ("wors", "reliev improv"),
@@ -80,18 +81,28 @@ POLES = (
     ("day", "night"),
     ("left", "right"),
 )
-# ours: kinds of pain that a person tells apart; a text that names some of them does not tell of a wording that names others
+# ours: qualities that exclude each other; a text that names some of a row does not tell of a wording that names others
 QUALITIES = (
-    "crush squeez pressur press heavi constrict tight vice weight",
-    "sharp stab knife jab shoot",
-    "burn sear scald",
-    "throb pulsat pulsatil pound",
-    "cramp colicki colic gripe",
+    (
+        "crush squeez pressur press heavi constrict tight vice weight",
+        "sharp stab knife jab shoot",
+        "burn sear scald",
+        "throb pulsat pulsatil pound",
+        "cramp colicki colic gripe",
+        "dull",
+    ),
+    ("clear white", "yellow green purul pus", "red pink bloodi blood rusti", "black tarri", "brown dark"),
 )
-_QUALITIES = [frozenset(q.split()) for q in QUALITIES]
+_QUALITIES = [[frozenset(words.split()) for words in row] for row in QUALITIES]
 _POLES = [(frozenset(a.split()), frozenset(b.split())) for a, b in POLES]
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
 FOLDED = frozenset(stem(row.split()[0]) for row in SAME_WORDS)
+# ours: what a wording of a complaint is about (the first words of rows above); a text without it says something else
+COMPLAINTS = tuple(
+    stem(w)
+    for w in "pain swelling phlegm breathless vomit faint diarrhoea itchy red fever dizzy weak numb hoarse sweat spasm "
+    "trouble tired".split()
+)
 _SAME = {stem(word): stem(row.split()[0]) for row in SAME_WORDS for word in row.split()}
 
 
@@ -116,16 +127,22 @@ def characters(text: str) -> list[str]:
     return out
 
 
+def complaints(tokens_: Iterable[str]) -> tuple[bool, ...]:
+    """For each of `COMPLAINTS` whether the words name it."""
+    held = set(tokens_)
+    return tuple(c in held for c in COMPLAINTS)
+
+
 def poles(tokens_: Iterable[str]) -> tuple[int, ...]:
     """For each scale of `POLES`: 1 when the words name its one end, -1 its other, 0 neither or both."""
     held = set(tokens_)
     return tuple(bool(held & one) - bool(held & other) for one, other in _POLES)
 
 
-def qualities(tokens_: Iterable[str]) -> tuple[bool, ...]:
-    """For each of `QUALITIES` whether the words name it."""
+def qualities(tokens_: Iterable[str]) -> tuple[tuple[bool, ...], ...]:
+    """For each row of `QUALITIES` which of its qualities the words name."""
     held = set(tokens_)
-    return tuple(bool(held & quality) for quality in _QUALITIES)
+    return tuple(tuple(bool(held & quality) for quality in row) for row in _QUALITIES)
 
 
 class Lexicon:

@@ -26,13 +26,13 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.knowledge_graph.compiled import load_graph
 from tools.knowledge_graph.entries import Entry, evidence_of, render
-from tools.knowledge_graph.explanation import Explainer
+from tools.knowledge_graph.explanation import Explainer, Explanation
 from tools.knowledge_graph.frequencies import frequencies
 from tools.knowledge_graph.loader import STARTER
-from tools.knowledge_graph.matching import THRESHOLD, Matcher
-from tools.knowledge_graph.observations import observe, reported, told_in
+from tools.knowledge_graph.matching import THRESHOLD, Match, Matcher
+from tools.knowledge_graph.observations import observe, reported, surest, told_in
 from tools.knowledge_graph.questions import Questioner, entropy
-from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.ranking import HEARD, Observation, Ranker
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
 from tools.text.clauses import Clause, clauses
@@ -88,14 +88,18 @@ class KnowledgeGraph:
         overruling = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         shown = reported(self.graph, told, matches, language, frozenset(k.id for k in overruling))
         shown += overruling
-        votes = count_votes(self._typical, self._matched(told, shown))
+        votes = count_votes(self._typical, self._matched(told, matches, overruling))
         if not seen:
             return Differential(findings=tuple(shown), categories=votes.categories, winners=votes.winners)
         shares = self._ranker.scores(seen, person)
+        heard = frozenset(m.finding for m in matches if m.score >= HEARD)
         order = np.argsort(-shares, kind="stable")
         return Differential(
             findings=tuple(shown),
-            ranking=tuple(self._line(int(d), shares, seen, language) for d in order[:limit]),
+            ranking=tuple(
+                self._line(int(d), shares, self._explainer.explain(int(d), seen, shown, heard, language), language)
+                for d in order[:limit]
+            ),
             categories=votes.categories,
             winners=votes.winners,
             contrasts=contrasts(self.graph, votes.winners, language),
@@ -129,10 +133,12 @@ class KnowledgeGraph:
         except KeyError:
             raise InputError(f"The graph has no disease {disease_id!r}.", "Use an id from a differential.") from None
 
-    def _matched(self, told: Sequence[Clause], shown: Sequence[Finding]) -> list[str]:
+    def _matched(self, told: Sequence[Clause], matches: Sequence[Match], settled: Sequence[Finding]) -> list[str]:
         """T of the method: matches strictly above t. What is denied is left out (ours; the source has no negation)."""
         if not self._paper_votes:
-            return sorted({f.id for f in shown if f.present is not False})
+            best = {self.graph.findings[f].id: m.present for f, m in surest(matches, assured=False).items()}
+            best |= {k.id: k.present for k in settled}
+            return sorted(f for f, present in best.items() if present is not False)
         nearest = self._matcher.match(told, by_similarity=True)
         present = {m.finding for m in nearest if m.similarity > THRESHOLD and m.present is not False}
         return sorted(self.graph.findings[f].id for f in present)
@@ -140,9 +146,8 @@ class KnowledgeGraph:
     def _ids(self, seen: Sequence[Observation], present: bool) -> set[str]:
         return {self.graph.findings[o.finding].id for o in seen if (o.present is not False) == present}
 
-    def _line(self, d: int, shares: NDArray[np.float64], seen: Sequence[Observation], language: str) -> RankedDisease:
+    def _line(self, d: int, shares: NDArray[np.float64], why: Explanation, language: str) -> RankedDisease:
         disease = self.graph.diseases[d]
-        why = self._explainer.explain(d, seen, language)
         return RankedDisease(
             disease=disease.id,
             name=disease.name,

@@ -42,17 +42,38 @@ def told_in(case: str, finding: Finding) -> bool:
 def reported(
     graph: Graph, clauses: Sequence[Clause], matches: Sequence[Match], language: str, overruled: frozenset[str]
 ) -> list[Finding]:
-    """The findings of the case as shown: one record an id, its surest clause, in order of the text."""
+    """The findings of the case as shown: one record an id, its surest clause, in order of the text.
+
+    Only what a clause says plainly is shown; the ranking and the votes count more. What a stated finding implies is
+    not shown as denied.
+    """
+    kept = surest(matches, assured=True)
+    stated = [graph.findings[f].id for f, m in kept.items() if m.present]
+    implied = {above for f in stated for above in graph.broader(f)}
+    chosen = [
+        m
+        for f, m in kept.items()
+        if graph.findings[f].id not in overruled and (m.present is not False or graph.findings[f].id not in implied)
+    ]
+    ordered = sorted(chosen, key=lambda m: (clauses[m.clause].start, -m.score, m.finding))
+    return [_finding(graph, clauses[m.clause], m, language) for m in ordered]
+
+
+def surest(matches: Sequence[Match], *, assured: bool) -> dict[int, Match]:
+    """For each finding its surest match above the threshold that is near the best of its clause.
+
+    Args:
+        assured: leave out what is not told plainly.
+    """
     top: dict[int, float] = {}
     for m in matches:
         top[m.clause] = max(top.get(m.clause, 0.0), m.score)
     best: dict[int, Match] = {}
     for m in matches:
-        sure = m.score > THRESHOLD and m.score >= NEAR_BEST * top[m.clause]
-        if sure and graph.findings[m.finding].id not in overruled and _surer(m, best.get(m.finding)):
+        sure = m.score > THRESHOLD and m.score >= NEAR_BEST * top[m.clause] and (m.assured or not assured)
+        if sure and _surer(m, best.get(m.finding)):
             best[m.finding] = m
-    ordered = sorted(best.values(), key=lambda m: (clauses[m.clause].start, -m.score, m.finding))
-    return [_finding(graph, clauses[m.clause], m, language) for m in ordered]
+    return best
 
 
 def _surer(match: Match, other: Match | None) -> bool:

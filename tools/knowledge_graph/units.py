@@ -15,7 +15,7 @@ LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
 # ours: a clause that goes on about what was told before
 _GOES_ON = re.compile(
     r"^\W*(?:it|they|that|this|these|which|the attacks?|worse|better|relieved|eased|eases|"
-    r"aggravated|lasts?|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
+    r"aggravated|lasts|lasted|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
     re.IGNORECASE,
 )
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
@@ -47,6 +47,7 @@ class Unit:
         negated: it is a denied clause with its negation, to be matched with negative wordings only (``no energy``).
         negative: it holds a negating word, so that negative wordings may match it.
         sites: the sites that its topic adds. topical: words of an earlier clause stand in it.
+        distant: it is a part alone, with the topic of an earlier sentence: counted, and not shown.
     """
 
     clause: int
@@ -58,12 +59,13 @@ class Unit:
     negative: bool = False
     sites: frozenset[str] = frozenset()
     topical: bool = False
+    distant: bool = False
 
 
 def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     """The units of every clause, in order of clauses."""
     out: list[Unit] = []
-    topic, where = "", frozenset[str]()
+    topic, where, told_in = "", frozenset[str](), -1
     for i, clause in enumerate(clauses):
         denied = clause.present is False
         out.append(Unit(i, clause.plain, (i,), negative=_negative(clause), denied=denied))
@@ -72,9 +74,9 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         out += _joined(clauses, i)
         named = _topic(clause)
         if topic and not clause.reading:
-            out += _with_topic(clause, i, topic, where)
+            out += _with_topic(clause, i, topic, where, nearby=told_in == clause.sentence)
         if named:
-            topic, where = named, clause.sites
+            topic, where, told_in = named, clause.sites, clause.sentence
     return out
 
 
@@ -85,15 +87,18 @@ def _negative(clause: Clause) -> bool:
     return is_negative_phrase(clause.told)
 
 
-def _with_topic(clause: Clause, i: int, topic: str, where: frozenset[str]) -> Iterator[Unit]:
-    """The clause read with what was told of before it: ``worse when I breathe in`` after chest pain."""
+def _with_topic(clause: Clause, i: int, topic: str, where: frozenset[str], *, nearby: bool) -> Iterator[Unit]:
+    """The clause read with what was told of before it: ``worse when I breathe in`` after chest pain.
+
+    ``nearby``: the topic was told in the same sentence.
+    """
     negative, head = _negative(clause), topic.split()[-1]
     denied = clause.present is False
     if _GOES_ON.match(clause.plain) or _NAMES_TOPIC.match(f"{clause.plain.lower()} {head}"):
         told = f"{topic} {clause.plain}"
         yield Unit(i, told, (i,), JOINED, negative=negative, sites=clause.sites or where, topical=True, denied=denied)
     elif clause.present and clause.sites and _ONLY_WHERE.match(clause.plain):
-        yield Unit(i, f"{clause.plain} {head}", (i,), JOINED, negative=negative, topical=True)
+        yield Unit(i, f"{clause.plain} {head}", (i,), JOINED, negative=negative, topical=True, distant=not nearby)
 
 
 def _topic(clause: Clause) -> str:

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.assurance import Wordings, entailed
-from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, poles, qualities, words
+from tools.knowledge_graph.compiled import CompiledGraph
+from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, words
 from tools.knowledge_graph.schema import Graph
 from tools.knowledge_graph.units import Unit
+from tools.knowledge_graph.unlike import Unlike
 from tools.text import negation
 
 # ours: cosine of unrelated and of equal wordings in the embedded encoder, between which confidence rises
@@ -49,9 +50,9 @@ class EnglishWordings:
         self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
         held = [words(p) for p in compiled.phrases]
         self._lexicon = Lexicon(held)
-        self._poles = np.array([poles(p) for p in held], dtype=np.int8).T.copy()
-        self._qualities = np.array([qualities(p) for p in held], dtype=bool)
-        self._folded = np.array([len(p) == 1 and bool(set(p) & FOLDED) for p in held])
+        kinds = np.array([f.kind for f in compiled.graph.findings])[owner]
+        self._vague = np.array([len(p) == 1 and bool(set(p) & FOLDED) for p in held]) & (kinds == "sign")
+        self._unlike = Unlike(compiled.phrases, held, kinds == "test")
         self._exact = {i: _must_stand(p, held[i]) for i, p in enumerate(compiled.phrases)}
         self._negative = np.array([negation.is_negative_phrase(p) for p in compiled.phrases])
         self._deficit = np.array([negation.is_deficit(p) for p in compiled.phrases])
@@ -71,27 +72,13 @@ class EnglishWordings:
         lexical[stands] = CONTAINED
         weaker, stronger = np.minimum(semantic, lexical), np.maximum(semantic, lexical)
         together = np.maximum(stronger, 0.5 * stronger + AGREE * weaker)
-        opposite = self._opposite(said_words)
-        for other in opposite:
+        for other in self._unlike.opposite(said_words):
             together[other] *= OPPOSITE
         allowed = self._allowed(unit, lexical)
         _, said_known = self._lexicon.coverage(self._lexicon.known(said_words))
-        told = Wordings(
-            held, said_known, cosine, lexical >= CONTAINED, self._folded, self._unlike(said_words) | opposite.any(axis=0)
-        )
-        assured = entailed(told, unit) & allowed
-        return self._by_finding(np.clip(together * allowed, 0, 1), cosine, lexical, assured)
-
-    def _opposite(self, said: Sequence[str]) -> NDArray[np.bool_]:
-        """Array (scales, wordings): the wording names the other end of the scale than the text does."""
-        ends = np.array(poles(said), dtype=np.int8)[:, None]
-        return np.asarray((ends != 0) & (self._poles == -ends))
-
-    def _unlike(self, said: Sequence[str]) -> NDArray[np.bool_]:
-        """Which wordings name a quality of pain when the text names only others (crushing, sharp)."""
-        named = np.array(qualities(said))
-        shared = (self._qualities & named).any(axis=1)
-        return np.asarray(named.any() & self._qualities.any(axis=1) & ~shared)
+        different = self._unlike.different(said_words, unit)
+        told = Wordings(held, said_known, cosine, lexical >= CONTAINED, self._vague, different)
+        return self._by_finding(np.clip(together * allowed, 0, 1), cosine, lexical, entailed(told, unit) & allowed)
 
     def _allowed(self, unit: Unit, lexical: Matrix) -> NDArray[np.bool_]:
         """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding."""
@@ -101,9 +88,7 @@ class EnglishWordings:
             return np.asarray(~(self._negative | self._deficit))
         return np.asarray(~self._negative | unit.negative)
 
-    def _by_finding(
-        self, together: Matrix, cosine: Matrix, lexical: Matrix, assured: NDArray[np.bool_]
-    ) -> Agreement:
+    def _by_finding(self, together: Matrix, cosine: Matrix, lexical: Matrix, assured: NDArray[np.bool_]) -> Agreement:
         score = np.maximum.reduceat(together, self._starts).astype(np.float32)
         similarity = np.maximum.reduceat(cosine, self._starts)
         contained = np.maximum.reduceat(lexical, self._starts) >= CONTAINED
@@ -123,6 +108,13 @@ class ChineseWordings:
         self._negative = np.array([negation.chinese_negation(p) is not None for p, _ in phrases])
         owner = np.array([i for _, i in phrases])
         self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        owners: dict[str, set[int]] = {}
+        for text, i in zip(self._folded, owner, strict=True):
+            owners.setdefault(text, set()).add(int(i))
+        # a wording that is another's after folding, or one character, must stand unfolded to be shown
+        self._plain = [
+            p if len(f) <= 1 or len(owners[f]) > 1 else "" for (p, _), f in zip(phrases, self._folded, strict=True)
+        ]
 
     def agreement(self, unit: Unit) -> Agreement:
         """Agreement of a text with every finding."""
@@ -131,8 +123,9 @@ class ChineseWordings:
         whole = np.array([bool(p) and p in text for p in self._folded])
         phrase = np.where(whole, np.float32(CONTAINED), _partly(held, said))
         phrase = phrase * self._allowed(unit)
+        sure = (phrase > ASSURED_ZH) & np.array([p in unit.text for p in self._plain])
         score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)
-        return Agreement(score, score, score > ASSURED_ZH)
+        return Agreement(score, score, np.logical_or.reduceat(sure, self._starts))
 
     def _allowed(self, unit: Unit) -> NDArray[np.bool_]:
         return np.asarray(self._negative if unit.negated else (~self._negative | unit.negative))

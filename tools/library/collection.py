@@ -21,6 +21,7 @@ from tools.indexes.local import LocalIndex
 from tools.library.build import DOCUMENTS, question_id, read_manifest
 from tools.library.document import SPECIAL_TOKENS, Document, LibraryQuestion, Window, pack
 from tools.library.monograph import COLLECTION
+from tools.medicines.names import forms
 from tools.text.abbreviations import expand
 from tools.text.sentences import Span
 
@@ -201,13 +202,14 @@ class Library:
 
 
 def _forms(query: str) -> list[str]:
-    """A query as it is and with its abbreviations written out, which a general encoder does not know."""
-    return unique([query, expand(query)])
+    """A query as it is, with abbreviations written out, and with classes for medicines: an encoder knows neither."""
+    return unique([query, expand(query), *forms(query)])
 
 
 def _lexical(query: str) -> str:
-    """A query with the words that its abbreviations stand for behind it."""
-    return " ".join(unique([query, *(w for w in expand(query).split() if w not in query.split())]))
+    """A query with the words that its abbreviations and medicines stand for behind it."""
+    known = query.split()
+    return " ".join(unique([query, *(w for form in _forms(query) for w in form.split() if w not in known)]))
 
 
 def _found(tool: str, stream: str, query: str, rank: int, hit: Hit) -> Found:

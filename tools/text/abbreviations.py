@@ -88,6 +88,22 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:no|without)\s+(?:temp|temperature)\b", re.IGNORECASE), "no fever"),
     (re.compile(r"\b(no|got a|have a|had a|running a|got no)\s+(?:temp|temperature)\b", re.IGNORECASE), r"\1 fever"),
     (re.compile(r"\b(?:can[’']?t|can not|could(?:n[’']t| not)|unable to|not able to)\b", re.IGNORECASE), "cannot"),
+    (re.compile(r"\b(feel|feels|felt|feeling) faint\b", re.IGNORECASE), r"\1 light-headed"),
+    (
+        re.compile(
+            r"\bfaint(?= (?:\w+ )?(?:rash|redness|spots?|marks?|murmur|smell|lines?|pulses?|wheeze)\b)", re.IGNORECASE
+        ),
+        "slight",
+    ),
+    (re.compile(r"\bnon[- ](?:tender|itchy|pruritic|painful|specific) (?=[a-z])", re.IGNORECASE), ""),
+    (
+        re.compile(
+            r"\b(?:(?<=normally )|(?<=usually )|(?<=otherwise )|(?<=generally )|(?<=keep )|(?<=keeps )|(?<=very ))fit\b|"
+            r"\bfit (?=and (?:well|healthy|active)\b)",
+            re.IGNORECASE,
+        ),
+        "healthy ",
+    ),
     (re.compile(r"\bPE(?=:)"), "physical examination"),
     (re.compile(r"↑\s*"), "raised "),
     (re.compile(r"↓\s*"), "low "),

@@ -76,7 +76,9 @@ _PATTERN = {s: re.compile(rf"\b(?:{'|'.join(w)})\b", re.IGNORECASE) for s, w in 
 _PATTERN_ZH = {s: re.compile(p) for s, p in WORDS_ZH.items()}
 _ONLY_A_PART = re.compile(
     r"^\W*(?:(?:in|on|at|over|my|the|his|her|their|both|left|right|and)\s+)*(?:"
-    + "|".join(w for words in WORDS.values() for w in words if not re.search(r"ache|pain|vision|voice|swallow|ial\b|al\b", w))
+    + "|".join(
+        w for words in WORDS.values() for w in words if not re.search(r"ache|pain|vision|voice|swallow|ial\b|al\b", w)
+    )
     + r")(?:['’]s)?\W*$",
     re.IGNORECASE,
 )

@@ -128,7 +128,7 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
         plain = told
         for cut in cuts:
             plain = f"{told[: cut.start]} {told[cut.end :]}"
-        plain = negation.TRAILING.sub("", plain)
+        plain = negation.EMPHASIS.sub("", negation.TRAILING.sub("", plain))
         return " ".join(plain.split()) or told, False
     match = negation.NORMAL.search(told)
     if match is None or negation.verbal_negation(told):

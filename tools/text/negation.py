@@ -30,7 +30,7 @@ PSEUDO = re.compile(
 LEADING = re.compile(
     r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"
     r"absence of|absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|"
-    r"ruled out|instead of|non(?=[- ]tender))\b",
+    r"ruled out|instead of|non(?=[- ]?(?:tender|smok\w*|drink\w*|diabetic|itchy|pruritic|radiating)\W*$))\b",
     re.IGNORECASE,
 )
 # A verb that is negated: the whole clause is absent.
@@ -44,10 +44,12 @@ TRAILING = re.compile(
     r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)|[:=]\s*no)\W*$",
     re.IGNORECASE,
 )
+# Words that only strengthen a denial.
+EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|worth mentioning)\b\W*$", re.IGNORECASE)
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
     r"\b(?:normal|unremarkable|intact|fine|ok|okay|clear|symmetrical|settled|nothing abnormal|within normal limits|"
-    r"soft and non-?tender|up to date|all right|as usual)\b"
+    r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
 )

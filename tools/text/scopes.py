@@ -38,6 +38,12 @@ _OWN_START = re.compile(
 _OWN_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE
 )
+# a clause of its own within another: what it denies is not what it stands by (``ulcers that don't hurt``)
+_RELATIVE = re.compile(
+    r"(?<=\w)\s+(?=(?:that|which|who)(?:'s|\s+(?:is|are|was|were|has|have|had|do|does|did))?(?:\s+not|n[’']t|\s+never|"
+    r"\s+(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|would)n[’']?t)\b)",
+    re.IGNORECASE,
+)
 BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
 SHORT = 4  # words of a bare item in a list of denials; ours
 
@@ -54,7 +60,10 @@ def denied(sentence: str, found: list[Piece], chinese: bool) -> list[bool]:
 
 def _pieces(sentence: str, chinese: bool) -> Iterator[Piece]:
     at, joint = 0, ""
-    for match in (_JOINT_ZH if chinese else _JOINT).finditer(sentence):
+    joints = sorted(
+        [*(_JOINT_ZH if chinese else _JOINT).finditer(sentence), *_RELATIVE.finditer(sentence)], key=lambda m: m.start()
+    )
+    for match in joints:
         yield from _cut_at_triggers(sentence, at, match.start(), joint, chinese)
         at, joint = match.end(), match[0].strip().lower()
     yield from _cut_at_triggers(sentence, at, len(sentence), joint, chinese)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tools.text.language import language_of
 
+_one_at_a_time = threading.Lock()  # pysbd keeps the text in hand on the segmenter: two threads would mix theirs
 CHINESE_END = re.compile(r"[^。！？；\n]*[。！？；]+[”’」』）]*|[^。！？；\n]+")
 LINE = re.compile(r"[^\n]+")
 
@@ -45,7 +47,9 @@ def _chinese(line: str) -> list[tuple[int, int]]:
 def _english(line: str) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     at = 0
-    for sentence in _segmenter().segment(line):
+    with _one_at_a_time:
+        found = _segmenter().segment(line)
+    for sentence in found:
         wanted = sentence.strip()
         if not wanted:
             continue

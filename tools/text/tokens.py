@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from functools import lru_cache
 from typing import Any
 
 from tools.text.language import HAN
 
+_one_at_a_time = threading.Lock()  # the stemmer works on itself: two threads would mix their words
 WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*|[\u4e00-\u9fff]+")
 STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her hers him his how i if in
@@ -36,7 +38,8 @@ def stem(word: str) -> str:
     """The English Snowball stem (a very short or numeric token stays as it is)."""
     if len(word) < 3 or word.isdigit():
         return word
-    stemmed: str = _stemmer().stemWord(word)
+    with _one_at_a_time:
+        stemmed: str = _stemmer().stemWord(word)
     return stemmed
 
 

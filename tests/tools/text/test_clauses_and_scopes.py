@@ -82,6 +82,17 @@ def test_what_looks_like_a_denial_and_is_none(text: str) -> None:
     assert not denied(text)
 
 
+def test_a_relative_clause_denies_itself_alone() -> None:
+    assert "mouth ulcers" in stated("mouth ulcers that don't hurt")
+    assert any("constipated" in c for c in stated("a bit constipated which isn't like me"))
+    assert not denied("a rash that won't go away")
+
+
+def test_words_that_strengthen_a_denial_are_left_out() -> None:
+    assert denied("no cough to speak of, no fever at all") == {"cough", "fever"}
+    assert denied("Non-smoker") == {"smoker"} or denied("Non-smoker") == {"-smoker"}
+
+
 def test_what_is_normal_denies_its_disorders() -> None:
     clause = said("Reflexes are normal and there is a rash.")["Reflexes are"]
     assert clause.normal

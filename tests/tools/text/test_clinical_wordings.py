@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tools.text.abbreviations import ANY_CASE, CAPITALS, expand
-from tools.text.body_sites import compatible, side
+from tools.text.body_sites import compatible, is_only_a_part, side
 from tools.text.demographics import Person, read_person
+from tools.text.medicines import tells_of_medicine
 from tools.text.vital_signs import readings
 
 
@@ -25,6 +26,11 @@ from tools.text.vital_signs import readings
         ("afebrile", "no fever"),
         ("I've no temperature", "I've no fever"),
         ("D&V for 2/7", "diarrhoea and vomiting for 2 days"),
+        ("I feel faint", "I feel light-headed"),
+        ("normally fit", "normally healthy "),
+        ("he had a fit", "he had a fit"),
+        ("a faint rash", "a slight rash"),
+        ("non-tender nodes", "nodes"),
     ],
 )
 def test_abbreviations_are_written_out_in_context(text: str, written_out: str) -> None:
@@ -86,3 +92,19 @@ def test_readings_of_children_and_of_other_units() -> None:
         ("low blood pressure", True),
     ]
     assert readings("room 3812, 120 people") == []
+
+
+def test_a_part_alone_says_nothing() -> None:
+    assert is_only_a_part("my left arm")
+    assert is_only_a_part("jaw")
+    assert not is_only_a_part("my left arm hurts")
+    assert not is_only_a_part("headache")
+
+
+def test_taking_a_medicine_is_told_apart_from_what_it_does() -> None:
+    assert tells_of_medicine("takes tablets for high blood pressure")
+    assert tells_of_medicine("I started a new bladder tablet")
+    assert tells_of_medicine("长期服降压药")
+    assert not tells_of_medicine("the tablets I took helped with the pain")
+    assert not tells_of_medicine("a rash after taking antibiotics")
+    assert not tells_of_medicine("high blood pressure")

@@ -1,0 +1,110 @@
+"""Which findings are shown: what a clause says plainly, and nothing that only sounds like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.contract import RankedDisease
+from tools.knowledge_graph.lookup import KnowledgeGraph
+
+
+def shown(graph: KnowledgeGraph, case: str) -> dict[str, bool | None]:
+    return {f.id: f.present for f in graph.look_up(case).findings}
+
+
+def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
+    ranking = graph.look_up(case, limit=len(graph.graph.diseases)).ranking
+    return next(r for r in ranking if r.disease == disease)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "never"),
+    [
+        ("I have a crushing pain in my chest.", "crushing-chest-pain", "sharp-chest-pain"),
+        ("I have a sharp, stabbing pain in my chest.", "sharp-chest-pain", "crushing-chest-pain"),
+        ("There is a dull ache in my chest.", "chest-pain", "sharp-chest-pain"),
+        ("I have had a dry cough for days.", "dry-cough", "productive-cough"),
+        ("I am coughing up green phlegm.", "purulent-sputum", "dry-cough"),
+        ("He feels nauseated.", "nausea", "vomiting"),
+        ("She takes tablets for high blood pressure.", "hypertension-history", "high-blood-pressure-reading"),
+        ("He smokes.", "smoking", "illicit-drug-use"),
+        ("My eyes are itchy.", "itchy-eyes", "itching"),
+        ("I felt faint.", "light-headedness", "fainting"),
+        ("I have mouth ulcers that don't hurt.", "mouth-ulcers", "facial-pain"),
+        ("I have a slight cough.", "cough", "chest-pain-on-coughing"),
+        ("今天头痛，想吐。", "nausea", "vomiting"),
+    ],
+)
+def test_what_is_told_is_shown_and_its_neighbour_is_not(
+    starter_graph: KnowledgeGraph, text: str, told: str, never: str
+) -> None:
+    found = shown(starter_graph, text)
+    assert found.get(told) is True
+    assert never not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "open_"),
+    [
+        ("No night sweats.", "night-sweats", "sweating"),
+        ("There is no crushing chest pain.", "crushing-chest-pain", "chest-pain"),
+        ("I have no green phlegm.", "purulent-sputum", "dry-cough"),
+        ("I didn't pass out.", "fainting", "light-headedness"),
+        ("Non-smoker.", "smoking", "passive-smoking"),
+    ],
+)
+def test_a_denial_is_shown_of_what_it_denies_only(
+    starter_graph: KnowledgeGraph, text: str, denied: str, open_: str
+) -> None:
+    found = shown(starter_graph, text)
+    assert found.get(denied) is False
+    assert open_ not in found
+
+
+@pytest.mark.parametrize(
+    "text", ["O/E chest clear.", "CXR done.", "I am 40F.", "My jaw.", "WCC 22.", "She is drinking OK."]
+)
+def test_nothing_is_shown_of_what_says_nothing_of_the_kind(starter_graph: KnowledgeGraph, text: str) -> None:
+    assert shown(starter_graph, text) == {}
+
+
+def test_non_denies_its_own_word_and_no_list_after_it(starter_graph: KnowledgeGraph) -> None:
+    found = shown(starter_graph, "O/E: non-tender, pink swelling of lip.")
+    assert found.get("lip-or-tongue-swelling") is not False
+
+
+def test_a_stated_finding_is_not_shown_as_denied_in_general(starter_graph: KnowledgeGraph) -> None:
+    found = shown(starter_graph, "I have a low-grade temperature. T 37.2.")
+    assert found["low-grade-fever"] is True
+    assert found.get("fever") is not False
+
+
+def test_denied_findings_speak_against_diseases_in_which_they_are_usual(starter_graph: KnowledgeGraph) -> None:
+    case = "I have a sharp pain in my chest when I breathe in. No fever, no cough."
+    against = line(starter_graph, case, "pneumonia").findings_against
+    assert {"no fever", "no cough"} <= set(against)
+    assert "no fever" not in line(starter_graph, case, "spontaneous-pneumothorax").findings_against
+
+
+def test_a_disease_is_supported_by_what_it_lists(starter_graph: KnowledgeGraph) -> None:
+    graph = starter_graph.graph
+    case = "Crushing chest pain with sweating and swollen lips. I smoke and take tablets for high blood pressure."
+    for ranked in starter_graph.look_up(case, limit=20).ranking:
+        edges = {m.finding for m in graph.disease[ranked.disease].manifestations if m.how_often != "absent"}
+        general = {above for f in edges for above in graph.broader(f)}
+        assert set(ranked.findings_for) <= {graph.finding[f].name for f in edges | general}
+
+
+def test_only_what_is_shown_is_named_for_a_disease(starter_graph: KnowledgeGraph) -> None:
+    case = "He has crushing chest pain for 40 minutes and is nauseated. He takes tablets for high blood pressure."
+    graph = starter_graph.graph
+    ids = [f for f, present in shown(starter_graph, case).items() if present]
+    names = {graph.finding[f].name for id_ in ids for f in (id_, *graph.broader(id_))}
+    for ranked in starter_graph.look_up(case).ranking:
+        assert set(ranked.findings_for) <= names
+
+
+def test_what_the_case_may_mention_is_not_called_missing(starter_graph: KnowledgeGraph) -> None:
+    missing = line(starter_graph, "Chest pain that came on at rest.", "unstable-angina").missing
+    assert "chest pain at rest" not in missing
+    assert "chest pain" not in missing
