@@ -8,12 +8,16 @@ from prompts.errors import InputError
 from prompts.tool_arguments import SearchLiterature as SearchArguments
 from tools.contract import ToolContext
 from tools.encoders import Encoder
-from tools.evidence import Evidence
+from tools.evidence import Evidence, Found
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.library.collection import Library
+from tools.library.collection import Library, LibraryHit
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import StoredDocument
 from tools.passages.quotes import rank_sentences
+
+# ours: cosine from which a question of unknown words is on a subject of the library. Forty questions of other fields
+# reach 0.36 at most, questions on its subjects 0.50 at least (see tests/agent/test_library_subject.py).
+ON_SUBJECT = 0.45
 
 
 class LibraryDocuments:
@@ -43,9 +47,20 @@ class LibraryDocuments:
         """Ids of the best documents for a query."""
         return [hit.document.id for hit in self._library.search(query, limit)]
 
+    def on_subject(self, text: str) -> bool:
+        """Whether a question or a window of the library is near a text."""
+        questions = self._library.search_questions(text, 1)
+        if questions and questions[0].similarity >= ON_SUBJECT:
+            return True
+        return any(f.stream == "dense" and (f.score or 0.0) >= ON_SUBJECT for f in _ways(self._library.search(text, 3)))
+
     def holds(self, id: str) -> bool:
         """Whether the library holds a document."""
         return self.get_document(id) is not None
+
+
+def _ways(hits: Sequence[LibraryHit]) -> list[Found]:
+    return [f for hit in hits for f in hit.found]
 
 
 class GraphTexts:

@@ -58,7 +58,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     names = Names(graph.graph)
     search = SearchLiterature(library, encoder, settings.literature)
     return Parts(
-        triage=TriageLocal(),
+        triage=TriageLocal(documents.on_subject),
         gate=CompletenessGateLocal(settings.gate),
         planner=PlannerLocal(documents.holds),
         tools=[

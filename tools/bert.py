@@ -21,8 +21,9 @@ class BertEncoder(nn.Module):
             hidden, heads, feedforward, dropout=0.0, activation="gelu", layer_norm_eps=EPSILON, batch_first=True
         )
         self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
-        self.word = nn.Embedding(vocabulary, hidden)
-        self.position = nn.Embedding(positions, hidden)
+        # Given weights: initialising them here would import torch's compiler, a second of start-up.
+        self.word = nn.Embedding(vocabulary, hidden, _weight=torch.empty(vocabulary, hidden))
+        self.position = nn.Embedding(positions, hidden, _weight=torch.empty(positions, hidden))
         self.segment = nn.Parameter(torch.zeros(hidden))
         self.norm = nn.LayerNorm(hidden, eps=EPSILON)
 

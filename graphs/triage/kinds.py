@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from graphs.triage import corrections, lexicon, questions
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.guards import HYPOTHETICAL, TEXTBOOK
+from graphs.triage.interventions import asks_effect
+
+OnSubject = Callable[[str], bool]
+"""Whether the library holds something on what a text asks."""
 
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 FEW = 15  # words of a bare list of complaints; ours
@@ -40,8 +45,13 @@ class Verdict(NamedTuple):
     leans: bool = False
 
 
-def classify(text: str, session: SessionView, *, has_options: bool = False) -> Verdict:
-    """The kind of a message; FOLLOW_UP is decided before, from the pending question."""
+def classify(
+    text: str, session: SessionView, *, has_options: bool = False, on_subject: OnSubject | None = None
+) -> Verdict:
+    """The kind of a message; FOLLOW_UP is decided before, from the pending question.
+
+    ``on_subject`` is asked last, of a question in which no word is known.
+    """
     hits = _medical_words(text)
     other = lexicon.OFF_TOPIC.search(text)
     outside = other is not None and all(WEAK.match(h) for h in hits)
@@ -58,9 +68,11 @@ def classify(text: str, session: SessionView, *, has_options: bool = False) -> V
     if outside and other:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field: {other[0]!r}")
     patient = describes_patient(text)
+    if patient and not session.case and asks_effect(text, _told_parts(text)):
+        return Verdict(Kind.EVIDENCE, f"asks what a treatment or test does; for context {patient}")
     if patient:
         return Verdict(Kind.CASE, patient)
-    return _in_session(text, session, bool(hits)) or _by_subject(text, hits)
+    return _in_session(text, session, bool(hits)) or _by_subject(text, hits, on_subject)
 
 
 def _medical_words(text: str) -> list[str]:
@@ -74,8 +86,7 @@ def _medical_words(text: str) -> list[str]:
 
 def describes_patient(text: str) -> str:
     """Why a message describes a patient; "" when it does not."""
-    sentences = questions.parts(text)
-    told = [part for s in sentences for part in _statements(s)]
+    told = _told_parts(text)
     complaint = next((m for m in map(lexicon.SYMPTOM.search, told) if m), None)
     header = lexicon.HEADER.search(text)
     if complaint:
@@ -89,6 +100,11 @@ def describes_patient(text: str) -> str:
     if own and not told and not TEXTBOOK.search(text) and not HYPOTHETICAL.search(text):
         return f"somebody's own complaint: {own[0]!r}, {asked[0]!r}"
     return ""
+
+
+def _told_parts(text: str) -> list[str]:
+    """What a message tells, beside what it asks."""
+    return [part for s in questions.parts(text) for part in _statements(s)]
 
 
 def _statements(sentence: str) -> list[str]:
@@ -138,10 +154,13 @@ def _in_session(text: str, session: SessionView, medical: bool) -> Verdict | Non
     return None
 
 
-def _by_subject(text: str, hits: list[str]) -> Verdict:
+def _by_subject(text: str, hits: list[str], on_subject: OnSubject | None) -> Verdict:
     if hits:
         return Verdict(Kind.EVIDENCE, f"a medical question: {hits[0]!r}")
+    asks = any(map(questions.is_question, questions.parts(text)))
     effect = EFFECT.search(text)
-    if effect and any(map(questions.is_question, questions.parts(text))):
+    if effect and asks:
         return Verdict(Kind.EVIDENCE, f"asks for an effect: {effect[0]!r}")
+    if asks and on_subject is not None and on_subject(text):
+        return Verdict(Kind.EVIDENCE, "asks for what the library holds")
     return Verdict(Kind.OUT_OF_SCOPE, "nothing medical was recognised" if text else "nothing was said")

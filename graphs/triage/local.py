@@ -8,7 +8,7 @@ from graphs.triage import corrections, lexicon, questions
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import load_rules, red_flags
 from graphs.triage.follow_up import Reply, read_reply
-from graphs.triage.kinds import Verdict, classify
+from graphs.triage.kinds import OnSubject, Verdict, classify
 from graphs.triage.options import parse_options
 from graphs.triage.standalone import stand_alone
 from tools.contract import Finding
@@ -37,9 +37,14 @@ class Turn(NamedTuple):
 
 
 class TriageLocal:
-    """Classifies a message by rules over words and forms, English and Chinese."""
+    """Classifies a message by rules over words and forms, English and Chinese.
 
-    def __init__(self) -> None:
+    Args:
+        on_subject: whether the library holds something on a question in which no word is known; None never asks.
+    """
+
+    def __init__(self, on_subject: OnSubject | None = None) -> None:
+        self._on_subject = on_subject
         load_rules()  # compiled here, not in a user's first question
 
     async def decide(self, message: str, session: SessionView) -> TriageDecision:
@@ -51,7 +56,7 @@ class TriageLocal:
         text = message.strip().replace("’", "'")
         language = _language(text, session)
         parsed = parse_options(text)
-        verdict = classify(text, session, has_options=bool(parsed.options))
+        verdict = classify(text, session, has_options=bool(parsed.options), on_subject=self._on_subject)
         if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
             flags = red_flags(text, language, exam=True)
             return TriageDecision(

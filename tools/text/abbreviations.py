@@ -98,11 +98,12 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bnon[- ](?:tender|itchy|pruritic|painful|specific) (?=[a-z])", re.IGNORECASE), ""),
     (
         re.compile(
-            r"\b(?:(?<=normally )|(?<=usually )|(?<=otherwise )|(?<=generally )|(?<=keep )|(?<=keeps )|(?<=very ))fit\b|"
-            r"\bfit (?=and (?:well|healthy|active)\b)",
+            r"\b(?:(?<=normally )|(?<=usually )|(?<=otherwise )|(?<=generally )|(?<=keep )|(?<=keeps )|(?<=very ))"
+            r"fit\b|"
+            r"\bfit(?= and (?:well|healthy|active)\b)",
             re.IGNORECASE,
         ),
-        "healthy ",
+        "healthy",
     ),
     (re.compile(r"\bPE(?=:)"), "physical examination"),
     (re.compile(r"↑\s*"), "raised "),

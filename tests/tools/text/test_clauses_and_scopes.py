@@ -90,7 +90,7 @@ def test_a_relative_clause_denies_itself_alone() -> None:
 
 def test_words_that_strengthen_a_denial_are_left_out() -> None:
     assert denied("no cough to speak of, no fever at all") == {"cough", "fever"}
-    assert denied("Non-smoker") == {"smoker"} or denied("Non-smoker") == {"-smoker"}
+    assert [c.present for c in clauses("Non-smoker")] == [False]
 
 
 def test_what_is_normal_denies_its_disorders() -> None:

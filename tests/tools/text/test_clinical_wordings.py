@@ -27,7 +27,7 @@ from tools.text.vital_signs import readings
         ("I've no temperature", "I've no fever"),
         ("D&V for 2/7", "diarrhoea and vomiting for 2 days"),
         ("I feel faint", "I feel light-headed"),
-        ("normally fit", "normally healthy "),
+        ("normally fit", "normally healthy"),
         ("he had a fit", "he had a fit"),
         ("a faint rash", "a slight rash"),
         ("non-tender nodes", "nodes"),
