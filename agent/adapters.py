@@ -47,6 +47,11 @@ class LibraryDocuments:
         """Ids of the best documents for a query."""
         return [hit.document.id for hit in self._library.search(query, limit)]
 
+    def whole(self, id: str) -> str:
+        """Title and text of a document; "" for one that the library does not hold."""
+        document = self.get_document(id)
+        return f"{document.title}. {document.text}" if document is not None else ""
+
     def on_subject(self, text: str) -> bool:
         """Whether a question or a window of the library is near a text."""
         questions = self._library.search_questions(text, 1)

@@ -70,7 +70,9 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         ],
         selector=SelectorLocal(encoder),
         filter=DocumentFilterLocal(encoder, texts.wordings),
-        answerer=AnswererLocal(SentenceRanking(encoder), encoder, texts, names.found_in),
+        answerer=AnswererLocal(
+            SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
+        ),
         verifier=VerifierLocal(encoder),
         look_up=lambda case, language, known: graph.look_up(case, language, known=known),
         requirements=requirements,

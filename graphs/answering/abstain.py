@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphs.answering.contract import AnswerView, Draft
 from graphs.answering.notices import notice
+from graphs.answering.ports import WholeText
 from graphs.judging.key_terms import KeyTerms
 from tools.contract import Notice
 from tools.evidence import Evidence
@@ -25,8 +26,9 @@ def abstained(view: AnswerView, terms: Sequence[str] = (), more: Sequence[Notice
     )
 
 
-def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms) -> list[str]:
-    """Rare names of the question that neither the evidence nor an answered question mentions."""
+def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms, whole: WholeText) -> list[str]:
+    """Rare names of the question that neither the documents of the evidence nor an answered question mention."""
     texts = [f"{e.title}. {e.text}" for e in evidence if e.citable]
+    texts += [whole(document) for document in dict.fromkeys(e.document_id for e in evidence if e.citable)]
     texts += [f"{a.question} {a.evidence.title}. {a.evidence.text}" for a in view.answered if a.evidence.citable]
     return terms.uncovered(view.question, texts)

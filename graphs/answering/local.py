@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 
 from graphs.answering.abstain import abstained, unmentioned
@@ -12,7 +12,7 @@ from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
 from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.ports import GraphEntries, SentenceRanker
+from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
@@ -41,6 +41,7 @@ class AnswererLocal:
         encoder: scores them; also tells rare words.
         graph: entries of the knowledge graph that the view does not hold.
         synonyms: other names of what a text mentions; for a Chinese text the English ones.
+        whole: the whole text of a document that evidence is cut from. known: words in use in the library.
         today: the date for review dates.
     """
 
@@ -52,9 +53,13 @@ class AnswererLocal:
         synonyms: Synonyms | None = None,
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
         settings: AnswerSettings | None = None,
+        *,
+        whole: WholeText = lambda _id: "",
+        known: Collection[str] = frozenset(),
     ) -> None:
         settings = settings or AnswerSettings()
-        self._terms = KeyTerms(encoder, synonyms)
+        self._terms = KeyTerms(encoder, synonyms, known)
+        self._whole = whole
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
         self._chooser = OptionChooser(self._extractor, self._terms, settings.choice)
         self._writer = DifferentialWriter(self._extractor, graph, settings.differential)
@@ -73,7 +78,7 @@ class AnswererLocal:
             return abstained(view)
         if view.kind == Kind.MULTIPLE_CHOICE:
             return self._multiple_choice(view, evidence, query)
-        missing = unmentioned(view, evidence, self._terms) if view.kind == Kind.EVIDENCE else []
+        missing = unmentioned(view, evidence, self._terms, self._whole) if view.kind == Kind.EVIDENCE else []
         if missing:
             return abstained(view, missing)
         scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed)

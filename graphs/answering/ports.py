@@ -1,11 +1,14 @@
-"""What the local answerer is lent: a ranker of sentences and the entries of the knowledge graph."""
+"""What the local answerer is lent: a ranker of sentences, whole documents, the knowledge graph's entries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tools.evidence import Evidence
+
+WholeText = Callable[[str], str]
+"""The whole text of a document by its id, "" for one that is not kept whole."""
 
 
 class SentenceRanker(Protocol):

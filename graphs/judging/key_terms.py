@@ -3,16 +3,20 @@
 A question about a drug or a disease that no evidence mentions must not be answered from evidence about its neighbours.
 An English word is rare when the encoder's vocabulary cuts it into several pieces; a Chinese one when the dictionary
 knows no word there. Words that describe rather than name (adjectives, verb forms) do not count.
+
+A medicine is mentioned by any of its names, its class included. A rare word that the library knows elsewhere and that
+is no medicine is an everyday word; a medicine that it knows may be missing beside others that are mentioned.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from rapidfuzz.distance import Levenshtein
 
 from tools.encoders import Encoder
+from tools.medicines.names import other_names
 from tools.text.language import HAN, language_of
 from tools.text.tokens import STOP, STOP_ZH, stem
 
@@ -30,6 +34,8 @@ DESCRIPTIVE = tuple(
 )
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
 WORD = re.compile(r"[A-Za-z]+")
+# Endings of the names of bacteria, which texts shorten (Helicobacter, H. pylori); ours.
+GENUS = re.compile(r"(?:bacter|bacteri(?:a|um)|coccus|cocci|ella|monas|bacillus|ichia|idium|idia|philus|plasma)$")
 CHINESE_RUN = 3  # ours: single characters in a row that no dictionary joins
 CHINESE_COMMON = frozenset(
     "对于与或及在从由被把将让使给向往到按为以之其此该每各某何能会可应需要不没未无有用服吃打做时后前中内外上下多少大小"
@@ -37,35 +43,67 @@ CHINESE_COMMON = frozenset(
 
 
 class KeyTerms:
-    """Finds the rare names of a question and says which of them no text mentions."""
+    """Finds the rare names of a question and says which of them no text mentions.
 
-    def __init__(self, encoder: Encoder, synonyms: Synonyms | None = None) -> None:
+    Args:
+        encoder: tells rare words.
+        synonyms: other names of what a text mentions, beside those of medicines.
+        known: words in lower case that are in use somewhere in the library.
+    """
+
+    def __init__(
+        self, encoder: Encoder, synonyms: Synonyms | None = None, known: Collection[str] = frozenset()
+    ) -> None:
         self._encoder = encoder
         self._synonyms = synonyms or (lambda _text: {})
+        self._known = known
 
     def equivalents(self, text: str) -> list[str]:
         """The first other name of each thing that a text mentions (for a Chinese text its English name), each once."""
         return list(dict.fromkeys(names[0] for names in self._synonyms(text).values() if names))
 
     def uncovered(self, question: str, texts: Iterable[str]) -> list[str]:
-        """Rare names of the question that no text mentions, in order; spelling variants and synonyms count."""
+        """Rare names of the question that no text mentions, in order; spelling variants and synonyms count.
+
+        Empty when all that is missing are medicines that are in use elsewhere, and at least as many are mentioned.
+        """
         body = " ".join(texts)
-        known = self._synonyms(question)
-        rest = question
-        for mention, names in known.items():
-            if any(_mentions(body, name) for name in (mention, *names)):
-                rest = re.sub(re.escape(mention), " ", rest, flags=re.IGNORECASE)
+        rest = _without(question, self._synonyms(question), body)
         if language_of(question) == "zh":
             return [name for name in unknown_runs(rest) if name not in body]
+        medicines = other_names(question)
+        rest = _without(rest, medicines, body)
+        absent = [m for m in medicines if m in rest and _lower(m)]
         vocabulary = {w.lower() for w in WORD.findall(body)}
-        missing = [w for w in self._rare(rest) if not _has(vocabulary, w.lower())]
-        return list(dict.fromkeys(missing))
+        strange = [w for w in self._rare(_blank(rest, absent)) if not self._said(w, vocabulary, body)]
+        if strange or len(absent) > len(medicines) - len(absent):
+            return list(dict.fromkeys([*absent, *strange]))
+        return []
+
+    def _said(self, word: str, vocabulary: set[str], body: str) -> bool:
+        """Whether texts mention a rare word, or it is one that the library uses elsewhere, not as a name."""
+        lower = word.lower()
+        if _has(vocabulary, lower) or (GENUS.search(lower) and re.search(rf"\b{word[0].upper()}\. [a-z]+", body)):
+            return True
+        return word.islower() and lower in self._known
 
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
         candidates = [(w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and _lower(w)]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
+
+
+def _without(text: str, named: Mapping[str, Sequence[str]], body: str) -> str:
+    """The text without the names that the body mentions, by any other name."""
+    return _blank(text, [m for m, names in named.items() if any(_mentions(body, name) for name in (m, *names))])
+
+
+def _blank(text: str, names: Sequence[str]) -> str:
+    for name in names:
+        whole = re.escape(name) if HAN.search(name) else rf"\b{re.escape(name)}\b"
+        text = re.sub(whole, " ", text, flags=re.IGNORECASE)
+    return text
 
 
 def unknown_runs(text: str) -> list[str]:

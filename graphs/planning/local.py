@@ -23,6 +23,7 @@ TERMS = 6  # ours: leading findings that become search terms
 DOCUMENTS = 5  # ours: best documents that are read closely
 LIMIT, RELAXED_LIMIT = 8, 16  # ours: documents asked of the literature, and after it gave nothing
 RELAXED_TERMS = 3  # ours: terms of the relaxed search
+MOST_REQUIREMENTS = 10  # the limit of the gap tool's schema
 LEADS = 0.5  # ours: share of belief from which the first disease itself is searched for
 FAILED = (Outcome.NOTHING_FOUND, Outcome.UNAVAILABLE)
 # A question that every case asks; no stored question answers it.
@@ -82,7 +83,8 @@ class PlannerLocal:
         arguments: dict[str, Any] = {"question": _question(view)}
         leading = _likely(view) if view.kind == "case" else []
         if leading:
-            arguments["requirements"] = requirements(view.question, view.kind, view.language, view.options, leading)[:10]
+            wanted = requirements(view.question, view.kind, view.language, view.options, leading)
+            arguments["requirements"] = wanted[:MOST_REQUIREMENTS]
         return [PlannedCall(tool=GAPS, arguments=arguments, reason=reason)]
 
     def _documents(self, view: ResearchView) -> tuple[list[str], str]:

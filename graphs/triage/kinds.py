@@ -50,7 +50,7 @@ def classify(
 ) -> Verdict:
     """The kind of a message; FOLLOW_UP is decided before, from the pending question.
 
-    ``on_subject`` is asked last, of a question in which no word is known.
+    ``on_subject`` is asked of a question in which no word is known, or only words of another field are.
     """
     hits = _medical_words(text)
     other = lexicon.OFF_TOPIC.search(text)
@@ -65,7 +65,7 @@ def classify(
         return Verdict(Kind.SMALL_TALK, "nothing but courtesy")
     if lexicon.MAKE.search(text):
         return Verdict(Kind.OUT_OF_SCOPE, "asks for a product of writing or code")
-    if outside and other:
+    if outside and other and not (on_subject is not None and on_subject(text)):
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field: {other[0]!r}")
     patient = describes_patient(text)
     if patient and not session.case and asks_effect(text, _told_parts(text)):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphs.judging.polarity import NEGATION, clauses
 from tools.evidence import Evidence, Frozen, Statement
+from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 # A figure that stands alone: not the digits of a code (J93.1) or of a name (CA19).
@@ -18,7 +20,7 @@ NUMBER_WORDS = {
 }  # fmt: skip
 CODE = re.compile(r"\b[A-Z]\d\d(?:\.\w+)?\b")  # an ICD-10 code
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
-FRAME = frozenset(tokens("fits this case against watch 符合本例 与本例不符 警示"))
+FRAMES = {"en": "fits this case against watch", "zh": "符合本例 与本例不符 警示"}
 
 
 class SupportSettings(Frozen):
@@ -42,6 +44,12 @@ class Check:
     disagrees: str
 
 
+@lru_cache(maxsize=2)
+def _frame(language: str) -> frozenset[str]:
+    """Words of the frames in one language: the dictionary that cuts Chinese is not loaded for English."""
+    return frozenset(tokens(FRAMES[language]))
+
+
 def identical(statement: str, quotes: Sequence[str]) -> bool:
     """Whether a statement is one of its quotes, or its quotes in a row, white space and a final stop aside."""
     plain = _plain(statement)
@@ -55,7 +63,7 @@ def check(statement: Statement, evidence: Sequence[Evidence]) -> Check:
     if identical(statement.text, quotes):
         return Check(1.0, "")
     held = {t for q in quotes for t in tokens(q)} | {t for e in evidence for t in _names(e)}
-    wanted = set(tokens(CODE.sub(" ", rest))) - FRAME
+    wanted = set(tokens(CODE.sub(" ", rest))) - _frame(language_of(rest))
     share = len(wanted & held) / len(wanted) if wanted else 1.0
     if numbers(rest) - {n for q in quotes for n in numbers(q)}:
         return Check(share, "numbers")
