@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
 from agent.loop import arun, run, submit
+from agent.messages import check_message
 from agent.sessions import (
     Home,
     check_session_id,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from graphs.clinical import Machine
 
 RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
-NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8
 DURABILITY = "sync"  # a finished node is on disk before the next begins
 
 
@@ -265,21 +264,6 @@ class Session:
     def delete(self) -> None:
         """Delete the session with its checkpoints, traces and texts."""
         self._agent.delete_session(self.id)
-
-
-def check_message(text: str, limit: int) -> str:
-    """The message, stripped; raises InputError when it is empty, too long or not text."""
-    if NOT_TEXT.search(text):
-        raise InputError("The message is not text.", "Send plain text; a file is added with `anamnesis library add`.")
-    stripped = text.strip()
-    if not stripped:
-        raise InputError("The message is empty.", "Describe a case or ask a question.")
-    if len(stripped) > limit:
-        raise InputError(
-            f"The message has {len(stripped):,} characters; at most {limit:,} are taken.",
-            "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
-        )
-    return stripped
 
 
 def _config(session: str) -> Any:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from prompts.errors import DataError
 
+REBUILD = "Run `anamnesis setup --rebuild`."  # the advice for anything built that cannot be read
+
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part."""

@@ -107,9 +107,9 @@ def setup(
 @app.command()
 def version() -> None:
     """Print the version."""
-    from anamnesis import __version__
+    from importlib.metadata import version as installed
 
-    typer.echo(f"anamnesis {__version__}")
+    typer.echo(f"anamnesis {installed('anamnesis')}")
 
 
 def run() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from agent.agent import Agent, Step, check_message
+from agent.agent import Agent, Step
 from agent.cli.render import console, show_answer, show_step
+from agent.messages import check_message
 from agent.settings import load_settings
 from graphs.answering.contract import Answer
 from prompts.errors import InputError

@@ -32,7 +32,7 @@ class ExtractSettings(Frozen):
     Attributes:
         limit: statements at most, qualifying sentences left out of the count.
         pool: ranked sentences that are scored.
-        title: weight of the title of its document in the relevance of a sentence.
+        document: weight of its document, title and best piece, in the relevance of a sentence.
         direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
         nearly: share of the best relevance that such a sentence needs for it.
         floor: relevance from which a sentence may be stated.
@@ -44,7 +44,7 @@ class ExtractSettings(Frozen):
 
     limit: int = 6
     pool: int = 24
-    title: float = 0.2
+    document: float = 0.3
     direct: float = 0.08
     nearly: float = 0.75
     floor: float = 0.38
@@ -109,18 +109,29 @@ class Extractor:
         return [replace(s, score=s.score + bonus) if s.score >= near and opens(s.text) else s for s in row]
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
-        """For each query the pool, in its order, with its relevance to the query: one encoder call for all."""
-        titles = list(dict.fromkeys(p.evidence.title or p.text for p in pool))
-        table = self.relevance.score(queries, [*(p.text for p in pool), *titles]).relevance
-        column = {title: len(pool) + i for i, title in enumerate(titles)}
-        share = self.settings.title
+        """For each query the pool, in its order, with its relevance to the query, that of its document included."""
+        table = self.relevance.score(queries, [p.text for p in pool]).relevance
+        whole = self._documents(queries, pool)
+        share = self.settings.document
         return [
             [
-                replace(p, score=float((1 - share) * row[i] + share * row[column[p.evidence.title or p.text]]))
+                replace(p, score=float((1 - share) * row[i] + share * documents[p.evidence.document_id]))
                 for i, p in enumerate(pool)
             ]
-            for row in table
+            for row, documents in zip(table, whole, strict=True)
         ]
+
+    def _documents(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[dict[str, float]]:
+        """For each query the relevance of each document of the pool: that of its best piece with its title."""
+        pieces = list({p.evidence.id: p.evidence for p in pool}.values())
+        table = self.relevance.score(queries, [f"{e.title}. {e.text}" if e.title else e.text for e in pieces]).relevance
+        out: list[dict[str, float]] = []
+        for row in table:
+            best: dict[str, float] = {}
+            for item, value in zip(pieces, row, strict=True):
+                best[item.document_id] = max(float(value), best.get(item.document_id, 0.0))
+            out.append(best)
+        return out
 
     def choose(self, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
         """The sentences to state, best first; none when the best is not relevant enough."""

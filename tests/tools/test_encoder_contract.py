@@ -11,14 +11,13 @@ from prompts.errors import DataError, InputError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import (
     Encoder,
-    MedCPTEncoder,
     MiniLMEncoder,
-    SentenceTransformerEncoder,
     Vectors,
     load_encoder,
     minilm_folder,
     verify_checksum,
 )
+from tools.encoders_on_disk import MedCPTEncoder, SentenceTransformerEncoder
 
 TEXTS = [
     "Croup is treated with a single dose of dexamethasone.",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from prompts.errors import DataError
-from tools.files import write_atomic
+from tools.files import REBUILD, write_atomic
 
 MANIFEST = "manifest.json"
 ATTEMPTS = 10  # ours: a reader meets a writer that often in a row only if something is wrong
@@ -64,7 +64,7 @@ def read_current(folder: Path, read: Callable[[bytes], Content]) -> Content:
             return read(manifest)
         except FileNotFoundError as error:
             if _manifest(folder) == manifest:
-                raise DataError(f"A file of {folder.name} is missing.", "Build it again.") from error
+                raise DataError(f"A file of {folder.name} is missing.", REBUILD) from error
         except DataError:
             if _manifest(folder) == manifest:
                 raise

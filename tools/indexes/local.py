@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
-from tools.files import locked
+from tools.files import REBUILD, locked
 from tools.indexes.contract import Entry, Filter, Hit, Manifest
 from tools.indexes.generations import checksum, generation_name, publish, read_current, unfinished
 from tools.indexes.lexical import Lexicon
@@ -149,15 +149,15 @@ class LocalIndex:
         if not files.is_dir():
             raise FileNotFoundError(files)
         if checksum(files) != manifest.checksum:
-            raise DataError(f"The index {folder.name} is damaged.", "Build it again.")
+            raise DataError(f"The index {folder.name} is damaged.", REBUILD)
         index = cls(manifest.encoder, manifest.dimension)
         try:
             entries = ENTRIES.validate_json((files / "entries.json").read_bytes())
             index.add(entries, np.load(files / "vectors.npy", allow_pickle=False))
         except (ValueError, InputError) as error:
-            raise DataError(f"The index {folder.name} cannot be read.", "Build it again.") from error
+            raise DataError(f"The index {folder.name} cannot be read.", REBUILD) from error
         if len(index) != manifest.count:
-            raise DataError(f"The index {folder.name} holds another number of rows than it says.", "Build it again.")
+            raise DataError(f"The index {folder.name} holds another number of rows than it says.", REBUILD)
         index._lexicon = Lexicon.load(files / "bm25", len(entries))
         index._lexicon_rows = np.arange(len(entries))
         index.manifest = manifest

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from prompts.errors import DataError
+from tools.files import REBUILD
 from tools.indexes.contract import Manifest
 
 FORMAT = 1  # raised with every change of the files
@@ -22,7 +23,7 @@ def read_manifest(folder: Path, raw: bytes, encoder_name: str, dimension: int) -
     except (ValueError, ValidationError) as error:
         raise DataError(f"The manifest of the index {folder.name} is damaged.", "Build the index again.") from error
     if manifest.format != FORMAT or manifest.similarity != SIMILARITY:
-        raise DataError(f"The index {folder.name} has format {manifest.format}, not {FORMAT}.", "Build it again.")
+        raise DataError(f"The index {folder.name} has format {manifest.format}, not {FORMAT}.", REBUILD)
     if (manifest.encoder, manifest.dimension) != (encoder_name, dimension):
         raise DataError(
             f"The index {folder.name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Frozen
-from tools.files import locked
+from tools.files import REBUILD, locked
 from tools.indexes.contract import Entry
 from tools.indexes.generations import generation_name, publish, read_current, unfinished
 from tools.indexes.local import LocalIndex
@@ -95,9 +95,9 @@ def read_manifest(raw: bytes) -> LibraryManifest:
     try:
         manifest = LibraryManifest.model_validate_json(raw)
     except ValidationError as error:
-        raise DataError("The manifest of the library is damaged.", "Build the library again.") from error
+        raise DataError("The manifest of the library is damaged.", REBUILD) from error
     if manifest.format != FORMAT:
-        raise DataError(f"The library has format {manifest.format}, not {FORMAT}.", "Build the library again.")
+        raise DataError(f"The library has format {manifest.format}, not {FORMAT}.", REBUILD)
     return manifest
 
 

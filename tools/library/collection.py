@@ -14,6 +14,7 @@ from prompts.errors import DataError, InputError
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, Found, Frozen
+from tools.files import REBUILD
 from tools.fusion import reciprocal_rank_fusion
 from tools.indexes.contract import Filter, Hit
 from tools.indexes.generations import read_current
@@ -87,15 +88,13 @@ class Library:
         manifest = read_manifest(raw)
         files = folder / manifest.generation
         if (manifest.encoder, manifest.dimension) != (encoder.name, encoder.dimension):
-            raise DataError(
-                f"The library was built with {manifest.encoder}, not with {encoder.name}.", "Build the library again."
-            )
+            raise DataError(f"The library was built with {manifest.encoder}, not with {encoder.name}.", REBUILD)
         try:
             documents = DOCUMENTS.validate_json((files / "documents.json").read_bytes())
         except ValidationError as error:
-            raise DataError("The documents of the library are damaged.", "Build the library again.") from error
+            raise DataError("The documents of the library are damaged.", REBUILD) from error
         if len(documents) != manifest.documents:
-            raise DataError("The library holds another number of documents than it says.", "Build the library again.")
+            raise DataError("The library holds another number of documents than it says.", REBUILD)
         texts, windows, questions = (
             LocalIndex.load(files / name, encoder.name, encoder.dimension)
             for name in ("documents", "windows", "questions")

@@ -83,7 +83,9 @@ def _table() -> tuple[dict[str, _Entry], re.Pattern[str]]:
             names = unique([generic, *others])
             entry = _Entry(generic, group["class"][0], tuple(unique([*names, *group["class"]])), False)
             table |= {_key(name): entry for name in names if _key(name) not in table}
-        table |= {_key(word): _Entry("", group["class"][0], tuple(group["class"]), True) for word in group.get("words", ())}
+        table |= {
+            _key(word): _Entry("", group["class"][0], tuple(group["class"]), True) for word in group.get("words", ())
+        }
     for name in unique([name for group in groups for name in group["class"]]):
         table.setdefault(_key(name), _of_class(name, [g for g in groups if name in g["class"]]))
     longest = sorted(table, key=lambda name: (-len(name), name))

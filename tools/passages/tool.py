@@ -11,6 +11,7 @@ from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, Found, Origin, Status
+from tools.files import REBUILD
 from tools.passages.contract import DocumentSource, StoredDocument
 from tools.passages.neighbours import leans_back, leans_on_next
 from tools.passages.pool import PassagePool
@@ -74,7 +75,7 @@ class RetrievePassages:
                 "Use ids from search_literature, or leave documents empty to read the best ones for the query.",
             )
         if unknown:
-            raise DataError(f"The search names documents that are not stored: {unknown}.", "Build the library again.")
+            raise DataError(f"The search names documents that are not stored: {unknown}.", REBUILD)
         return [document for document in found.values() if document is not None]
 
     def _read(self, arguments: Arguments, documents: Sequence[StoredDocument]) -> tuple[int, list[Evidence]]:
