@@ -13,12 +13,23 @@ from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.extractive import Extractor, Sentence
 from graphs.judging.key_terms import KeyTerms
 from graphs.judging.polarity import Reply, clauses, is_alternative, negated, reply_of
+from graphs.judging.subjects import about
+from graphs.triage.kinds import describes_patient
+from graphs.triage.questions import is_question, parts
 from tools.contract import RankedDisease
+from tools.encoders import Vectors
 from tools.evidence import Evidence, Frozen
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
+FIRST = re.compile(r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先", re.IGNORECASE)
+# A sentence that says of all it lists that it is no good; ours.
+UNFIT = re.compile(
+    r"\b(?:ineffective|too slow|unhelpful|harmful|(?:should|must|to) be avoided|not recommended|(?:adds?|of) little|"
+    r"no (?:benefit|role|place|use)|(?:do|does|did) not help)\b|无效|应避免|不推荐",
+    re.IGNORECASE,
+)
 WORDS = {
     Reply.YES: {"en": "yes", "zh": "是"},
     Reply.NO: {"en": "no", "zh": "否"},
@@ -33,9 +44,12 @@ class ChoiceSettings(Frozen):
         pool: sentences proposed by the stem, and by the options, each.
         floor: support that the best option needs. margin: its lead over the second, as a share of its own support.
         low, high: cosines between option and sentence that count 0 and 1.
+        later: weight of a sentence that does not say what comes first, when the question asks for that.
         fuzzy: similarity of names, 0..100, from which an option is a disease of the differential.
         disease: weight of the share of belief of such a disease.
-        stem: relevance to the stem that a supporting sentence needs.
+        stem: relevance to the stem that the document of a supporting sentence needs in its best sentence.
+        document: weight in it of the document's best sentence: a story is near what it is about, not the treatment.
+        elsewhere: weight of a sentence that is not about what the question names, where a document is.
         translated: share of the names of a translated question that a sentence must hold.
         reading: leading sentences that a closed question is read from; band: how far below the first they may lie.
     """
@@ -48,6 +62,9 @@ class ChoiceSettings(Frozen):
     fuzzy: float = 88.0
     disease: float = 0.5
     stem: float = 0.28
+    document: float = 0.65
+    elsewhere: float = 0.4
+    later: float = 0.75
     translated: float = 0.8
     reading: int = 3
     band: float = 0.08
@@ -139,7 +156,7 @@ class OptionChooser:
         contexts = [f"{s.evidence.title}. {s.text}" if s.evidence.title else s.text for s in pool]
         to_stem = self._extractor.relevance.score([stem], contexts).relevance[0]
         dense = self._extractor.relevance.score(list(texts.values()), [s.text for s in pool]).dense
-        near = np.where(to_stem >= self.settings.stem, to_stem, 0.0)
+        near = self._near(stem, pool, to_stem)
         low, high = self.settings.low, self.settings.high
         closeness = np.clip((dense - low) / (high - low), 0.0, 1.0)
         own = _own_words(stem, texts)
@@ -147,12 +164,31 @@ class OptionChooser:
         best: dict[str, Sentence] = {}
         for row, label in enumerate(texts):
             held = [_holds(own[label], s) for s in pool]
-            values = [float(near[i]) * (0.6 * held[i] + 0.4 * float(closeness[row, i])) for i in range(len(pool))]
+            values = [float(near[i]) * _fit(held[i], float(closeness[row, i])) for i in range(len(pool))]
             at = int(np.argmax(values))
-            support[label] = values[at] if held[at] > 0 else 0.5 * values[at]  # ours: half without a word of its own
+            support[label] = values[at] if (held[at] or 0.0) > 0 else 0.5 * values[at]  # ours: half without a word of its own
             if support[label] >= self.settings.floor:
                 best[label] = pool[at]
         return support, best
+
+    def _near(self, stem: str, pool: Sequence[Sentence], to_stem: Vectors) -> Vectors:
+        """How near each sentence is to the stem, 0..1, with its document, and 0 below the least.
+
+        A sentence about something else than what the stem names counts less.
+        """
+        best: dict[str, float] = {}
+        for sentence, value in zip(pool, to_stem, strict=True):
+            key = sentence.evidence.document_id
+            best[key] = max(float(value), best.get(key, 0.0))
+        share = self.settings.document
+        whole = np.array([best[s.evidence.document_id] for s in pool])
+        near = np.where(whole >= self.settings.stem, (1 - share) * to_stem + share * whole, 0.0)
+        asked = _asked(stem)
+        on_subject = about([(s.evidence.title, s.text) for s in pool], asked, self._terms.subjects(asked))
+        near = near * np.where(on_subject, 1.0, self.settings.elsewhere)
+        if FIRST.search(asked) and any(FIRST.search(s.text) for s in pool):
+            near = near * np.where([bool(FIRST.search(s.text)) for s in pool], 1.0, self.settings.later)
+        return np.asarray(near, dtype=np.float32)
 
     def _best(self, total: Mapping[str, float]) -> str | None:
         ordered = sorted(total, key=lambda o: (-total[o], o))
@@ -174,6 +210,12 @@ def _stem(question: str, options: Mapping[str, str]) -> str:
     return " ".join(question.split())
 
 
+def _asked(stem: str) -> str:
+    """What a stem asks, without the story in front: a disease that a patient once had is not the subject."""
+    asked = " ".join(s for s in parts(stem) if is_question(s))
+    return asked or ("" if describes_patient(stem) else stem)
+
+
 def _own_words(stem: str, texts: Mapping[str, str]) -> dict[str, set[str]]:
     """The words of each option that neither the stem nor every option holds."""
     bags = {label: set(tokens(text)) for label, text in texts.items()}
@@ -182,14 +224,19 @@ def _own_words(stem: str, texts: Mapping[str, str]) -> dict[str, set[str]]:
     return {label: (bag - common - asked) or (bag - common) or bag for label, bag in bags.items()}
 
 
-def _holds(wanted: set[str], sentence: Sentence) -> float:
-    """Share of the wanted words in a sentence or its title, 0 when the clause that holds most of them is denied."""
+def _fit(held: float | None, closeness: float) -> float:
+    """How well a sentence fits an option: words first, then meaning (shares ours); 0 for one that it denies."""
+    return 0.0 if held is None else 0.6 * held + 0.4 * closeness
+
+
+def _holds(wanted: set[str], sentence: Sentence) -> float | None:
+    """Share of the wanted words in a sentence or its title, None when the clause that holds most of them is denied."""
     if not wanted:
         return 0.0
     said = wanted & set(tokens(sentence.text))
     best = max(clauses(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
-    if said and negated(best):
-        return 0.0
+    if said and (negated(best) or UNFIT.search(sentence.text)):
+        return None
     return len(said | (wanted & set(tokens(sentence.evidence.title)))) / len(wanted)
 
 

@@ -47,8 +47,8 @@ class ExtractSettings(Frozen):
     document: float = 0.3
     direct: float = 0.08
     nearly: float = 0.75
-    floor: float = 0.38
-    lead: float = 0.38
+    floor: float = 0.36
+    lead: float = 0.36
     band: float = 0.30
     answered: float = 0.75
     near: float = 0.55

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from rapidfuzz.distance import Levenshtein
 
 from tools.encoders import Encoder
+from tools.literature.word_lists import MEDICAL_ENDING
 from tools.medicines.names import other_names
 from tools.text.language import HAN, language_of
 from tools.text.tokens import STOP, STOP_ZH, stem
@@ -23,15 +24,20 @@ from tools.text.tokens import STOP, STOP_ZH, stem
 Synonyms = Callable[[str], Mapping[str, Sequence[str]]]
 """For a text: each medical name found in it, as written, with its other names (English ones for a Chinese text)."""
 
+Subject = tuple[str, ...]
+"""The names of one thing, the first as it was written."""
+
 PIECES = 3  # ours: word pieces from which a word is rare; on 419 questions with known answers it marked under 1 %
-LETTERS = 8  # ours: shorter rare words are mostly everyday ones (phlegm, germs)
+LETTERS = 7  # ours: shorter rare words are mostly everyday ones (phlegm, grumpy)
 NAME_LETTERS = 4  # ours: the shortest capitalised name
 PREFIX = 5  # ours: letters that inflections of one word share (myasthenic, myasthenia)
 SPELLING = 1  # ours: letters in which two spellings of a long word may differ
 # Endings of words that describe or abstract rather than name; ours.
 DESCRIPTIVE = tuple(
-    "ic al ar ous ive ed ing ly able ible ary ory less ful ence ance tion sion ness ment ity ship".split()
+    "ic al ar ous ive ed ing ly able ible ary ory less ful ence ance tion sion ness ment ity ship ist".split()
 )
+COMPOUND = ("out", "over", "under", "up", "down", "back", "hand")  # ours: first parts of everyday compounds (outgrow)
+DISEASE = ("itis", "osis")  # ours: endings by which two diseases of one organ differ (pneumonitis, pneumonia)
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
 WORD = re.compile(r"[A-Za-z]+")
 # Endings of the names of bacteria, which texts shorten (Helicobacter, H. pylori); ours.
@@ -62,6 +68,10 @@ class KeyTerms:
         """The first other name of each thing that a text mentions (for a Chinese text its English name), each once."""
         return list(dict.fromkeys(names[0] for names in self._synonyms(text).values() if names))
 
+    def subjects(self, text: str) -> list[Subject]:
+        """What a text names, each by all its names; medicines are left out."""
+        return [(mention, *names) for mention, names in self._synonyms(text).items()]
+
     def uncovered(self, question: str, texts: Iterable[str]) -> list[str]:
         """Rare names of the question that no text mentions, in order; spelling variants and synonyms count.
 
@@ -85,7 +95,7 @@ class KeyTerms:
         lower = word.lower()
         if _has(vocabulary, lower) or (GENUS.search(lower) and re.search(rf"\b{word[0].upper()}\. [a-z]+", body)):
             return True
-        return word.islower() and lower in self._known
+        return word.islower() and lower in self._known and not MEDICAL_ENDING.search(lower)
 
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
@@ -96,7 +106,7 @@ class KeyTerms:
 
 def _without(text: str, named: Mapping[str, Sequence[str]], body: str) -> str:
     """The text without the names that the body mentions, by any other name."""
-    return _blank(text, [m for m, names in named.items() if any(_mentions(body, name) for name in (m, *names))])
+    return _blank(text, [m for m, names in named.items() if any(mentions(body, name) for name in (m, *names))])
 
 
 def _blank(text: str, names: Sequence[str]) -> str:
@@ -133,14 +143,20 @@ def _is_name(question: str, word: str, at: int, pieces: int) -> bool:
     capitalised = word[0].isupper() and before != "" and before[-1] not in ".?!:"
     if capitalised:
         return pieces > 1
-    return pieces >= PIECES and len(word) >= LETTERS and not word.lower().endswith(DESCRIPTIVE)
+    everyday = word.lower().endswith(DESCRIPTIVE) or word.lower().startswith(COMPOUND)
+    return pieces >= PIECES and len(word) >= LETTERS and not everyday
 
 
 def _has(vocabulary: set[str], word: str) -> bool:
     plain = _plain(word)
     if word in vocabulary or any(stem(word) == stem(v) for v in vocabulary if v[:2] == word[:2]):
         return True
-    return any(_same(plain, _plain(v)) for v in vocabulary if len(v) >= PREFIX)
+    return any(_same(plain, _plain(v)) and _one_disease(word, v) for v in vocabulary if len(v) >= PREFIX)
+
+
+def _one_disease(word: str, other: str) -> bool:
+    """Whether nothing in their endings makes two forms of one stem two diseases (bronchitis, bronchitic are one)."""
+    return other.endswith("ic") or all(word.endswith(e) == other.endswith(e) for e in DISEASE)
 
 
 def _same(left: str, right: str) -> bool:
@@ -156,7 +172,8 @@ def _plain(word: str) -> str:
     return word
 
 
-def _mentions(body: str, name: str) -> bool:
+def mentions(body: str, name: str) -> bool:
+    """Whether a text holds a name, as a word or the beginning of one."""
     if HAN.search(name):
         return name in body
     return re.search(rf"\b{re.escape(name)}", body, re.IGNORECASE) is not None
