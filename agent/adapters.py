@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from prompts.errors import InputError
+from prompts.errors import InputError, ServiceError
 from prompts.tool_arguments import SearchLiterature as SearchArguments
-from tools.contract import ToolContext
+from tools.contract import Outcome, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.knowledge_graph.lookup import KnowledgeGraph
@@ -106,7 +107,10 @@ class GapSearch:
     def __init__(self, tool: SearchLiterature) -> None:
         self._tool = tool
 
-    async def __call__(self, query: str, limit: int) -> list[Evidence]:
-        """Evidence for a query."""
-        artifact = await self._tool.run(SearchArguments(query=query, limit=limit), ToolContext(question=query))
+    async def __call__(self, query: str, limit: int, context: ToolContext) -> list[Evidence]:
+        """Evidence for a query; raises ServiceError when the search failed and gave nothing."""
+        topic = replace(context, question=query, kind="evidence", findings=[])  # a topic, not the patient's story
+        artifact = await self._tool.run(SearchArguments(query=query, limit=limit), topic)
+        if artifact.outcome is Outcome.UNAVAILABLE:
+            raise ServiceError("; ".join(n.text for n in artifact.notices) or "The literature search failed.")
         return artifact.evidence

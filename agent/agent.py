@@ -19,6 +19,7 @@ from agent.sessions import (
     open_saver,
     purge_session,
     session_lock,
+    typed_database_errors,
 )
 from agent.settings import Settings, load_settings, silence_telemetry
 from agent.trace import TraceRecorder
@@ -26,6 +27,7 @@ from graphs.answering.contract import Answer
 from graphs.context import Parts, TurnContext
 from graphs.state import check_schema, new_turn
 from prompts.errors import DataError, InputError
+from tools.contract import Notice, Severity
 from tools.store import ContentStore
 
 if TYPE_CHECKING:
@@ -172,14 +174,25 @@ class Agent:
         text = check_message(text, self.settings.max_characters)
         check_session_id(session)
         async with self._held(session):
-            values = (await self._machine.aget_state(_config(session))).values
-            check_schema(values)
-            if await self._unfinished(session):
-                await self._resume_held(session, emit)
-                values = (await self._machine.aget_state(_config(session))).values
-            turn = int(values.get("turn", 0)) + 1
+            snapshot = await self._machine.aget_state(_config(session))
+            check_schema(snapshot.values)
+            notices = [await self._finish_earlier(session)] if snapshot.next else []
+            turn = int(snapshot.values.get("turn", 0)) + 1
             key = self._store.put(session, text)
-            return await self._drive(session, turn, new_turn(turn, key, options), emit)
+            return await self._drive(session, turn, new_turn(turn, key, options, notices), emit)
+
+    async def _finish_earlier(self, session: str) -> Notice:
+        """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
+        try:
+            answer = await self._resume_held(session, None)
+        except Exception as error:  # noqa: BLE001  it is told, and the session goes on
+            return Notice(
+                code="earlier_turn_lost",
+                text=f"The turn before was cut off and could not be finished: {error}",
+                severity=Severity.WARNING,
+            )
+        text = f"The turn before was cut off; it has been finished now: {answer.text or 'no answer is given'}"
+        return Notice(code="earlier_turn_finished", text=text)
 
     async def _resume(self, session: str, emit: Any) -> Answer:
         async with self._held(session):
@@ -196,7 +209,8 @@ class Agent:
         return await self._drive(session, turn, None, emit)
 
     async def _unfinished(self, session: str) -> bool:
-        return bool((await self._machine.aget_state(_config(session))).next)
+        with typed_database_errors():
+            return bool((await self._machine.aget_state(_config(session))).next)
 
     async def _drive(self, session: str, turn: int, given: dict[str, Any] | None, emit: Any) -> Answer:
         run_id = f"{session}/{turn}"
@@ -230,7 +244,7 @@ class Agent:
     @contextlib.asynccontextmanager
     async def _held(self, session: str) -> AsyncIterator[None]:
         async with self._locks.setdefault(session, asyncio.Lock()):
-            with session_lock(self.home, session):
+            with session_lock(self.home, session), typed_database_errors():
                 yield
 
 

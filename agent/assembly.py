@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
-from agent.sessions import Home
+from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import CompletenessGateLocal
@@ -20,7 +22,7 @@ from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder, minilm_folder
-from tools.files import locked, write_atomic
+from tools.files import REBUILD, locked, write_atomic
 from tools.gaps.requirements import requirements
 from tools.gaps.tool import FillKnowledgeGaps
 from tools.icd10 import compile_icd10, load_icd10
@@ -87,6 +89,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
             import shutil
 
             shutil.rmtree(home.indexes, ignore_errors=True)
+            home.encoder_choice.unlink(missing_ok=True)
         home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
         _measure_encoder(settings, home, say)
         encoder = open_encoder(settings, home)
@@ -106,7 +109,10 @@ def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
     """The encoder that the settings name, its document vectors kept under the data folder."""
     bf16 = False
     if settings.encoder in ("", MINILM) and home.encoder_choice.exists():
-        bf16 = bool(json.loads(home.encoder_choice.read_text(encoding="utf-8")).get("bf16"))
+        try:
+            bf16 = bool(json.loads(home.encoder_choice.read_text(encoding="utf-8"))["bf16"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError("encoder.json of the data folder is damaged.", REBUILD) from error
     return CachedEncoder(load_encoder(settings.encoder, bf16=bf16), home.cache / "embeddings")
 
 
@@ -129,6 +135,18 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
     def codes() -> str:
         return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"
 
+    def database(file: Path) -> Callable[[], str]:
+        def look() -> str:
+            if not file.exists():
+                return "none yet"
+            with typed_database_errors(), contextlib.closing(sqlite3.connect(file)) as db:
+                said = str(db.execute("pragma quick_check").fetchone()[0])
+            if said != "ok":
+                raise DataError(f"{file.name} is damaged: {said.splitlines()[0]}", "Move it away, or restore a copy.")
+            return "intact"
+
+        return look
+
     def gate() -> str:
         theta1, theta2 = settings.gate.thresholds
         return f"theta1 {theta1}, theta2 {theta2}"
@@ -139,6 +157,8 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("knowledge graph", graph),
         ("ontology table", codes),
         ("completeness gate", gate),
+        ("checkpoints", database(home.checkpoints)),
+        ("content store", database(home.texts)),
     ]
 
 

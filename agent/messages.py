@@ -12,7 +12,7 @@ NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # contro
 def check_message(text: str, limit: int) -> str:
     """The message, stripped; raises InputError when it is empty, too long or not text."""
     if NOT_TEXT.search(text):
-        raise InputError("The message is not text.", "Send plain text; a file is added with `anamnesis library add`.")
+        raise InputError("The message is not text.", "Send plain text.")
     stripped = text.strip()
     if not stripped:
         raise InputError("The message is empty.", "Describe a case or ask a question.")

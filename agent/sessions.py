@@ -92,6 +92,20 @@ def session_lock(home: Home, session: str) -> Iterator[None]:
         raise InputError(f"Session {session} is in use by another process.", "Wait for its turn to end.") from error
 
 
+@contextlib.contextmanager
+def typed_database_errors() -> Iterator[None]:
+    """What SQLite says of a damaged or full database becomes a DataError with advice."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise DataError(
+            f"The session database cannot be used: {error}.",
+            "`anamnesis doctor` names the damaged file; move it away, or restore a copy.",
+        ) from error
+
+
 async def open_saver(home: Home) -> Any:
     """The checkpointer on the data folder; raises DataError when its file is damaged."""
     import sqlite3
@@ -117,8 +131,9 @@ async def open_saver(home: Home) -> Any:
 async def list_sessions(saver: Any) -> list[str]:
     """Ids of all sessions, last used first."""
     query = "select thread_id, max(checkpoint_id) as last from checkpoints group by thread_id order by last desc"
-    async with saver.lock, saver.conn.execute(query) as cursor:
-        return [str(row[0]) async for row in cursor]
+    with typed_database_errors():
+        async with saver.lock, saver.conn.execute(query) as cursor:
+            return [str(row[0]) async for row in cursor]
 
 
 async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:

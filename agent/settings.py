@@ -1,6 +1,6 @@
 """Settings: the environment and a ``.env`` file, prefix ``ANAMNESIS_``; every one has a documented default.
 
-A language model is used only when ``ANAMNESIS_MODEL`` names one. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
+No language model is called by this version. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ TELEMETRY_OFF = {
     "LANGSMITH_TRACING_V2": "false",
     "LANGCHAIN_TRACING_V2": "false",
     "LANGCHAIN_TRACING": "false",
-    "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    "TRANSFORMERS_OFFLINE": "1",
     "DO_NOT_TRACK": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "CHAINLIT_TELEMETRY_ENABLED": "false",
     "ANONYMIZED_TELEMETRY": "false",
 }
+
+# Weights are read from disk; no hub is ever asked.
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
 def default_home() -> Path:
@@ -59,6 +60,8 @@ class Settings(BaseSettings):
     encoder: str = ""
     max_characters: int = Field(default=20_000, ge=100)
     third_party_tracing: bool = False
+    ncbi_email: str = Field(default="", validation_alias="NCBI_EMAIL")
+    ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     literature: LiteratureSettings = Field(default_factory=LiteratureSettings)
     gate: GateSettings = Field(default_factory=GateSettings)
     limits: Limits = Field(default_factory=Limits)
@@ -67,10 +70,10 @@ class Settings(BaseSettings):
         """Take NCBI's own variables where ours are not set."""
         del context
         update: dict[str, Any] = {}
-        if not self.literature.email and os.environ.get("NCBI_EMAIL"):
-            update["email"] = os.environ["NCBI_EMAIL"]
-        if self.literature.api_key is None and os.environ.get("NCBI_API_KEY"):
-            update["api_key"] = SecretStr(os.environ["NCBI_API_KEY"])
+        if not self.literature.email and self.ncbi_email:
+            update["email"] = self.ncbi_email
+        if self.literature.api_key is None and self.ncbi_api_key is not None:
+            update["api_key"] = self.ncbi_api_key
         if update:
             self.literature = self.literature.model_copy(update=update)
 
@@ -81,10 +84,11 @@ def load_settings(**overrides: Any) -> Settings:
         return Settings(**overrides)
     except ValidationError as error:
         names = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
-        raise InputError(f"Settings cannot be read: {names}.", "See `anamnesis doctor` and docs/settings.md.") from None
+        raise InputError(f"Settings cannot be read: {names}.", "docs/settings.md lists them.") from None
 
 
 def silence_telemetry(settings: Settings) -> None:
     """Force third-party tracing and telemetry off in this process, unless a setting of ours leaves it."""
+    os.environ.update(OFFLINE)
     if not settings.third_party_tracing:
         os.environ.update(TELEMETRY_OFF)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from prompts.errors import DataError, InputError
+from prompts.errors import InputError
 
 TRACE_SCHEMA = 1  # raised with every change of an event's meaning
 SESSION_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
@@ -28,7 +28,10 @@ class TraceRecorder:
         self.path = trace_path(folder, run)
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.Lock()
+        cut_off = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
         self._file = self.path.open("a", encoding="utf-8")
+        if cut_off and self.path.stat().st_size:
+            self._file.write("\n")  # a kill cut the last line: what follows must not join it
         self.event("run", run=run, schema=TRACE_SCHEMA)
 
     def event(self, kind: str, **data: Any) -> None:
@@ -52,7 +55,7 @@ def trace_path(folder: Path, run: str) -> Path:
 
 
 def read_trace(folder: Path, run: str) -> list[dict[str, Any]]:
-    """The events of a run; raises InputError when there is no such run, DataError when the file is damaged."""
+    """The events of a run; raises InputError when there is no such run."""
     path = trace_path(folder, run)
     if not path.exists():
         raise InputError(f"There is no trace of run {run}.", "`anamnesis trace` without a run lists what there is.")
@@ -66,11 +69,10 @@ def list_runs(folder: Path) -> list[str]:
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, start=1):
-        try:
-            yield json.loads(line)
-        except json.JSONDecodeError as error:
-            if number == len(lines):  # a kill cut the last line: what came before it stands
-                return
-            raise DataError(f"Line {number} of {path.name} is damaged.", "The rest of the trace is lost.") from error
+    """Every event; a line that a kill cut or something damaged is marked, and costs no other line."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if line:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                yield {"kind": "damaged_line", "at": 0.0, "line": number}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from graphs.answering.contract import Answerer
 from graphs.completeness.contract import CompletenessGate
@@ -34,9 +34,9 @@ class Limits(BaseModel):
         selected: documents that KADS keeps (5 of 10: MedRGAG, paper).
     """
 
-    rounds: int = 3
-    tool_calls: int = 12
-    selected: int = 5
+    rounds: int = Field(default=3, ge=1, le=10)
+    tool_calls: int = Field(default=12, ge=1, le=50)
+    selected: int = Field(default=5, ge=1, le=20)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ before left in them. Session = thread_id; turn = one user message; run = session
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
 from langgraph.types import Overwrite
 
 from prompts.errors import DataError
+from tools.contract import Notice
 
 STATE_SCHEMA = 1  # raised with every change of a channel's meaning; `check_schema` refuses what it cannot read
 
@@ -56,7 +58,9 @@ class State(TypedDict, total=False):
     seconds: Annotated[dict[str, float], operator.or_]
 
 
-def new_turn(turn: int, message_key: str, options: dict[str, str] | None = None) -> dict[str, Any]:
+def new_turn(
+    turn: int, message_key: str, options: dict[str, str] | None = None, notices: Sequence[Notice] = ()
+) -> dict[str, Any]:
     """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning."""
     return {
         "schema": STATE_SCHEMA,
@@ -84,7 +88,7 @@ def new_turn(turn: int, message_key: str, options: dict[str, str] | None = None)
         "verdicts_key": "",
         "draft_key": "",
         "answer_key": "",
-        "notices": Overwrite([]),
+        "notices": Overwrite([n.model_dump(mode="json") for n in notices]),
         "seconds": Overwrite({}),
     }
 

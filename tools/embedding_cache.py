@@ -11,28 +11,38 @@ from pathlib import Path
 
 import numpy as np
 
+from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
 
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
+PASSING = {  # SQLite's primary result codes after which the file is kept: nothing is wrong with what it holds
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_NOMEM,
+}
 
 
 class CachedEncoder:
     """An encoder whose document vectors are kept on disk. Queries are never written: they may be a patient's words.
 
+    A damaged file is replaced by an empty one; while a file cannot be used, its vectors are computed again.
+
     Args:
         encoder: the encoder that computes what is missing.
-        folder: where the cache lies; one SQLite file an encoder.
+        folder: where the cache lies; one SQLite file an encoder, mode 0600.
+
+    Raises DataError when no file can be made there.
     """
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
         self._encoder = encoder
         self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = folder / (re.sub(r"[^A-Za-z0-9._-]", "_", encoder.name) + ".sqlite")
+        self._file = folder / (re.sub(r"[^A-Za-z0-9._-]", "_", encoder.name) + ".sqlite")
         self._lock = threading.Lock()
-        self._db = sqlite3.connect(file, check_same_thread=False, timeout=60)
-        self._db.execute("pragma journal_mode=wal")
-        self._db.execute("create table if not exists vectors (key blob primary key, vector blob) without rowid")
+        self._db = self._open()
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension), never cached on disk."""
@@ -64,14 +74,75 @@ class CachedEncoder:
         wanted = list(dict.fromkeys(keys))
         known: dict[bytes, Vectors] = {}
         for at in range(0, len(wanted), ROWS):
-            part = wanted[at : at + ROWS]
-            marks = ",".join("?" * len(part))
-            with self._lock:
-                rows = self._db.execute(f"select key, vector from vectors where key in ({marks})", part).fetchall()
-            known.update((key, np.frombuffer(blob, dtype=np.float32)) for key, blob in rows)
+            for key, blob in self._rows(wanted[at : at + ROWS]):
+                if isinstance(blob, bytes) and len(blob) == self.dimension * 4:  # float32
+                    known[key] = np.frombuffer(blob, dtype=np.float32)
         return known
+
+    def _rows(self, keys: Sequence[bytes]) -> list[tuple[bytes, object]]:
+        marks = ",".join("?" * len(keys))
+        with self._lock:
+            try:
+                return self._db.execute(f"select key, vector from vectors where key in ({marks})", keys).fetchall()
+            except sqlite3.DatabaseError as error:
+                self._recover(error)
+                return []
 
     def _write(self, vectors: dict[bytes, Vectors]) -> None:
         rows = [(key, np.ascontiguousarray(v, dtype=np.float32).tobytes()) for key, v in vectors.items()]
-        with self._lock, self._db:
-            self._db.executemany("insert or replace into vectors values (?, ?)", rows)
+        with self._lock:
+            try:
+                with self._db:
+                    self._db.executemany("insert or replace into vectors values (?, ?)", rows)
+            except sqlite3.DatabaseError as error:
+                self._recover(error)
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            try:
+                return _connect(self._file)
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+                return self._afresh()
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise self._unusable() from error
+
+    def _recover(self, error: sqlite3.DatabaseError) -> None:
+        """Replace a damaged file; what passes by itself is left alone, and a mistake of the caller is raised."""
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise error
+        if not _is_damage(error):
+            return
+        self._db.close()
+        try:
+            self._db = self._afresh()
+        except (OSError, sqlite3.DatabaseError) as again:
+            raise self._unusable() from again
+
+    def _afresh(self) -> sqlite3.Connection:
+        for part in ("", "-wal", "-shm", "-journal"):
+            Path(f"{self._file}{part}").unlink(missing_ok=True)
+        return _connect(self._file)
+
+    def _unusable(self) -> DataError:
+        return DataError(
+            f"The cache {self._file} cannot be opened.", "Check who owns it and the room on the disk, or delete it."
+        )
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    file.touch(mode=0o600)
+    file.chmod(0o600)
+    db = sqlite3.connect(file, check_same_thread=False, timeout=60)
+    try:
+        db.execute("pragma journal_mode=wal")
+        db.execute("create table if not exists vectors (key blob primary key, vector blob) without rowid")
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF not in PASSING

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from prompts.errors import DataError
 from tools.evidence import content_key
 
 CACHED = 4096  # ours: texts kept in memory, a few MB
+
+DAMAGED = ("is damaged", "Move it away, or restore a copy.")
+FAULTS = {  # SQLite's primary result codes that say nothing about the file
+    sqlite3.SQLITE_BUSY: ("is held by another process", "Wait for it to finish, or stop it."),
+    sqlite3.SQLITE_FULL: ("cannot grow: the disk is full", "Free some space and try again."),
+    sqlite3.SQLITE_READONLY: ("cannot be written", "Give its file and folder back to the user who runs this."),
+}
 
 SCHEMA = """
 create table if not exists texts (key text primary key, body text not null) without rowid;
@@ -25,21 +33,22 @@ class ContentStore:
 
     Args:
         path: the SQLite file; created with mode 0600 when it is missing.
+
+    Every method raises DataError when the file is damaged, held by another process, or the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
+        self._name = path.name
         self._lock = threading.Lock()
         self._recent: OrderedDict[str, str] = OrderedDict()
-        try:
+        with self._statements():
             self._db = sqlite3.connect(path, check_same_thread=False, timeout=60)
             self._db.execute("pragma journal_mode=wal")
             self._db.execute("pragma synchronous=normal")
             self._db.execute("pragma secure_delete=on")
             self._db.executescript(SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise DataError(f"The content store {path.name} is damaged.", "Move it away, or restore a copy.") from error
 
     def put(self, session: str, text: str) -> str:
         """Keep a text for a session and return its key."""
@@ -49,11 +58,12 @@ class ContentStore:
         """Keep several texts in one transaction and return their keys, in order."""
         bodies = list(texts)
         keys = [content_key(body) for body in bodies]
-        with self._lock, self._db:
-            rows = list(zip(keys, bodies, strict=True))
-            self._db.executemany("insert or ignore into texts values (?, ?)", rows)
-            self._db.executemany("insert or ignore into owners values (?, ?)", [(session, key) for key in keys])
-            for key, body in rows:
+        rows = list(zip(keys, bodies, strict=True))
+        with self._statements():
+            with self._db:
+                self._db.executemany("insert or ignore into texts values (?, ?)", rows)
+                self._db.executemany("insert or ignore into owners values (?, ?)", [(session, key) for key in keys])
+            for key, body in rows:  # only what is committed
                 self._remember(key, body)
         return keys
 
@@ -63,22 +73,34 @@ class ContentStore:
 
     def get_all(self, keys: Iterable[str]) -> list[str]:
         """The texts with these keys, in order; raises DataError when one is gone."""
-        with self._lock:
+        with self._statements():
             return [self._read(key) for key in keys]
 
     def purge(self, session: str) -> int:
         """Forget what only this session owned; returns how many texts went."""
-        with self._lock, self._db:
+        with self._statements(), self._db:
             self._db.execute("delete from owners where session = ?", (session,))
             gone = self._db.execute("delete from texts where key not in (select key from owners)").rowcount
             self._recent.clear()
-        with self._lock:  # the write-ahead log still holds what was deleted: fold it in and cut it off
+        with self._statements():  # the write-ahead log still holds what was deleted: fold it in and cut it off
             self._db.execute("pragma wal_checkpoint(truncate)")
         return gone
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    @contextlib.contextmanager
+    def _statements(self) -> Iterator[None]:
+        """Hold the lock around statements; SQLite's errors become DataErrors that say what to do."""
+        with self._lock:
+            try:
+                yield
+            except sqlite3.ProgrammingError:  # a mistake of the caller, such as a closed store
+                raise
+            except sqlite3.DatabaseError as error:
+                fault, advice = FAULTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, DAMAGED)
+                raise DataError(f"The content store {self._name} {fault}.", advice) from error
 
     def _read(self, key: str) -> str:
         body = self._recent.get(key)

@@ -116,9 +116,9 @@ def run() -> None:
     """Run the command line; a user's mistake ends in a message and an exit code, never in a traceback."""
     from prompts.errors import AnamnesisError
 
-    for point in entry_points(group="anamnesis.commands"):
-        point.load()(app)
     try:
+        for point in entry_points(group="anamnesis.commands"):
+            point.load()(app)
         app()
     except AnamnesisError as error:
         sys.stderr.write(f"anamnesis: {error}\n")

@@ -63,9 +63,10 @@ def follow(events: Iterator[Step | Answer], *, quiet: bool) -> Answer:
     raise InputError("The turn ended without an answer.", "Ask again.")
 
 
-def print_answer(answer: Answer, *, as_json: bool) -> None:
+def print_answer(answer: Answer, *, as_json: bool, indent: int | None = 2) -> None:
     """Print an answer for people, or as JSON."""
     if as_json:
-        sys.stdout.write(answer.to_json(indent=2) + "\n")
+        sys.stdout.write(answer.to_json(indent=indent) + "\n")
+        sys.stdout.flush()
     else:
         show_answer(console(), answer)

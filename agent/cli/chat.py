@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from agent.agent import Agent, Session
-from agent.cli.ask import follow
-from agent.cli.render import console, progress_console, show_answer
+from agent.cli.ask import follow, print_answer
+from agent.cli.render import console, progress_console
 from agent.settings import load_settings
-from prompts.errors import InputError
+from prompts.errors import AnamnesisError
 
 LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
 
@@ -19,7 +19,7 @@ def talk(session: str | None, *, as_json: bool) -> None:
         conversation = agent.session(session, create=False) if session else agent.session()
         progress_console().print(f"Session {conversation.id}. An empty line or 'exit' ends it; it can be resumed.")
         if session and agent.unfinished(session):
-            show_answer(console(), conversation.resume())
+            print_answer(conversation.resume(), as_json=as_json, indent=None)
         while (message := _read()) is not None:
             _turn(conversation, message, as_json=as_json)
         progress_console().print(f"Go on with: anamnesis chat --session {conversation.id}")
@@ -40,14 +40,10 @@ def list_or_delete(delete: str | None) -> None:
 def _turn(conversation: Session, message: str, *, as_json: bool) -> None:
     try:
         answer = follow(conversation.stream(message), quiet=as_json)
-    except InputError as error:  # a bad message ends the turn, not the conversation
+    except AnamnesisError as error:  # it ends the turn, not the conversation
         progress_console().print(f"{error}", style="red", markup=False)
         return
-    if as_json:
-        sys.stdout.write(answer.to_json() + "\n")
-        sys.stdout.flush()
-    else:
-        show_answer(console(), answer)
+    print_answer(answer, as_json=as_json, indent=None)
 
 
 def _read() -> str | None:
@@ -58,9 +54,8 @@ def _read() -> str | None:
         except EOFError:
             return None
     else:
-        raw = sys.stdin.buffer.readline()
-        if not raw:
-            return None
-        line = raw.decode("utf-8", errors="surrogateescape")
+        line = next((raw for raw in iter(sys.stdin.buffer.readline, b"") if raw.strip()), b"").decode(
+            "utf-8", errors="surrogateescape"
+        )
     line = line.strip()
     return None if not line or line.lower() in LEAVE else line

@@ -27,14 +27,18 @@ class Check(BaseModel):
 
 def examine(*, as_json: bool) -> int:
     """Print the examination; returns 0 when all is well, 3 otherwise."""
-    settings = load_settings()
-    silence_telemetry(settings)
-    checks = [*_places(settings), *_parts(settings)]
-    report = {"checks": [c.model_dump() for c in checks], "endpoints": endpoints(settings)}
+    try:
+        settings = load_settings()
+    except AnamnesisError as error:
+        checks, addresses = [_failed("settings", error)], []
+    else:
+        silence_telemetry(settings)
+        checks, addresses = [*_places(settings), *_parts(settings)], endpoints(settings)
+    report = {"checks": [c.model_dump() for c in checks], "endpoints": addresses}
     if as_json:
         sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     else:
-        _print(checks, report["endpoints"])
+        _print(checks, addresses)
     return 0 if all(c.ok for c in checks) else 3
 
 
@@ -57,12 +61,12 @@ def _places(settings: Settings) -> list[Check]:
         mode = home.root.stat().st_mode & 0o777
         checks.append(Check(name="data folder", ok=mode == 0o700, found=f"{home.root} (mode {mode:o})"))
     except AnamnesisError as error:
-        checks.append(Check(name="data folder", ok=False, found=error.what, advice=error.advice))
+        checks.append(_failed("data folder", error))
     tracing = [name for name in TELEMETRY_OFF if os.environ.get(name) != TELEMETRY_OFF[name]]
     checks.append(
         Check(
             name="third-party telemetry",
-            ok=not tracing,
+            ok=not tracing or settings.third_party_tracing,
             found="off" if not tracing else "left on by a setting: " + ", ".join(tracing),
         )
     )
@@ -78,8 +82,12 @@ def _parts(settings: Settings) -> list[Check]:
         try:
             checks.append(Check(name=name, ok=True, found=look()))
         except AnamnesisError as error:
-            checks.append(Check(name=name, ok=False, found=error.what, advice=error.advice))
+            checks.append(_failed(name, error))
     return checks
+
+
+def _failed(name: str, error: AnamnesisError) -> Check:
+    return Check(name=name, ok=False, found=error.what, advice=error.advice)
 
 
 def _print(checks: list[Check], addresses: list[dict[str, Any]]) -> None:

@@ -96,7 +96,12 @@ def _filter(event: Event) -> list[str]:
     ]
 
 
+def _damaged(event: Event) -> list[str]:
+    return [f"[yellow]line {event['line']} of the trace is damaged[/]"]
+
+
 DETAILS: dict[str, Callable[[Event], list[str]]] = {
+    "damaged_line": _damaged,
     "triage": _triage,
     "gate": _gate,
     "planned": _planned,

@@ -23,7 +23,10 @@ from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
-FIRST = re.compile(r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先", re.IGNORECASE)
+FIRST = re.compile(
+    r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先",
+    re.IGNORECASE,
+)
 # A sentence that says of all it lists that it is no good; ours.
 UNFIT = re.compile(
     r"\b(?:ineffective|too slow|unhelpful|harmful|(?:should|must|to) be avoided|not recommended|(?:adds?|of) little|"
@@ -48,6 +51,7 @@ class ChoiceSettings(Frozen):
         fuzzy: similarity of names, 0..100, from which an option is a disease of the differential.
         disease: weight of the share of belief of such a disease.
         stem: relevance to the stem that the document of a supporting sentence needs in its best sentence.
+        leading: share of the best document's relevance that a document needs too.
         document: weight in it of the document's best sentence: a story is near what it is about, not the treatment.
         elsewhere: weight of a sentence that is not about what the question names, where a document is.
         translated: share of the names of a translated question that a sentence must hold.
@@ -63,6 +67,7 @@ class ChoiceSettings(Frozen):
     disease: float = 0.5
     stem: float = 0.28
     document: float = 0.65
+    leading: float = 0.9
     elsewhere: float = 0.4
     later: float = 0.75
     translated: float = 0.8
@@ -166,7 +171,9 @@ class OptionChooser:
             held = [_holds(own[label], s) for s in pool]
             values = [float(near[i]) * _fit(held[i], float(closeness[row, i])) for i in range(len(pool))]
             at = int(np.argmax(values))
-            support[label] = values[at] if (held[at] or 0.0) > 0 else 0.5 * values[at]  # ours: half without a word of its own
+            support[label] = (
+                values[at] if (held[at] or 0.0) > 0 else 0.5 * values[at]
+            )  # ours: half without a word of its own
             if support[label] >= self.settings.floor:
                 best[label] = pool[at]
         return support, best
@@ -182,7 +189,8 @@ class OptionChooser:
             best[key] = max(float(value), best.get(key, 0.0))
         share = self.settings.document
         whole = np.array([best[s.evidence.document_id] for s in pool])
-        near = np.where(whole >= self.settings.stem, (1 - share) * to_stem + share * whole, 0.0)
+        least = max(self.settings.stem, self.settings.leading * float(whole.max()))
+        near = np.where(whole >= least, (1 - share) * to_stem + share * whole, 0.0)
         asked = _asked(stem)
         on_subject = about([(s.evidence.title, s.text) for s in pool], asked, self._terms.subjects(asked))
         near = near * np.where(on_subject, 1.0, self.settings.elsewhere)

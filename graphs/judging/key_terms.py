@@ -19,7 +19,7 @@ from tools.encoders import Encoder
 from tools.literature.word_lists import MEDICAL_ENDING
 from tools.medicines.names import other_names
 from tools.text.language import HAN, language_of
-from tools.text.tokens import STOP, STOP_ZH, stem
+from tools.text.tokens import STOP, STOP_ZH, jieba_tokenizer, stem
 
 Synonyms = Callable[[str], Mapping[str, Sequence[str]]]
 """For a text: each medical name found in it, as written, with its other names (English ones for a Chinese text)."""
@@ -118,11 +118,9 @@ def _blank(text: str, names: Sequence[str]) -> str:
 
 def unknown_runs(text: str) -> list[str]:
     """Runs of Chinese characters that the dictionary joins into no word: names that it does not know."""
-    import jieba
-
     runs: list[str] = []
     current = ""
-    for word in [*jieba.cut(text, HMM=False), " "]:
+    for word in [*jieba_tokenizer().cut(text, HMM=False), " "]:
         single = len(word) == 1 and HAN.match(word) and word not in STOP_ZH and word not in CHINESE_COMMON
         if single:
             current += word

@@ -28,12 +28,18 @@ def collect_node() -> Body:
             "found": found,
             "outcomes": [*state["outcomes"], *([a.tool, a.outcome.value] for a in artifacts)],
             "notices": _notices(state, artifacts),
+            "seconds": {"tools": state["seconds"].get("tools", 0.0) + _longest(fresh)},
             SUMMARY: f"{len(found)} pieces of evidence, {len(found) - len(earlier)} of them new",
         }
         update |= _kept(state, context, artifacts)
         return update
 
     return body
+
+
+def _longest(messages: list[Any]) -> float:
+    """Seconds of the round's longest call: they run at once."""
+    return max((m.artifact["seconds"] for m in messages if isinstance(m, ToolMessage) and m.artifact), default=0.0)
 
 
 def _artifact(message: ToolMessage, context: TurnContext) -> ToolArtifact:

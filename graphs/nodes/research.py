@@ -23,7 +23,7 @@ def research_node(planner: Planner, limits: Limits) -> Body:
         if state["rounds"] < limits.rounds and left > 0:
             planned = await planner.plan(_view(state, context, limits))
             calls = [c for c in planned if (c.tool, _frozen(c.arguments)) not in made]
-        update: dict[str, Any] = {"rounds": state["rounds"] + 1}
+        update: dict[str, Any] = {"rounds": state["rounds"] + bool(calls)}
         if len(calls) > left:
             update["notices"] = [_budget_notice(calls[left:])]
             calls = calls[:left]

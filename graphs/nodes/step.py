@@ -28,10 +28,11 @@ def step(name: str, body: Body) -> Node:
         update = await body(state, context)
         seconds = time.perf_counter() - started
         summary = str(update.pop(SUMMARY, ""))
+        others = update.pop("seconds", {})
         context.recorder.event("step_finished", step=name, seconds=round(seconds, 4), summary=summary)
         runtime.stream_writer({"step": name, "status": "finished", "summary": summary, "seconds": seconds})
         spent = state.get("seconds", {}).get(name, 0.0)
-        return {**update, "seconds": {name: round(spent + seconds, 4)}}
+        return {**update, "seconds": {**others, name: round(spent + seconds, 4)}}
 
     node.__name__ = name
     return node

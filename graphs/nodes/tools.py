@@ -29,6 +29,8 @@ from tools.contract import (
     summarise,
 )
 
+RETRIEVAL = frozenset({"search_literature", "retrieve_passages", "find_answered_question"})
+
 
 def tool_node(tools: Sequence[Tool]) -> ToolNode:
     """The node that carries out the calls of the last message, all at once."""
@@ -38,7 +40,7 @@ def tool_node(tools: Sequence[Tool]) -> ToolNode:
 def bind(tool: Tool) -> BaseTool:
     """A LangChain tool around one of ours: its schema for a model, its context from the state."""
 
-    async def call(runtime: ToolRuntime, **arguments: Any) -> tuple[str, dict[str, str]]:
+    async def call(runtime: ToolRuntime, **arguments: Any) -> tuple[str, dict[str, Any]]:
         context = cast(TurnContext, runtime.context)
         runtime.stream_writer({"step": "tools", "status": "started", "tool": tool.name})
         started = time.perf_counter()
@@ -49,7 +51,12 @@ def bind(tool: Tool) -> BaseTool:
         runtime.stream_writer(
             {"step": "tools", "status": "finished", "tool": tool.name, "summary": summary, "seconds": seconds}
         )
-        kept = {"tool": tool.name, "outcome": artifact.outcome.value, "key": context.keep(artifact)}
+        kept = {
+            "tool": tool.name,
+            "outcome": artifact.outcome.value,
+            "seconds": round(seconds, 4),
+            "key": context.keep(artifact),
+        }
         return summarise(artifact), kept
 
     return StructuredTool.from_function(
@@ -82,7 +89,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
         evidence=context.load_evidence(state, state["found"]),
         findings=findings_of(state, differential),
         options=state["options"],
-        retrieved=bool(state["found"]),
+        retrieved=any(tool in RETRIEVAL for tool, _ in state["outcomes"]),
         recorder=context.recorder,
     )
 

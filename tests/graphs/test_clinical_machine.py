@@ -224,3 +224,57 @@ def test_two_turns_of_one_session_wait_for_each_other(agent: Agent) -> None:
         return list(await asyncio.gather(*(agent.aask("croup?", session="shared") for _ in range(4))))
 
     assert sorted(a.turn for a in asyncio.run(both())) == [1, 2, 3, 4]
+
+
+def test_a_turn_that_fails_does_not_block_its_session(home: Path) -> None:
+    class Broken(Scripted):
+        async def select(self, *_):  # type: ignore[no-untyped-def]
+            raise RuntimeError("out of order")
+
+    with agent_with(home, parts(Broken())) as agent:
+        session = agent.session()
+        with pytest.raises(RuntimeError, match="out of order"):
+            session.ask("croup?")
+        answer = session.ask("hello")
+    assert [n.code for n in answer.notices] == ["earlier_turn_lost", "small_talk"]
+    assert "out of order" in answer.notices[0].text
+
+
+def test_a_turn_that_was_cut_off_is_finished_and_told_with_the_next(home: Path) -> None:
+    class Cut(Scripted):
+        async def select(self, *_):  # type: ignore[no-untyped-def]
+            raise RuntimeError("cut off")
+
+    with agent_with(home, parts(Cut())) as agent, pytest.raises(RuntimeError):
+        agent.ask("croup?", session="s")
+    with agent_with(home, parts()) as agent:
+        assert agent.unfinished("s")
+        answer = agent.ask("hello", session="s")
+    assert answer.turn == 2
+    assert answer.notices[0].code == "earlier_turn_finished"
+    assert "A fact about croup." in answer.notices[0].text
+
+
+@pytest.mark.parametrize("name", ["checkpoints.sqlite", "texts.sqlite"])
+def test_pages_overwritten_in_mid_file_are_a_data_error(home: Path, name: str) -> None:
+    with agent_with(home, parts()) as agent:
+        for number in range(30):
+            agent.ask(f"case: {number} " + "a long story " * 200, session="s")
+    file = home / name
+    damaged = bytearray(file.read_bytes())
+    damaged[8192:] = b"\x00rubbish" * ((len(damaged) - 8192) // 8)
+    file.write_bytes(bytes(damaged))
+
+    def use() -> None:
+        with agent_with(home, parts()) as agent:
+            agent.resume("s")
+            agent.ask("case: again", session="s")
+
+    with pytest.raises(DataError):
+        use()
+
+
+def test_time_and_rounds_are_reported_whole(agent: Agent) -> None:
+    answer = agent.ask("croup?")
+    assert answer.usage.rounds == 2
+    assert set(answer.usage.seconds) >= {"triage", "tools", "answer"}

@@ -29,7 +29,7 @@ class Query(BaseModel):
 class SearchTool:
     """Finds one text for any query; fails on demand."""
 
-    name: str = "search"
+    name: str = "search_literature"
     log: list[str] = field(default_factory=list)
     contexts: list[ToolContext] = field(default_factory=list)
     description: str = "Search."
@@ -99,7 +99,7 @@ class Scripted:
         await self.ran(f"plan {view.round}")
         self.views.append(view)
         queries = self.plan_of.get(view.round, [])
-        return [PlannedCall(tool="search", arguments={"query": q}, reason=f"look for {q}") for q in queries]
+        return [PlannedCall(tool="search_literature", arguments={"query": q}, reason=f"look for {q}") for q in queries]
 
     async def select(
         self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int

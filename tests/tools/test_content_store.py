@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,46 @@ def test_a_damaged_file_is_a_data_error(tmp_path: Path) -> None:
     (tmp_path / "texts.sqlite").write_bytes(b"this is no database" * 100)
     with pytest.raises(DataError, match="damaged"):
         ContentStore(tmp_path / "texts.sqlite")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda s: s.put_all("s1", ["new"]),
+        lambda s: s.get_all([content_key("old")]),
+        lambda s: s.purge("s1"),
+    ],
+    ids=["put_all", "get_all", "purge"],
+)
+def test_damage_met_later_is_a_data_error_with_advice(tmp_path: Path, use: Callable[[ContentStore], object]) -> None:
+    file = tmp_path / "texts.sqlite"
+    first = ContentStore(file)
+    first.put_all("s1", ["old", *(f"{n} " * 2000 for n in range(20))])
+    first.purge("nobody")
+    first.close()
+    store = ContentStore(file)
+    overwrite_pages(file)
+    with pytest.raises(DataError, match="damaged") as caught:
+        use(store)
+    assert caught.value.advice
+    assert isinstance(caught.value.__cause__, sqlite3.DatabaseError)
+
+
+def overwrite_pages(file: Path) -> None:
+    """Keep SQLite's first page, which holds the schema, and damage the rest."""
+    with file.open("r+b") as handle:
+        handle.seek(4096)
+        handle.write(b"\xff" * (file.stat().st_size - 4096))
+
+
+def test_a_text_that_could_not_be_kept_is_not_remembered(tmp_path: Path) -> None:
+    file = tmp_path / "texts.sqlite"
+    store = ContentStore(file)
+    store._db.execute("pragma busy_timeout=0")
+    other = sqlite3.connect(file)
+    other.execute("begin immediate")
+    with pytest.raises(DataError, match="another process"):
+        store.put("s1", "new")
+    other.close()
+    with pytest.raises(DataError, match="gone"):
+        store.get(content_key("new"))

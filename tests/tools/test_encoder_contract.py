@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +76,18 @@ def test_medcpt_keeps_the_contract(medcpt: MedCPTEncoder) -> None:
 
 def test_a_sentence_transformer_keeps_the_contract(reference: SentenceTransformerEncoder) -> None:
     check_contract(reference)
+
+
+def test_models_of_one_name_and_other_weights_have_other_names(tmp_path: Path) -> None:
+    one, two = tiny_bert(tmp_path / "one"), tiny_bert(tmp_path / "two")
+    (tmp_path / "elsewhere").mkdir()
+    same_name = shutil.copytree(two, tmp_path / "elsewhere" / "one")
+    names = [SentenceTransformerEncoder(str(path)).name for path in (one, same_name, one)]
+    assert all(re.fullmatch(r"one-[0-9a-f]{8}", name) for name in names)
+    assert names[0] == names[2] != names[1]
+    pairs = [MedCPTEncoder(query, article).name for query, article in ((one, one), (one, two), (two, one))]
+    assert all(re.fullmatch(r"MedCPT-[0-9a-f]{8}", name) for name in pairs)
+    assert len(set(pairs)) == 3
 
 
 def test_the_vectors_are_those_of_sentence_transformers(reference: SentenceTransformerEncoder) -> None:

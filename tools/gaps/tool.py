@@ -35,8 +35,8 @@ TEXTS = {
 class Searcher(Protocol):
     """Searches what the agent can search. A failure raises ServiceError; it is never an empty list."""
 
-    async def __call__(self, query: str, limit: int) -> list[Evidence]:
-        """At most ``limit`` pieces of evidence for a query, best first."""
+    async def __call__(self, query: str, limit: int, context: ToolContext) -> list[Evidence]:
+        """At most ``limit`` pieces of evidence for a query, best first; ``context`` is the turn's."""
 
 
 class FillKnowledgeGaps:
@@ -72,7 +72,7 @@ class FillKnowledgeGaps:
         covers = await asyncio.to_thread(covered_by, wanted, context.evidence, self._encoder)
         missing = [r for r, ids in zip(wanted, covers, strict=True) if not ids]
         asked = missing[: self._searches]
-        results = await asyncio.gather(*(self._find(requirement) for requirement in asked), return_exceptions=True)
+        results = await asyncio.gather(*(self._find(r, context) for r in asked), return_exceptions=True)
         found, errors = _sort_out(results)
         known = {item.id for item in context.evidence}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
@@ -85,7 +85,7 @@ class FillKnowledgeGaps:
         )
         return ToolArtifact(
             tool=self.name,
-            outcome=Outcome.OK if fresh or not missing else Outcome.NOTHING_FOUND,
+            outcome=_outcome(bool(fresh) or not missing, bool(errors)),
             evidence=fresh,
             gaps=gaps,
             notices=_notices(gaps, errors, context.language),
@@ -101,12 +101,19 @@ class FillKnowledgeGaps:
             question = ", ".join(present)
         return requirements(question, context.kind, context.language, context.options, diseases)
 
-    async def _find(self, requirement: str) -> list[Evidence]:
-        items = await self._search(requirement, RESULTS)
+    async def _find(self, requirement: str, context: ToolContext) -> list[Evidence]:
+        items = await self._search(requirement, RESULTS, context)
         return [
             item.model_copy(update={"found": (*item.found, _found(requirement, place))})
             for place, item in enumerate(items[:RESULTS], start=1)
         ]
+
+
+def _outcome(filled: bool, failed: bool) -> Outcome:
+    """A search that failed is not one that found nothing."""
+    if filled:
+        return Outcome.OK
+    return Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND
 
 
 def _found(requirement: str, place: int) -> Found:

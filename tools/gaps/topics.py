@@ -6,7 +6,7 @@ import re
 
 from tools.contract import unique
 from tools.text.language import language_of
-from tools.text.tokens import STOP, STOP_ZH
+from tools.text.tokens import STOP, STOP_ZH, jieba_tokenizer
 
 LONGEST = 160  # ours: characters of a topic; a longer question is cut to its key terms
 KEY_TERMS = 12  # ours: words that stand for a long question
@@ -76,9 +76,8 @@ def population_of(question: str) -> str:
 def key_terms(text: str, limit: int = KEY_TERMS) -> list[str]:
     """The first ``limit`` words that are no stop words, numbers left out; Chinese runs are cut by jieba."""
     if language_of(text) == "zh":
-        import jieba
-
-        words = [w for run in TERM.findall(text) for w in jieba.cut(run) if len(w) > 1 and w not in STOP_ZH]
+        cut = jieba_tokenizer().cut
+        words = [w for run in TERM.findall(text) for w in cut(run) if len(w) > 1 and w not in STOP_ZH]
     else:
         words = [w for w in TERM.findall(text) if w.lower() not in STOP]
     return unique(words)[:limit]

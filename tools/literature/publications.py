@@ -122,10 +122,11 @@ def status_of(publication_types: Sequence[str], references: Sequence[str]) -> St
     """
     if "Retracted Publication" in publication_types:
         return Status.RETRACTED
+    preprint = "Preprint" in publication_types
     for status, names in STATUS_BY_REFERENCE:
-        if names & set(references):
+        if names & set(references) and not (preprint and status is Status.CORRECTED):
             return status
-    return Status.PREPRINT if "Preprint" in publication_types else Status.OK
+    return Status.PREPRINT if preprint else Status.OK
 
 
 def _article(record: Element | None, article: str, journal: str) -> Article | None:

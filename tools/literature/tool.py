@@ -99,7 +99,7 @@ class SearchLiterature:
         """The planner's terms, else the query's own, with what the graph understood when those are too few."""
         case = context.kind != QUESTION
         if arguments.terms:
-            return clean_terms(arguments.terms, self._vocabulary, case=case)
+            return clean_terms(arguments.terms, self._vocabulary, case=True)  # a planner may have copied a name
         terms = extract_terms(arguments.query, self._vocabulary, case=case)
         if len(terms) < FEW_TERMS:
             names = [f.name for f in context.findings if f.id and f.present]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from prompts.errors import DataError
 from tools.text.language import HAN
 
 _one_at_a_time = threading.Lock()  # the stemmer works on itself: two threads would mix their words
@@ -27,7 +30,7 @@ def tokens(text: str) -> list[str]:
     for match in WORD.finditer(text.lower()):
         word = match[0]
         if HAN.match(word):
-            out += [w for w in _jieba().cut_for_search(word) if w.strip() and w not in STOP_ZH]
+            out += [w for w in jieba_tokenizer().cut_for_search(word) if w.strip() and w not in STOP_ZH]
         else:
             out += [stem(p) for p in re.split(r"['’-]", word) if p not in STOP and (len(p) > 1 or p.isdigit())]
     return out
@@ -51,8 +54,31 @@ def _stemmer() -> Any:
 
 
 @lru_cache(maxsize=1)
-def _jieba() -> Any:
+def jieba_tokenizer() -> Any:
+    """Jieba's tokenizer, quiet, with its dictionary's cache in a private folder.
+
+    Jieba by itself keeps that cache in the machine's shared temporary folder and loads whatever lies there.
+    Raises DataError when the private folder cannot be used.
+    """
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
-    return jieba
+    jieba.dt.tmp_dir = str(_private_folder())
+    return jieba.dt
+
+
+def _private_folder() -> Path:
+    """``$ANAMNESIS_HOME/cache``, else the platform's place for a program's cache; mode 0700."""
+    from platformdirs import user_cache_path
+
+    home = os.environ.get("ANAMNESIS_HOME")
+    folder = Path(home) / "cache" if home else user_cache_path("anamnesis")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise DataError(
+            f"The cache folder {folder} cannot be used: {error.strerror}.",
+            "Set ANAMNESIS_HOME to a folder that you may write to.",
+        ) from error
+    return folder

@@ -41,7 +41,7 @@ class Search:
         self.queries: list[str] = []
         self._answers, self._fails = answers, fails
 
-    async def __call__(self, query: str, limit: int) -> list[Evidence]:
+    async def __call__(self, query: str, limit: int, context: ToolContext) -> list[Evidence]:
         self.queries.append(query)
         if self._fails and self._fails in query:
             raise ServiceError("The search did not answer.")
@@ -130,3 +130,9 @@ def test_the_matrix_has_a_row_a_requirement(encoder: Encoder) -> None:
     assert matrix.shape == (2, 3)
     assert matrix.argmax(axis=1).tolist() == [0, 0]
     assert 0 <= matrix.min() <= matrix.max() <= 1
+
+
+def test_a_search_that_failed_beside_one_that_found_nothing_is_no_empty_result(encoder: Encoder) -> None:
+    context = ToolContext(evidence=[ASTHMA], retrieved=True)
+    artifact = fill(encoder, Search({}, fails="treatment"), context, "Gout: treatment", "Gout: diagnosis and tests")
+    assert artifact.outcome is Outcome.UNAVAILABLE
