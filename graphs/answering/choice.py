@@ -11,8 +11,9 @@ from rapidfuzz import fuzz
 
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.extractive import Extractor, Sentence
+from graphs.answering.option_words import fit, holds, own_words
 from graphs.judging.key_terms import KeyTerms
-from graphs.judging.polarity import Reply, clauses, is_alternative, negated, reply_of
+from graphs.judging.polarity import Reply, is_alternative, reply_of
 from graphs.judging.subjects import about
 from graphs.triage.kinds import describes_patient
 from graphs.triage.questions import is_question, parts
@@ -25,12 +26,6 @@ from tools.text.tokens import tokens
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
 FIRST = re.compile(
     r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先",
-    re.IGNORECASE,
-)
-# A sentence that says of all it lists that it is no good; ours.
-UNFIT = re.compile(
-    r"\b(?:ineffective|too slow|unhelpful|harmful|(?:should|must|to) be avoided|not recommended|(?:adds?|of) little|"
-    r"no (?:benefit|role|place|use)|(?:do|does|did) not help)\b|无效|应避免|不推荐",
     re.IGNORECASE,
 )
 WORDS = {
@@ -110,7 +105,14 @@ class OptionChooser:
         confidence = total[label] / max(sum(total.values()), 1e-9) if cited or label in ranked else 0.0
         if NEGATIVE_STEM.search(view.question):
             confidence = 1 - confidence
-        choice = Choice(label=label, text=view.options[label], confidence=round(confidence, 4), reason=reason)
+        rests_on = [s.evidence.id for s in cited] + ([ranked[label].evidence_id] if label in ranked else [])
+        choice = Choice(
+            label=label,
+            text=view.options[label],
+            confidence=round(confidence, 4),
+            reason=reason,
+            evidence_ids=tuple(dict.fromkeys(rests_on)),
+        )
         return Chosen(choice, cited, ranked.get(label))
 
     def _translated(self, option: str) -> str:
@@ -140,7 +142,11 @@ class OptionChooser:
         words = WORDS[reply]["zh" if view.language == "zh" else "en"]
         confidence = round(min(max(sentence.score, 0.0), 1.0), 4)
         return Choice(
-            label=reply.value, text=words, confidence=confidence, reason=f"{sentence.evidence.id}: {sentence.text}"
+            label=reply.value,
+            text=words,
+            confidence=confidence,
+            reason=f"{sentence.evidence.id}: {sentence.text}",
+            evidence_ids=(sentence.evidence.id,),
         )
 
     def _pool(
@@ -164,12 +170,12 @@ class OptionChooser:
         near = self._near(stem, pool, to_stem)
         low, high = self.settings.low, self.settings.high
         closeness = np.clip((dense - low) / (high - low), 0.0, 1.0)
-        own = _own_words(stem, texts)
+        own = own_words(stem, texts)
         support: dict[str, float] = {}
         best: dict[str, Sentence] = {}
         for row, label in enumerate(texts):
-            held = [_holds(own[label], s) for s in pool]
-            values = [float(near[i]) * _fit(held[i], float(closeness[row, i])) for i in range(len(pool))]
+            held = [holds(own[label], s) for s in pool]
+            values = [float(near[i]) * fit(held[i], float(closeness[row, i])) for i in range(len(pool))]
             at = int(np.argmax(values))
             support[label] = (
                 values[at] if (held[at] or 0.0) > 0 else 0.5 * values[at]
@@ -222,30 +228,6 @@ def _asked(stem: str) -> str:
     """What a stem asks, without the story in front: a disease that a patient once had is not the subject."""
     asked = " ".join(s for s in parts(stem) if is_question(s))
     return asked or ("" if describes_patient(stem) else stem)
-
-
-def _own_words(stem: str, texts: Mapping[str, str]) -> dict[str, set[str]]:
-    """The words of each option that neither the stem nor every option holds."""
-    bags = {label: set(tokens(text)) for label, text in texts.items()}
-    common = set.intersection(*bags.values()) if len(bags) > 1 else set()
-    asked = set(tokens(stem))
-    return {label: (bag - common - asked) or (bag - common) or bag for label, bag in bags.items()}
-
-
-def _fit(held: float | None, closeness: float) -> float:
-    """How well a sentence fits an option: words first, then meaning (shares ours); 0 for one that it denies."""
-    return 0.0 if held is None else 0.6 * held + 0.4 * closeness
-
-
-def _holds(wanted: set[str], sentence: Sentence) -> float | None:
-    """Share of the wanted words in a sentence or its title, None when the clause that holds most of them is denied."""
-    if not wanted:
-        return 0.0
-    said = wanted & set(tokens(sentence.text))
-    best = max(clauses(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
-    if said and (negated(best) or UNFIT.search(sentence.text)):
-        return None
-    return len(said | (wanted & set(tokens(sentence.evidence.title)))) / len(wanted)
 
 
 def _diseases(view: AnswerView, least: float) -> dict[str, RankedDisease]:

@@ -25,12 +25,16 @@ ANSWER_SCHEMA = 1  # raised with every change of a field's meaning
 
 
 class Choice(Frozen):
-    """The option that was chosen: a letter, or yes, no, maybe. ``confidence`` is in 0..1."""
+    """The option that was chosen: a letter, or yes, no, maybe.
+
+    ``confidence`` is a share of support in 0..1, not calibrated. ``evidence_ids`` is what the choice rests on.
+    """
 
     label: str
     text: str
     confidence: float
     reason: str
+    evidence_ids: tuple[str, ...] = ()
 
 
 class Usage(Frozen):

@@ -17,6 +17,7 @@ from tools.text.tokens import tokens
 Wordings = Callable[[str], Sequence[str]]
 """Wordings of a finding by its id in the graph; none for an id that it does not know."""
 
+MONOGRAPHS = "library"  # the collection whose titles say what a document is about
 LATIN_WORD = re.compile(r"[a-z]")
 # Words by which a document calls a finding usual in what it is about; ours.
 TYPICAL = re.compile(
@@ -87,11 +88,17 @@ def phrases(finding: Finding, wordings: Wordings | None) -> list[frozenset[str]]
 
 
 def about(document: Evidence, diseases: Sequence[RankedDisease]) -> RankedDisease | None:
-    """The best ranked disease that the document is about: by its id, its title, or a mention in its text."""
-    name = EvidenceId.parse(document.id).name
+    """The best ranked disease that the document is about: by its id or its title.
+
+    A mention in the text counts only for a publication whose title names no subject of the library: a monograph on
+    another disease mentions its neighbours to tell them apart.
+    """
+    place = EvidenceId.parse(document.id)
     for disease in diseases:
-        if name.split("/")[-1] == disease.disease or _named(document.title, disease):
+        if place.name.split("/")[-1] == disease.disease or _named(document.title, disease):
             return disease
+    if place.collection == MONOGRAPHS:
+        return None
     return next((d for d in diseases if _named(document.text, d)), None)
 
 

@@ -1,4 +1,4 @@
-"""Whether a message about a patient asks what a treatment, test or screening does: evidence answers that, not a diagnosis.
+"""Whether a message about a patient asks what a treatment, test or screening does: that is answered by evidence.
 
 ``My father is 72 and has AF. Would a blood thinner prevent a stroke?`` asks of anticoagulants; the father is context.
 """
@@ -24,14 +24,16 @@ EFFECT = re.compile(
     r"\b(?:help\w*|prevent\w*|reduc\w+|lower(?:s|ing)? (?:my|his|her|their|the|our)|shorten\w*|speed\w*|quicker|sooner|"
     r"faster|worth|worthwhile|"
     r"benefi\w+|protect\w*|save|pick up|detect|justif\w+|outweigh\w*|better (?:than|off)|as (?:good|well|effective) as|"
-    r"effective\w*|safe|safely|harm\w*|any good|cure|stop|improve\w*|enough to|necessary|make (?:it|them|him|her|me|any)|"
+    r"effective\w*|safe|safely|harm\w*|any good|cure|stop|improve\w*|enough to|necessary|"
+    r"make (?:it|them|him|her|me|any)|"
     r"do (?:him|her|me|us|them|any|more)|side effects?)\b",
     re.IGNORECASE,
 )
 # What asks for a diagnosis or for what to do now, whatever else is named. Ours.
 DIAGNOSIS = re.compile(
     r"\b(?:what(?:'s| is| are| could| might| else)? (?:it|this|wrong|causing|going on|happening|the (?:cause|diagnosis|"
-    r"problem|matter|next step))|(?:could|can|might|is) (?:it|this|that) (?:be|an?|serious|something)|diagnos\w+|next step|"
+    r"problem|matter|next step))|(?:could|can|might|is) (?:it|this|that) (?:be|an?|serious|something)|diagnos\w+|"
+    r"next step|"
     r"what (?:should|shall|do|can) (?:i|we|he|she) do|why (?:do|does|am|is|are|have|has))\b",
     re.IGNORECASE,
 )

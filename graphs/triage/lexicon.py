@@ -14,8 +14,8 @@ SYMPTOM = re.compile(
     r"\b(?:"
     + _words(
         r"""
-        pain(?:s|ful\w*|less)? ach(?:e|es|ed|ing|y) \w*aches? hurt\w* sore\w* tender\w* cough\w* fever\w* temperature rash\w*
-        itch\w* swell\w* swollen lumps? bleed\w* bled blood\w* nause\w* vomit\w* sick diarrh?o?ea constipat\w*
+        pain(?:s|ful\w*|less)? ach(?:e|es|ed|ing|y) \w*aches? hurt\w* sore\w* tender\w* cough\w* fever\w* temperature
+        rash\w* itch\w* swell\w* swollen lumps? bleed\w* bled blood\w* nause\w* vomit\w* sick diarrh?o?ea constipat\w*
         dizz\w* faint\w* light-?headed tired\w* fatigue\w* exhaust\w* weak\w* numb\w* tingl\w* breathless\w*
         wheez\w* short(?:ness)? headaches? migraine\w* palpitations? pounding sweat\w* shiver\w* chills? cramp\w*
         burning heartburn swallow\w* hoarse\w* phlegm sputum snot runny stuffy blocked sneez\w* droop\w* ptosis

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
-from graphs.answering.contract import Draft
+from graphs.answering.contract import Choice, Draft
 from graphs.judging.relevance import Relevance
 from graphs.verification.support import SupportSettings, check
 from tools.contract import Notice, Severity
@@ -37,14 +37,14 @@ class VerifierLocal:
         known = {**evidence, **{e.id: e for e in draft.evidence if e.id not in evidence}}
         statements = [s for s in (self._kept(s, known) for s in draft.statements) if s is not None]
         dropped = len(draft.statements) - len(statements)
-        cited = any(s.citations for s in statements)
+        cited = {c.evidence_id for s in statements for c in s.citations}
         notices = list(draft.notices)
         if dropped:
             notices.append(_notice(dropped, draft))
         return draft.model_copy(
             update={
                 "statements": tuple(statements),
-                "choice": draft.choice if cited else None,
+                "choice": _standing(draft.choice, cited),
                 "notices": tuple(notices),
                 "abstained": draft.abstained or (dropped > 0 and not statements),
             }
@@ -87,6 +87,13 @@ def best_quotes(text: str, item: Evidence) -> list[tuple[float, Citation]]:
     spans = sentences(item.text)
     shares = [len(wanted & set(tokens(s.of(item.text)))) / max(len(wanted), 1) for s in spans]
     return [(share, cite(item, s.start, s.end)) for share, s in zip(shares, spans, strict=True)]
+
+
+def _standing(choice: Choice | None, cited: Set[str]) -> Choice | None:
+    """The choice while something that it rests on is still cited."""
+    if choice is None or not cited:
+        return None
+    return choice if not choice.evidence_ids or cited & set(choice.evidence_ids) else None
 
 
 def _exact(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:

@@ -73,16 +73,21 @@ class Explainer:
         return [at for at in listed if not ids.intersection(self._graph.narrower[self._graph.findings[at].id])]
 
     def _as_listed(self, disease: int, finding: int) -> int | None:
-        """The finding, if the disease lists it or a narrower one; else the nearest broader one that it lists."""
-        name, edges = self._graph.findings[finding].id, self._edges[disease]
-        if finding in edges or any(self._position[below] in edges for below in self._graph.narrower[name]):
-            return finding
-        above = (self._position[a] for a in self._graph.broader(name))
-        return next((a for a in above if a in edges), None)
+        """The finding, if the disease lists it; else the nearest broader one that it lists.
+
+        A narrower one that the disease lists says more than was told, and is no support.
+        """
+        above = (self._position[a] for a in self._graph.broader(self._graph.findings[finding].id))
+        return next((at for at in (finding, *above) if at in self._edges[disease]), None)
+
+    def _bears_on(self, disease: int, finding: int) -> bool:
+        """Whether the disease lists the finding or a narrower one, which its denial denies too."""
+        below = (self._position[b] for b in self._graph.narrower[self._graph.findings[finding].id])
+        return any(at in self._edges[disease] for at in (finding, *below))
 
     def _speaks_against(self, disease: int, finding: int, value: float, o: Observation) -> bool:
         if o.present is False:
-            return value < DENIAL and self._as_listed(disease, finding) == finding
+            return value < DENIAL and self._bears_on(disease, finding)
         return bool(o.present and self._ranker.table.absent[disease, finding])
 
     def _missing(

@@ -66,6 +66,7 @@ class KnowledgeGraph:
         self._questioner = Questioner(self.graph, table)
         self._explainer = Explainer(self.graph, self._ranker)
         self._typical = typical_nodes(self.graph)
+        self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
         self._entries: dict[tuple[str, str], Entry] = {}
 
     def look_up(
@@ -115,17 +116,23 @@ class KnowledgeGraph:
         return evidence_of(self.graph, self._disease(disease_id), language)
 
     def findings_sentence(self, disease_id: str, finding_id: str, language: str = "en") -> tuple[int, int] | None:
-        """The characters of the entry's sentence on a finding, or on the nearest more general or narrower one.
+        """The characters of the entry's sentence on a finding, or on the nearest broader one that it lists.
 
-        None when the disease lists nothing of the kind.
+        A finding that the disease lists as speaking against it has the sentence that says so; of a broader finding only
+        a sentence in favour is given. None when the disease lists nothing of the kind.
+
+        Args:
+            finding_id: the finding's id, or its name in either language (as a differential names it).
         """
         disease = self._disease(disease_id)
         key = (disease_id, language)
         entry = self._entries.setdefault(key, render(self.graph, disease, language))
-        if finding_id not in self.graph.finding:
-            return None
-        near = [finding_id, *self.graph.broader(finding_id), *self.graph.narrower[finding_id]]
-        return next((entry.sentences[f] for f in near if f in entry.sentences), None)
+        finding_id = self._named.get(finding_id, finding_id)
+        if finding_id in entry.sentences or finding_id not in self.graph.finding:
+            return entry.sentences.get(finding_id)
+        against = {e.finding for e in disease.manifestations if e.how_often == "absent"}
+        above = (f for f in self.graph.broader(finding_id) if f not in against)
+        return next((entry.sentences[f] for f in above if f in entry.sentences), None)
 
     def _disease(self, disease_id: str) -> Disease:
         try:

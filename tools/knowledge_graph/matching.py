@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,12 +19,14 @@ from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
 from tools.text.language import language_of
+from tools.text.radiation import origin_and_destination, tells_of_spreading
 
 TOP_M = 5  # code: m, the matches kept a feature
 THRESHOLD = 0.5  # code: t, a match counts strictly above it
 GAIN = 0.05  # ours: what clauses read together must add to the score that each has alone
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
+_PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
@@ -62,6 +65,8 @@ class Matcher:
         self._chinese = ChineseWordings(compiled.graph)
         findings = compiled.graph.findings
         self._sites = [frozenset({f.site} if f.site else ()) | sites(f.name) for f in findings]
+        self._spreading = np.array([_about_spreading(f) for f in findings])
+        self._pains = np.array([_PAIN.search(f"{f.name} {f.zh}") is not None for f in findings])
         self._fits: dict[frozenset[str], Matrix] = {}
         self._of_others = np.array([_about_others(f) for f in findings])
         self._of_family = np.array(["family" in f.id.split("-") for f in findings])
@@ -120,12 +125,22 @@ class Matcher:
         chinese = language_of(unit.text) == "zh"
         found = self._chinese.agreement(unit) if chinese else self._english.agreement(unit, cosine)
         persons = self._of_others if clause.other else ~self._of_family
-        allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never)
+        allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
         if clause.reading:
             allowed = allowed * self._measured
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
         assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
         return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)
+
+    def _of_its_own(self, unit: Unit) -> Flags:
+        """For each finding whether it may be told: a part that a pain spreads to has no pain of its own."""
+        origin, destination = origin_and_destination(unit.text)
+        if not destination:
+            return np.ones(len(self._sites), dtype=bool)
+        reached = self._fitting(destination) > 0
+        stays = self._fitting(origin) > 0 if origin else ~reached
+        sited = np.array([bool(s) for s in self._sites])
+        return np.asarray(self._spreading | ~self._pains | ~sited | stays)
 
     def _fitting(self, told: frozenset[str]) -> Matrix:
         known = self._fits.get(told)
@@ -139,6 +154,11 @@ def _own_share(own: Matrix) -> Matrix:
     """How much of a match made with the topic's words is the clause's own."""
     share: Matrix = np.clip((own - OWN_LOW) / (OWN_HIGH - OWN_LOW), 0, 1)
     return share
+
+
+def _about_spreading(finding: FindingNode) -> bool:
+    """Whether a finding is itself a pain that spreads."""
+    return any(tells_of_spreading(p) for p in (finding.id.replace("-", " "), finding.name, finding.zh))
 
 
 def _about_others(finding: FindingNode) -> bool:

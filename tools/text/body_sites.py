@@ -42,7 +42,7 @@ WORDS_ZH: dict[str, str] = {
     "back": "背|腰|肾区", "abdomen": "腹|肚|胃|肠", "upper-abdomen": "上腹|胃部|肝区|剑突",
     "lower-abdomen": "下腹|小腹",
     "groin": "腹股沟", "pelvis": "盆腔|肛|膀胱", "genital": "阴囊|睾丸|阴道|阴茎|外阴",
-    "arm": "肩|上肢|手臂|胳膊|肘|腋", "hand": "手(?!术)|指|腕",
+    "arm": "肩|上肢|臂|胳膊|肘|腋", "hand": "手(?!术)|指|腕",
     "leg": "腿|下肢|膝|踝|髋|小腿", "foot": "足(?!够)|脚|趾", "joint": "关节|膝|踝|髋|肘|腕", "skin": "皮肤",
 }  # fmt: skip
 # ours: sites close enough that a finding of one may be told with the name of another

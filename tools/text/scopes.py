@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tools.text import negation
 from tools.text.abbreviations import expand
 from tools.text.body_sites import sites
+from tools.text.companions import openings
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ _JOINT_ZH = re.compile(
     r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
 )
 _SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
+_COMPANION = ("with", "by")  # joints of `tools.text.companions`: what follows is told as what goes before
 # ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
 _OWN_START = re.compile(
     r"^\W*(?:I|I'm|he|she|it|we|they|you|there|my|his|her|the|an?|some|has|have|had|is|was|now|mild|slight|severe|also|just|only|"
@@ -60,9 +62,10 @@ def denied(sentence: str, found: list[Piece], chinese: bool) -> list[bool]:
 
 def _pieces(sentence: str, chinese: bool) -> Iterator[Piece]:
     at, joint = 0, ""
-    joints = sorted(
-        [*(_JOINT_ZH if chinese else _JOINT).finditer(sentence), *_RELATIVE.finditer(sentence)], key=lambda m: m.start()
-    )
+    joints = [*(_JOINT_ZH if chinese else _JOINT).finditer(sentence), *_RELATIVE.finditer(sentence)]
+    if not chinese:
+        joints += list(openings(sentence, [m.span() for m in joints]))
+    joints.sort(key=lambda m: m.start())
     for match in joints:
         yield from _cut_at_triggers(sentence, at, match.start(), joint, chinese)
         at, joint = match.end(), match[0].strip().lower()
@@ -114,6 +117,8 @@ def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
     """Whether the scope of a denial reaches piece ``i``: an item of the same list."""
     piece = pieces[i]
     words = sentence[piece.start : piece.end]
+    if piece.joint.endswith(_COMPANION):
+        return True
     if piece.joint not in _SOFT or _OWN_START.match(words) or negation.NORMAL.search(words):
         return False
     if piece.joint in ("or", "nor"):

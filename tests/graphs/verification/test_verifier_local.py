@@ -140,3 +140,11 @@ def test_numbers_and_identity() -> None:
     assert numbers("In 1,200 children (J05.0), 0.6 mg/kg for three days") == {"1200", "0.6", "3"}
     assert identical("One.  Two.", ["One.", "Two."])
     assert not identical("One. Three.", ["One.", "Two."])
+
+
+@pytest.mark.parametrize(("rests_on", "stays"), [(EVIDENCE.id, True), ("library:other@0-9", False)])
+def test_a_choice_stays_only_with_what_it_rests_on(verifier: Verifier, rests_on: str, stays: bool) -> None:
+    choice = CHOICE.model_copy(update={"evidence_ids": (rests_on,)})
+    draft = Draft(statements=(quoting(FIRST, FIRST),), choice=choice)
+    verified = asyncio.run(verifier.verify(draft, {EVIDENCE.id: EVIDENCE}))
+    assert verified.choice == (choice if stays else None)

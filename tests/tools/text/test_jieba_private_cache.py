@@ -41,7 +41,6 @@ def no_tokenizer_yet(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     import jieba
 
     monkeypatch.setattr(jieba.dt, "tmp_dir", None)
-    monkeypatch.setattr("tools.text.tokens.jieba_tokenizer", jieba_tokenizer.__wrapped__)
     return monkeypatch
 
 
