@@ -16,8 +16,8 @@ from tools.literature.tool import SearchLiterature
 from tools.passages.contract import StoredDocument
 from tools.passages.quotes import rank_sentences
 
-# ours: cosine from which a question of unknown words is on a subject of the library. Forty questions of other fields
-# reach 0.36 at most, questions on its subjects 0.50 at least (see tests/agent/test_library_subject.py).
+# ours: cosine from which a question of unknown words is on a subject of the library. Thirty-two messages of other
+# fields reach 0.32 at most, eighty questions on its subjects 0.52 at least.
 ON_SUBJECT = 0.45
 
 

@@ -27,6 +27,7 @@ class State(TypedDict, total=False):
     messages: Annotated[list[dict[str, Any]], operator.add]  # {"role", "turn", "key"}
     case_key: str  # the patient's case as told so far
     subject: dict[str, str]  # {"kind", "question_key"} of the last medical turn
+    leading: str  # name of the session's leading diagnosis
     findings: list[dict[str, Any]]  # what follow-up answers and corrections settled
     evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
     asked: dict[str, str] | None  # the follow-up question that ended the last turn
@@ -93,7 +94,7 @@ def new_turn(
     }
 
 
-SESSION_CHANNELS = frozenset({"messages", "case_key", "subject", "findings", "evidence", "asked"})
+SESSION_CHANNELS = frozenset({"messages", "case_key", "subject", "leading", "findings", "evidence", "asked"})
 
 
 def check_schema(values: dict[str, Any]) -> None:

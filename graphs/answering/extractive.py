@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphs.answering.ports import SentenceRanker
+from graphs.judging.key_terms import Subject
 from graphs.judging.polarity import opens
 from graphs.judging.relevance import Relevance, jaccard
+from graphs.judging.subjects import about
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Frozen, Statement, cite
 from tools.text.sentences import sentences
@@ -33,6 +35,7 @@ class ExtractSettings(Frozen):
         limit: statements at most, qualifying sentences left out of the count.
         pool: ranked sentences that are scored.
         document: weight of its document, title and best piece, in the relevance of a sentence.
+        elsewhere: weight of a sentence that is not about what the question names, where another is.
         direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
         nearly: share of the best relevance that such a sentence needs for it.
         floor: relevance from which a sentence may be stated.
@@ -45,6 +48,7 @@ class ExtractSettings(Frozen):
     limit: int = 6
     pool: int = 24
     document: float = 0.3
+    elsewhere: float = 0.8
     direct: float = 0.08
     nearly: float = 0.75
     floor: float = 0.36
@@ -90,12 +94,19 @@ class Extractor:
         answered: Sequence[AnsweredQuestion] = (),
         *,
         closed: bool = False,
+        subjects: Sequence[Subject] = (),
     ) -> list[Sentence]:
-        """Sentences for a query, best first: spans of answered questions beside ranked sentences of evidence."""
+        """Sentences for a query, best first: spans of answered questions beside ranked sentences of evidence.
+
+        ``subjects`` are the names in the query: what is not about them counts less, where something is.
+        """
         spans = [self._span(a) for a in answered if self._usable(a)]
         fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
+        on_subject = about([(s.evidence.title, s.text) for s in row], query, subjects)
+        elsewhere = self.settings.elsewhere
+        row = [s if yes else replace(s, score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
         if closed:
             row = self._direct_first(row)
         lifted = [replace(s, score=max(p.score, s.score)) for p, s in zip(spans, row, strict=False)]

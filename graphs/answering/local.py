@@ -81,7 +81,8 @@ class AnswererLocal:
         missing = unmentioned(view, evidence, self._terms, self._whole) if view.kind == Kind.EVIDENCE else []
         if missing:
             return abstained(view, missing)
-        scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed)
+        subjects = self._terms.subjects(query)
+        scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed, subjects=subjects)
         chosen = self._extractor.choose(scored)
         if not chosen:
             return abstained(view)

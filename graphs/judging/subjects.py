@@ -20,15 +20,18 @@ GENERAL = frozenset(
 def about(texts: Sequence[tuple[str, str]], question: str, subjects: Sequence[Subject]) -> list[bool]:
     """Of each (title, text), whether it is about what a question names.
 
-    A question names what a title names too: one of its ``subjects`` (by any of their names), or a word of a title. All
-    texts are when no title holds a name: then nothing tells them apart.
+    A question names what a title names too: one of its ``subjects`` (by any of their names), a whole title, or else a
+    word of one. All texts are when no title holds a name: then nothing tells them apart.
     """
     titles = {title for title, _ in texts}
     named = [s for s in subjects if any(mentions(title, name) for title in titles for name in s)]
-    words = (set(tokens(question)) & {word for title in titles for word in tokens(title)}) - GENERAL
-    if not named and not words:
+    asked = set(tokens(question))
+    words = [set(tokens(title)) - GENERAL for title in titles]
+    whole = set().union(*(w for w in words if w <= asked))
+    wanted = whole if whole or named else set().union(*words) & asked
+    if not named and not wanted:
         return [True] * len(texts)
-    return [_about(f"{title}. {text}", named, words) for title, text in texts]
+    return [_about(f"{title}. {text}", named, wanted) for title, text in texts]
 
 
 def _about(text: str, named: Sequence[Subject], words: set[str]) -> bool:

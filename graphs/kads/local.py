@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphs.judging.relevance import Relevance, Scores, jaccard
+from graphs.judging.subjects import about
+from graphs.triage.kinds import describes_patient
 from graphs.kads.contract import Dropped, Kept, Selection
 from tools.contract import unique
-from tools.encoders import Encoder
+from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
 from tools.passages.contract import evidence_text
 from tools.text.tokens import tokens
@@ -31,6 +33,7 @@ class KadsSettings(Frozen):
         least_gain: gain in mean coverage below which a further document adds nothing.
         duplicate: cosine from which two documents are near-duplicates. words: the same for shared words.
         span: share of the shorter span from which two spans of one document overlap.
+        elsewhere: weight of a document that is not about what the question names, where another is.
         guard: keep at most as many generated documents as retrieved ones (off in the published configuration).
     """
 
@@ -40,6 +43,7 @@ class KadsSettings(Frozen):
     duplicate: float = 0.93
     words: float = 0.80
     span: float = 0.5
+    elsewhere: float = 0.8
     guard: bool = True
 
 
@@ -64,6 +68,8 @@ class SelectorLocal:
         retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if c.status is Status.RETRACTED]
         documents = [c for c in pool if c.status is not Status.RETRACTED]
         scores = self._relevance.score(wanted, [evidence_text(d) for d in documents])
+        if not describes_patient(question):  # a case is not about one disease that it names
+            scores = scores._replace(relevance=scores.relevance * self._weights(question, documents))
         greedy = _Greedy(self._settings, wanted, documents, scores)
         greedy.run(limit)
         generated = sum(documents[i].origin is Origin.GENERATED for i in greedy.order)
@@ -73,6 +79,11 @@ class SelectorLocal:
             dropped=(*retracted, *greedy.dropped(limit)),
             generated_share=generated / len(greedy.order) if greedy.order else 0.0,
         )
+
+    def _weights(self, question: str, documents: Sequence[Evidence]) -> Vectors:
+        """(documents,) 1 for what is about what the question names, less for the rest."""
+        on_subject = about([(d.title, d.text) for d in documents], question, [])
+        return np.where(on_subject, 1.0, self._settings.elsewhere).astype(np.float32)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
-from tools.contract import Differential, Notice
+from tools.contract import Differential, Notice, RankedDisease
 from tools.evidence import Evidence
 
 
@@ -26,9 +26,15 @@ def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[
     update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
     if state["kind"] not in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE):
         update["asked"] = asked
+    if state["kind"] == Kind.CASE and answer.differential:
+        update["leading"] = _name(answer.differential[0], state["language"])
     if draft.evidence:
         update["evidence"] = context.keep_evidence(draft.evidence)
     return update
+
+
+def _name(disease: RankedDisease, language: str) -> str:
+    return disease.name_zh if language == "zh" and disease.name_zh else disease.name
 
 
 def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:

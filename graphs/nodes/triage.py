@@ -21,7 +21,7 @@ def triage_node(triage: Triage) -> Body:
         decision = await triage.decide(context.text(state["message_key"]), view)
         details = decision.model_dump(mode="json", exclude={"question", "case", "kind"})
         context.recorder.event("triage", kind_of_turn=decision.kind.value, **details)
-        return {**_turn(state, context, decision), **_session(state, context, view, decision)}
+        return {**_turn(state, context, decision), **_session(state, context, decision)}
 
     return body
 
@@ -37,6 +37,7 @@ def session_view(state: State, context: TurnContext) -> SessionView:
         kind=subject.get("kind", ""),
         question=context.text(subject.get("question_key", "")),
         asked=AskedQuestion(**asked) if asked else None,
+        leading=state.get("leading", ""),
     )
 
 
@@ -56,7 +57,7 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
     }
 
 
-def _session(state: State, context: TurnContext, view: SessionView, decision: TriageDecision) -> dict[str, Any]:
+def _session(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
     if decision.kind not in MEDICAL:
         return {}
     update: dict[str, Any] = {
@@ -72,11 +73,6 @@ def _session(state: State, context: TurnContext, view: SessionView, decision: Tr
     if decision.answered is not None:
         settled = [f for f in settled if f["id"] != decision.answered.id] + [decision.answered.model_dump()]
         update["findings"] = settled
-    elif decision.case and not _same_patient(view.case, decision.case):
-        update["findings"] = []
+    elif decision.new_case:
+        update |= {"findings": [], "leading": ""}
     return update
-
-
-def _same_patient(before: str, now: str) -> bool:
-    """Whether the case goes on: its first sentence is still the one it began with."""
-    return bool(before) and now.startswith(before.split(".")[0].split("。")[0])

@@ -38,13 +38,17 @@ class AskedQuestion(Frozen):
 
 
 class SessionView(Frozen):
-    """What triage may know of the session: earlier user messages, the case so far, and the pending question."""
+    """What triage may know of the session: earlier user messages, the case so far, and the pending question.
+
+    ``leading`` is the name of the diagnosis that leads the case's differential, "" when there is none.
+    """
 
     messages: tuple[str, ...] = ()
     case: str = ""
     kind: str = ""
     question: str = ""
     asked: AskedQuestion | None = None
+    leading: str = ""
 
 
 class TriageDecision(Frozen):
@@ -57,6 +61,7 @@ class TriageDecision(Frozen):
         options: letter -> text for a multiple-choice question; {"yes","no","maybe"} are not listed here.
         closed: True for a question that a yes, no or maybe answers.
         answered: a finding settled by the answer to a follow-up question.
+        new_case: True when the message opens a patient other than the session's, or its first.
         reason: one line that a person can check.
     """
 
@@ -68,6 +73,7 @@ class TriageDecision(Frozen):
     closed: bool = False
     red_flags: tuple[RedFlag, ...] = ()
     answered: Finding | None = None
+    new_case: bool = False
     reason: str
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from graphs.triage.questions import parts
 from tools.text.clauses import Clause, clauses
 from tools.text.language import language_of
 from tools.text.tokens import tokens
@@ -11,10 +12,22 @@ from tools.text.tokens import tokens
 LEAD = re.compile(
     r"^\W*(?:(?:no(?=\s*[,.:;!-]|\s+(?:it|the|i|he|she|my|sorry|wait)\b)|sorry|oops|wait|hang on|hold on|well|"
     r"my mistake|apologies|actually|correction|i meant|i mean|i should have said|"
-    r"i got that wrong|that(?:'s| is| was) (?:wrong|not right)|scratch that|not quite|to be (?:exact|"
+    r"i got that wrong|i (?:was|am) (?:wrong|mistaken)|"
+    r"that(?:'s| is| was) (?:wrong|not right)|scratch that|not quite|to be (?:exact|"
     r"precise))\b[\s,.:;!-]+)+(?:it(?:'s| is| was)\s+)?|"
     r"^\W*(?:不对|不是的?|说错了|我说错了|搞错了|更正(?:一下)?|其实是?|抱歉|应该是|准确地?说)[\s，,。:：;；]*(?:是|"
-    r"应该是)?",
+    r"应该是)?|^(?:她|他|我|患者|病人)(?:其实|实际上|应该)是?",
+    re.IGNORECASE,
+)
+TAIL = re.compile(
+    r"[\s,.;，。；-]+(?:i (?:was|am) (?:wrong|mistaken)|my mistake|i got (?:that|it) wrong|"
+    r"我?(?:刚才)?(?:说错|搞错|弄错)了)\W*$",
+    re.IGNORECASE,
+)
+# A message that says no more than an age.
+AGE_ONLY = re.compile(
+    r"^\W*(?:(?:he|she|i)(?:'s|'m| is| am)|the patient is) (?:actually |really |only )?\d{1,3}(?: years? old)?\W*$|"
+    r"^(?:她|他|我|患者)(?:是|今年|其实|只有)*\d{1,3} ?岁\W*$",
     re.IGNORECASE,
 )
 PLAIN_NO = re.compile(
@@ -28,7 +41,8 @@ SPAN = re.compile(rf"\b({COUNT}) (minute|hour|day|night|week|month|year)s?\b(?! 
 SPAN_ZH = re.compile(r"([一二两三四五六七八九十半几\d]+) ?个?(分钟|小时|天|日|周|星期|月|年)")
 AGE = re.compile(
     r"\b(\d{1,3})(?=[- ]?(?:years?[- ]old|yo\b|y/o\b|[MF]\b))|(?<=I'm )(\d{1,3})\b|(\d{1,3})(?= ?岁)|"
-    r"(?<=I am )(\d{1,3})\b"
+    r"(?<=I am )(\d{1,3})\b|(?<=[Hh]e is )(\d{1,3})(?=\W*$|[,.;])|(?<=[Hh]e's )(\d{1,3})(?=\W*$|[,.;])|"
+    r"(?<=actually )(\d{1,3})(?=\W*$|[,.;])"
 )
 INSTEAD = re.compile(
     r"(?:(?:it|he|she|i)(?:'s|'m| is| was| am) )?(?:the |my |a )?([\w .'-]{1,40}?),? (?:and )?not (?:the |my |"
@@ -44,6 +58,7 @@ TIDY = (
     (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；])+"), r"\1"),
     (re.compile(r"[,;，；]\s*(?:and|or|but)?\s*([.。])"), r"\1"),
     (re.compile(r"(?:(?<=[.。])|^)\s*(?:and|or|but)?\s*[,.;，。；]+\s*"), " "),
+    (re.compile(r"\s+(?:and|or|but)\s*([.。])"), r"\1"),
     (re.compile(r" {2,}"), " "),
 )
 
@@ -53,7 +68,9 @@ def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
     so that a plain "no" is one unless the message names another side, time or age."""
     if not case:
         return False
-    if _instead(case, message) != case:
+    if _instead(case, message) != case or TAIL.search(message):
+        return True
+    if AGE_ONLY.match(message) and _age(case, message) != case:
         return True
     if LEAD.match(message) is None:
         return False
@@ -66,18 +83,32 @@ def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
 
 def body(message: str) -> str:
     """A correction without its first words: ``no, the left knee`` -> ``the left knee``."""
-    return LEAD.sub("", message.strip(), count=1).strip() or message.strip()
+    return TAIL.sub("", LEAD.sub("", message.strip(), count=1)).strip() or message.strip()
 
 
 def correct(case: str, message: str) -> str:
     """The case with what the message contradicts replaced or removed, and the message's own statement at its end."""
     statement = body(message)
-    return join(_without(_replaced(case, statement), statement, both=True), statement)
+    revised = _without(_replaced(case, statement), statement, both=True)
+    return revised if _told(revised, statement) else join(revised, statement)
 
 
 def add(case: str, text: str) -> str:
     """The case with more text; what is now present is no longer denied."""
-    return join(_without(case, text, both=False), text) if case else text.strip()
+    if not case or _told(case, text):
+        return case or text.strip()
+    return join(_without(case, text, both=False), text)
+
+
+def _told(case: str, text: str) -> bool:
+    """Whether every sentence of the text stands in the case already."""
+    known = {same(part) for part in parts(case)}
+    return all(same(part) in known for part in parts(text))
+
+
+def same(text: str) -> str:
+    """A text as it is compared: lower case, without spaces and closing marks."""
+    return re.sub(r"[\s.!?;,。！？；，]+", "", text).lower()
 
 
 def join(case: str, text: str) -> str:

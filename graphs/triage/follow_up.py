@@ -7,45 +7,18 @@ from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
 from graphs.triage.corrections import join
-from graphs.triage.lexicon import SMALL_TALK
+from graphs.triage.lexicon import SMALL_TALK, SYMPTOM
 from graphs.triage.questions import is_question, parts
+from graphs.triage.replies import FIRST, NO, UNSURE, YES, asks_value, gives_value
 from tools.contract import Finding
+from tools.text.clauses import clauses
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 
-UNSURE = re.compile(
-    r"^\W*(?:i(?:'m| am)? (?:don't know|do not know|dont know|not sure|can't (?:say|tell|remember)|haven't noticed|"
-    r"have no idea)|"
-    r"(?:not|un)\s?(?:sure|certain)|no idea|maybe|perhaps|possibly|dunno|hard to say|don't know|can't remember)\b|"
-    r"^\W*(?:不知道|不清楚|不确定|说不清|不太清楚|没注意|记不清|可能吧|也许)",
-    re.IGNORECASE,
-)
-NO = re.compile(
-    r"^\W*(?:no|nope|nah|never|none|not (?:really|at all|that i (?:know|noticed)|now|any ?more|yet)|negative|"
-    r"neither|nothing|absolutely not|definitely not|"
-    r"i (?:don't|do not|haven't|have not|didn't|am not|wasn't)|it (?:doesn't|does not|isn't|is not|hasn't|didn't)|"
-    r"(?:he|she|they) (?:doesn't|does not|don't|hasn't|isn't|didn't|haven't)|there (?:isn't|is not|aren't|is no))\b|"
-    r"^\W*(?:没有?过?|不是|不会|不|否|无|从(?:来)?没|并?没)",
-    re.IGNORECASE,
-)
-YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|yea|ya|correct|right|true|indeed|exactly|definitely|absolutely|sure|of course|always|"
-    r"often|sometimes|occasionally|"
-    r"slightly|somewhat|mostly|usually|a (?:little|bit|lot)|quite|only (?:at|when|on|in|after)|i (?:do|have|am|did|"
-    r"was)|it (?:does|is|has|did)|"
-    r"(?:he|she|they) (?:does|do|has|have|is|are|did)|there is|i think so|afraid so|positive)\b|"
-    r"^\W*(?:是的?|有(?:的|过|一点|点)?|对(?:的)?|嗯+|会的?|确实|偶尔|有时|经常|轻微|一点|稍微|当然|没错)",
-    re.IGNORECASE,
-)
 LEAD = re.compile(
     r"^\W*(?:(?:yes|yeah|yep|yup|correct|right|exactly|definitely|(?:no|nope|nah)(?=\W*$|\s*[,.;:!-]|\s+(?:i|it|he|"
-    r"she|they|not|thanks)\b))\b|是的|有的|对的|没有(?=[\s,，。；])|没有$|(?:是|对|不是|嗯+|不|否)(?=[\s,，。]|"
+    r"she|they|not|thanks)\b))\b|是的|有的|对的|有(?=[\s,，。；])|没有(?=[\s,，。；])|没有$|(?:是|对|不是|嗯+|不|否)(?=[\s,，。]|"
     r"$))[\s,.!;:，。！；、-]*",
-    re.I,
-)
-VALUE = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half|dozen|left|right|both|mild|moderate|severe|"
-    r"days?|weeks?|months?|hours?)\b|[一二两三四五六七八九十半左右]",
     re.I,
 )
 TEMPERATURE = re.compile(r"fever|temperature|发烧|发热|体温", re.IGNORECASE)
@@ -72,15 +45,11 @@ ZH_ASK = re.compile(
     r"^(?:请问)?(?:您|你|患者|孩子|他|她)?(?:是否|有没有|有无|会不会|是不是)?(?:有|出现|感到|觉得)?(?=.)"
 )
 ZH_END = re.compile(r"(?:吗|呢|么)?\s*[?？。]*$")
-NAMED = re.compile(
-    r"^\W*no (?!(?:i|it|he|she|they|not|never|thanks|thank|but|there|nothing|none|that|doctor|"
-    r"more)\b)(\w+(?: \w+)?)|^\W*(?:没有|没|无)(?!过|的|[,，。；!！]|$)(.{2,})",
-    re.I,
-)
 AND = re.compile(r"^(?:and|but|though|和|而且|但是?)\b[\s,]*", re.IGNORECASE)
 NOTHING = re.compile(
-    r"(?:i (?:do|don't|have|haven't|am|am not|did|didn't)|it (?:does|doesn't|is|isn't)|not (?:really|at all)|"
-    r"thanks?|有|没有?|会|不会?|是|一点|的|过|呀|啊|\W)*",
+    r"(?:\b(?:i|we|it|he|she|they|there)(?:'m| am)? ?(?:do|does|don't|doesn't|have|has|haven't|hasn't|am|is|are|isn't|"
+    r"aren't|did|didn't|was|wasn't|not|does not|do not|has not|have not|is not|are not)\b|"
+    r"\bnot? (?:really|at all)|\b(?:thanks?|please|doctor|yes|no|sure)\b|有|没有?|会|不会?|是|一点|的|过|了|呀|啊|\W)*",
     re.IGNORECASE,
 )
 BASE_VERB = re.compile(
@@ -98,57 +67,82 @@ class Reply(NamedTuple):
 
 
 def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
-    """The answer to our question; None when the message is something else (a question, a new case, courtesy)."""
-    text = message.strip()
+    """The answer to our question; None when the message is something else (a question, a statement, courtesy).
+
+    Of numbered answers the first is read: one question is pending.
+    """
+    numbered = FIRST.match(message)
+    text = (numbered["first"] if numbered else message).strip()
     if not text or any(is_question(p) and p.endswith(("?", "？")) for p in parts(text)):
         return None
-    present, known = _polarity(text, asked)
-    if not known:
+    for read in (_unsure, _yes_or_no, _restated, _value):
+        reply = read(text, asked)
+        if reply is not None:
+            return reply
+    return None
+
+
+def _reply(text: str, asked: AskedQuestion, present: bool | None, statement: str) -> Reply:
+    return Reply(Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text, present=present), statement)
+
+
+def _unsure(text: str, asked: AskedQuestion) -> Reply | None:
+    """Not known: the case says nothing of it, only what else is told."""
+    match = UNSURE.match(text)
+    if match is None:
         return None
-    finding = Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text, present=present)
-    return Reply(finding, _statement(text, asked, present))
+    rest = AND.sub("", text[match.end() :].strip(" ,.;，。；")).strip()
+    return _reply(text, asked, None, rest if _names_another(rest, asked) else "")
 
 
-def _polarity(text: str, asked: AskedQuestion) -> tuple[bool | None, bool]:
-    """Whether the finding is present, and whether the text answers at all."""
-    if UNSURE.match(text):
-        return None, True
-    if NO.match(text):
-        return False, not _denies_another(text, asked)
-    if YES.match(text):
-        return True, True
-    if SMALL_TALK.match(text) or not _short(text):
-        return None, False
+def _yes_or_no(text: str, asked: AskedQuestion) -> Reply | None:
+    present = False if NO.match(text) else True if YES.match(text) else None
+    if present is None:
+        return None
+    rest = AND.sub("", LEAD.sub("", text, count=1)).strip()
+    rest = "" if NOTHING.fullmatch(rest) else rest
+    if asks_value(asked.text):
+        return _value(rest, asked) or _reply(text, asked, None, rest)
+    return _reply(text, asked, present, join(_worded(asked, present), rest))
+
+
+def _restated(text: str, asked: AskedQuestion) -> Reply | None:
+    """``no fever at all``, ``she does have a fever``: nothing but what the question asks about."""
+    told = clauses(text)
+    words = set(tokens(" ".join(c.plain for c in told)))
+    if asks_value(asked.text) or len(told) != 1 or not words or not words <= set(tokens(asked.text)):
+        return None
+    present = told[0].present
+    return _reply(text, asked, present, "" if present is None else join(_worded(asked, present), text))
+
+
+def _value(text: str, asked: AskedQuestion) -> Reply | None:
+    """A number, side or time for a question that asks for one; degrees for a question about fever."""
+    if SMALL_TALK.match(text) or not _short(text) or _names_another(text, asked):
+        return None
     degrees = CELSIUS.search(text)
     if degrees and TEMPERATURE.search(asked.text):
         value = float(f"{degrees[1]}.{degrees[2] or 0}")
-        return (True if value >= FEVER else False if value < NO_FEVER else None), True
-    return (True, True) if VALUE.search(text) else (None, False)
+        present = True if value >= FEVER else False if value < NO_FEVER else None
+        name = "体温" if language_of(asked.text) == "zh" else "Temperature "
+        return _reply(text, asked, present, text if TEMPERATURE.search(text) else name + text)
+    if asks_value(asked.text) and gives_value(text, asked.text):
+        return _reply(text, asked, True, join(asked.text.strip(), text))
+    return None
 
 
-def _denies_another(text: str, asked: AskedQuestion) -> bool:
-    """Whether ``no fever`` speaks of something that the question did not ask about."""
-    named = NAMED.match(text)
-    return named is not None and not set(tokens(named[1] or named[2])) & set(tokens(asked.text))
+def _names_another(text: str, asked: AskedQuestion) -> bool:
+    """Whether a text tells of a complaint that the question does not ask about."""
+    known = set(tokens(asked.text))
+    return any(not set(tokens(m[0])) <= known for m in SYMPTOM.finditer(text) if not TEMPERATURE.search(m[0]))
 
 
-def _statement(text: str, asked: AskedQuestion, present: bool | None) -> str:
-    """The answer as the case states it."""
-    if UNSURE.match(text):
-        return _worded(asked, None)
-    if not (YES.match(text) or NO.match(text)):
-        return join(asked.text.strip(), text)
-    rest = AND.sub("", LEAD.sub("", text, count=1)).strip()
-    return join(_worded(asked, present), "" if _says_nothing(rest) else rest)
-
-
-def _worded(asked: AskedQuestion, present: bool | None) -> str:
+def _worded(asked: AskedQuestion, present: bool) -> str:
     about = topic(asked.text)
     if language_of(asked.text) == "zh":
-        return {True: f"有{about}。", False: f"没有{about}。", None: f"不确定是否{about}。"}[present]
+        return f"有{about}。" if present else f"没有{about}。"
     about = re.sub(r"\byou\b", "they", re.sub(r"\byour\b", "the", about, flags=re.I), flags=re.I)
-    unsure = about.replace("that ", "whether ", 1) if about.startswith("that ") else f"about {about}"
-    return {True: f"Reports {about}.", False: f"Denies {about}.", None: f"Not sure {unsure}."}[present]
+    return f"Reports {about}." if present else f"Denies {about}."
 
 
 def topic(question: str) -> str:
@@ -161,15 +155,11 @@ def topic(question: str) -> str:
         if rest != text:
             rest = BASE_VERB.sub(r"\1s", rest, count=1) if text.lower().startswith("does ") else rest
             return lead + ANY.sub("", rest)
-    return text
+    return ANY.sub("", text)
 
 
 def _noun(about: str) -> str:
     return re.sub(r"^(?:that|being|having) ", "", about)
-
-
-def _says_nothing(rest: str) -> bool:
-    return NOTHING.fullmatch(rest) is not None
 
 
 def _short(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from graphs.triage import corrections, lexicon, questions
+from graphs.triage.about_case import is_about_case
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.guards import HYPOTHETICAL, TEXTBOOK
 from graphs.triage.interventions import asks_effect
@@ -38,11 +39,12 @@ EFFECT = re.compile(
 
 
 class Verdict(NamedTuple):
-    """A kind, one line why, and whether the message leans on what went before."""
+    """A kind, one line why, and whether the message leans on the question before or on the leading diagnosis."""
 
     kind: Kind
     reason: str
     leans: bool = False
+    of_leading: bool = False
 
 
 def classify(
@@ -67,12 +69,20 @@ def classify(
         return Verdict(Kind.OUT_OF_SCOPE, "asks for a product of writing or code")
     if outside and other and not (on_subject is not None and on_subject(text)):
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field: {other[0]!r}")
+    if session.case and session.kind not in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE) and is_about_case(text):
+        return _about_case(session)
     patient = describes_patient(text)
     if patient and not session.case and asks_effect(text, _told_parts(text)):
         return Verdict(Kind.EVIDENCE, f"asks what a treatment or test does; for context {patient}")
     if patient:
         return Verdict(Kind.CASE, patient)
     return _in_session(text, session, bool(hits)) or _by_subject(text, hits, on_subject)
+
+
+def _about_case(session: SessionView) -> Verdict:
+    if session.leading:
+        return Verdict(Kind.EVIDENCE, f"asks about the leading diagnosis: {session.leading}", of_leading=True)
+    return Verdict(Kind.CASE, "asks about the case told so far")
 
 
 def _medical_words(text: str) -> list[str]:

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from graphs.triage import corrections, lexicon, questions
+from graphs.triage import corrections, questions
+from graphs.triage.about_case import of_leading
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import load_rules, red_flags
 from graphs.triage.follow_up import Reply, read_reply
 from graphs.triage.kinds import OnSubject, Verdict, classify
 from graphs.triage.options import parse_options
+from graphs.triage.patients import is_other_patient, is_repeated
 from graphs.triage.standalone import stand_alone
 from tools.contract import Finding
-from tools.text.demographics import read_person
 from tools.text.language import language_of
-
-NEW_CASE = (
-    "another patient",
-    "different patient",
-    "new patient",
-    "new case",
-    "next patient",
-    "另一个患者",
-    "另一位患者",
-    "新病例",
-    "换一个",
-)
-PEOPLE = 1.5  # years by which two ages must differ to be two people; ours
 
 
 class Turn(NamedTuple):
-    """The turn as it stands alone, and the patient's case so far."""
+    """The turn as it stands alone, the patient's case so far, and whether the message opens that case."""
 
     question: str
     case: str
+    new: bool = False
 
 
 class TriageLocal:
@@ -74,7 +63,10 @@ class TriageLocal:
         turn = _turn(verdict, text, session)
         flags = red_flags(turn.question if turn.case else text, language)
         if flags and verdict.kind is not Kind.CASE:
-            verdict, turn = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"), Turn(text, text)
+            verdict, turn = (
+                Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"),
+                Turn(text, text, new=True),
+            )
         return _decision(verdict, language, turn, flags)
 
 
@@ -89,12 +81,15 @@ def _decision(
         closed=verdict.kind is Kind.EVIDENCE and questions.is_closed(turn.question),
         red_flags=flags,
         answered=answered,
+        new_case=turn.new,
         reason=verdict.reason,
     )
 
 
 def _reply(text: str, session: SessionView) -> Reply | None:
-    if session.asked is None or corrections.is_correction(text, session.case, asked=True):
+    if session.asked is None or is_other_patient(text, session.case):
+        return None
+    if corrections.is_correction(text, session.case, asked=True):
         return None
     return read_reply(text, session.asked)
 
@@ -103,14 +98,18 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     """The stand-alone question of a classified message."""
     if verdict.kind is Kind.CASE:
         return _case(text, session)
+    if verdict.of_leading:
+        return Turn(of_leading(text, session.leading, session.case), "")
     if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
         return Turn(stand_alone(text, session.question), "")
     return Turn(text, "")
 
 
 def _case(text: str, session: SessionView) -> Turn:
-    if not session.case or _other_patient(text, session.case):
-        return Turn(text, text)
+    if session.case and is_repeated(text, session.messages, session.case):
+        return Turn(session.case, session.case)
+    if not session.case or is_other_patient(text, session.case):
+        return Turn(text, text, new=True)
     if corrections.is_correction(text, session.case):
         case = corrections.correct(session.case, text)
         return Turn(case, case)
@@ -118,15 +117,6 @@ def _case(text: str, session: SessionView) -> Turn:
         return Turn(corrections.join(session.case, text), session.case)
     case = corrections.add(session.case, text)
     return Turn(case, case)
-
-
-def _other_patient(text: str, case: str) -> bool:
-    if any(words in text.lower() for words in NEW_CASE):
-        return True
-    if corrections.is_correction(text, case) or not lexicon.HEADER.search(text):
-        return False
-    now, before = read_person(text).age, read_person(case).age
-    return now is not None and before is not None and abs(now - before) > PEOPLE
 
 
 def _language(text: str, session: SessionView) -> str:

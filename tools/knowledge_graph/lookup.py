@@ -127,7 +127,8 @@ class KnowledgeGraph:
         disease = self._disease(disease_id)
         key = (disease_id, language)
         entry = self._entries.setdefault(key, render(self.graph, disease, language))
-        finding_id = self._named.get(finding_id, finding_id)
+        if finding_id not in (*disease.red_flags, *disease.red_flags_zh):  # these have a sentence of their own
+            finding_id = self._named.get(finding_id, finding_id)
         if finding_id in entry.sentences or finding_id not in self.graph.finding:
             return entry.sentences.get(finding_id)
         against = {e.finding for e in disease.manifestations if e.how_often == "absent"}

@@ -7,8 +7,8 @@ import re
 from tools.text.body_sites import sites
 
 _SPREADS = re.compile(
-    r"\b(?:radiat\w+|spread(?:s|ing)?|referred)\b(?:\s+(?:up|down|out|over|back|through|along|round|around|across))?"
-    r"(?:\s+(?:in)?to(?:wards?)?\b)?",
+    r"\b(?:radiat\w+|spread(?:s|ing)?|referred)\s+(?:(?:up|down|out|back|through|round|around|across)\s+)?"
+    r"(?:(?:in|on)?to(?:wards?)?|up|down|through|across|(?=left|right|both))\b",
     re.IGNORECASE,
 )
 _END = re.compile(r"[,;:.()]|\b(?:for|since|with|when|but|while|on|after|associated)\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _END_ZH = re.compile(r"[，,。；;：]|放射|扩散|蔓延|持续|\d|[伴约�
 
 
 def destination(text: str) -> tuple[int, int] | None:
-    """The characters of a text that say where something radiates or spreads to, the verb included; None if it does not."""
+    """The characters of a text that say where something spreads to, the verb included; None if it does not say so."""
     for verb, end in ((_SPREADS, _END), (_SPREADS_ZH, _END_ZH)):
         match = verb.search(text)
         if match is not None:
