@@ -31,6 +31,7 @@ class FilterSettings(Frozen):
         conflict: support that each conflict takes away.
         least_support: support from which a document stays.
         least_findings: findings that a document about no leading disease must state.
+        beside: how far below that a piece may lie when another piece of its document is relevant.
         relevant: relevance from which a document stays, for questions that are no case; in_options: the same for a
             multiple-choice question, whose story is no query.
     """
@@ -41,6 +42,7 @@ class FilterSettings(Frozen):
     conflict: float = 0.2
     least_support: float = 0.25
     least_findings: int = 2
+    beside: float = 0.07
     relevant: float = 0.35
     in_options: float = 0.22
 
@@ -112,7 +114,12 @@ class DocumentFilterLocal:
         texts = [f"{d.title}. {d.text}" if d.title else d.text for d in documents]
         relevance = self._relevance.score([question], texts).relevance[0]
         closed = is_closed(question) and not is_alternative(question)
-        return [_relevant(question, closed, d, float(r), least) for d, r in zip(documents, relevance, strict=True)]
+        relevant = {d.document_id for d, r in zip(documents, relevance, strict=True) if r >= least}
+        floors = [least - self._settings.beside if d.document_id in relevant else least for d in documents]
+        return [
+            _relevant(question, closed, d, float(r), floor)
+            for d, r, floor in zip(documents, relevance, floors, strict=True)
+        ]
 
 
 def _relevant(question: str, closed: bool, document: Evidence, relevance: float, least: float) -> Verdict:

@@ -39,6 +39,9 @@ DESCRIPTIVE = tuple(
 COMPOUND = ("out", "over", "under", "up", "down", "back", "hand")  # ours: first parts of everyday compounds (outgrow)
 DISEASE = ("itis", "osis")  # ours: endings by which two diseases of one organ differ (pneumonitis, pneumonia)
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
+HEAD = re.compile(
+    r"\s+(?:fever|syndrome|disease|palsy|disorder|\w+itis)\b", re.IGNORECASE
+)  # ours: what it names; quaylic fever
 WORD = re.compile(r"[A-Za-z]+")
 # Endings of the names of bacteria, which texts shorten (Helicobacter, H. pylori); ours.
 GENUS = re.compile(r"(?:bacter|bacteri(?:a|um)|coccus|cocci|ella|monas|bacillus|ichia|idium|idia|philus|plasma)$")
@@ -141,6 +144,8 @@ def _is_name(question: str, word: str, at: int, pieces: int) -> bool:
     capitalised = word[0].isupper() and before != "" and before[-1] not in ".?!:"
     if capitalised:
         return pieces > 1
+    if pieces >= PIECES and HEAD.match(question[at + len(word) :]):
+        return True
     everyday = word.lower().endswith(DESCRIPTIVE) or word.lower().startswith(COMPOUND)
     return pieces >= PIECES and len(word) >= LETTERS and not everyday
 

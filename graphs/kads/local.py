@@ -15,8 +15,8 @@ import numpy as np
 
 from graphs.judging.relevance import Relevance, Scores, jaccard
 from graphs.judging.subjects import about
-from graphs.triage.kinds import describes_patient
 from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.triage.kinds import describes_patient
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status

@@ -7,11 +7,12 @@ an underactive one. Answering one with the other would be wrong, so words decide
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from tools.library.document import Document
 from tools.literature.word_lists import MEDICAL_ENDING, NO_TERM
+from tools.medicines.names import other_names
 from tools.text.tokens import stem, tokens
 
 # ours: words that make a question another one; a pair in which each question has one side is two questions
@@ -30,8 +31,9 @@ ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 def same_subject(asked: str, known: str, document: Document, subjects: frozenset[str]) -> bool:
     """Whether nothing in the words speaks against two questions being the same.
 
-    A medical word of the question asked must stand in the known question or the title; an abbreviation, or a word of
-    the title of any document, somewhere in the document. Numbers must not differ, and there must be no opposites.
+    A medical word of the question asked must stand in the known question or the title, a medicine by any of its names;
+    an abbreviation, or a word of the title of any document, somewhere in the document. Numbers must not differ, and
+    there must be no opposites.
 
     Args:
         asked: the question asked. known: the question of the document.
@@ -43,7 +45,10 @@ def same_subject(asked: str, known: str, document: Document, subjects: frozenset
     near, far = frozenset(tokens(f"{known} {document.title}")), _stems(document)
     abbreviations = {w.lower() for w in ABBREVIATION.findall(asked)}
     named = [w for w in ours if w in abbreviations or w in subjects]
-    return all(_holds(far, w) for w in named) and all(_holds(near, w) for w in ours if MEDICAL_ENDING.search(w))
+    others = {written.lower(): names for written, names in other_names(asked).items()}
+    return all(_holds_any(far, w, others) for w in named) and all(
+        _holds_any(near, w, others) for w in ours if MEDICAL_ENDING.search(w)
+    )
 
 
 def subject_words(documents: Iterable[Document]) -> frozenset[str]:
@@ -67,6 +72,11 @@ def _prefixed(word: str, prefix: str) -> bool:
 
 def _numbers(words: frozenset[str]) -> frozenset[str]:
     return frozenset(w for w in words if w.isdigit())
+
+
+def _holds_any(stems: frozenset[str], word: str, others: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a word is held, or every word of another name of the medicine that it is."""
+    return _holds(stems, word) or any(set(tokens(name)) <= stems for name in others.get(word, ()))
 
 
 def _holds(stems: frozenset[str], word: str) -> bool:
