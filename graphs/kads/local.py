@@ -29,6 +29,8 @@ class KadsSettings(Frozen):
 
     Attributes:
         floor: coverage from which a document covers a requirement.
+        better: weight of covering a requirement better than any kept document does, against covering more of what
+            is open; the second alone lets an overview that covers everything a little keep the precise ones out.
         redundancy: weight of the greatest overlap with a kept document against the gain in coverage.
         least_gain: gain in mean coverage below which a further document adds nothing.
         duplicate: cosine from which two documents are near-duplicates. words: the same for shared words.
@@ -38,6 +40,7 @@ class KadsSettings(Frozen):
     """
 
     floor: float = 0.30
+    better: float = 0.5
     redundancy: float = 0.15
     least_gain: float = 0.01
     duplicate: float = 0.93
@@ -100,6 +103,7 @@ class _Greedy:
 
     def __post_init__(self) -> None:
         self.open = np.ones(len(self.wanted))  # what is not covered yet of each requirement, 0..1
+        self.best = np.zeros(len(self.wanted))  # how well the best kept document covers each requirement, 0..1
         self.bags = [set(tokens(d.text)) for d in self.documents]
 
     def run(self, limit: int) -> None:
@@ -138,6 +142,7 @@ class _Greedy:
             )
         )
         self.open = self.open * (1 - self.scores.relevance[:, index])
+        self.best = np.maximum(self.best, self.scores.relevance[:, index])
         self.order.append(index)
         for other in range(len(self.documents)):
             if other not in self.order and other not in self.duplicates:
@@ -146,7 +151,10 @@ class _Greedy:
                     self.duplicates[other] = reason
 
     def _gain(self, index: int) -> float:
-        return float(np.mean(self.open * self.scores.relevance[:, index]))
+        column = self.scores.relevance[:, index]
+        better = np.maximum(column - self.best, 0.0)
+        share = self.settings.better
+        return float(np.mean(share * better + (1 - share) * self.open * column))
 
     def _value(self, index: int) -> float:
         return self._gain(index) - self.settings.redundancy * self._overlap(index)[0]
