@@ -132,3 +132,16 @@ def test_a_long_message_is_read_in_time() -> None:
     red_flags(text, "en")
     red_flags("a " * 5000 + "pain " * 2000, "en")
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "flagged"),
+    [
+        ("She has been taking 75 mg aspirin daily.", False),
+        ("He is taking 20mg sertraline and sleeps well.", False),
+        ("He took 40 paracetamol tablets an hour ago.", True),
+        ("She took 30 tablets of 500 mg paracetamol last night.", True),
+    ],
+)
+def test_a_dose_is_no_count_of_tablets(text: str, flagged: bool) -> None:
+    assert ("poisoning" in codes(text)) is flagged
