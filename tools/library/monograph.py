@@ -11,6 +11,8 @@ from pydantic import Field, ValidationError
 
 from prompts.errors import DataError
 from tools.evidence import Frozen
+from tools.readers.contract import QuestionSpan as QuestionSpan
+from tools.readers.contract import Section as Section
 from tools.text.sentences import Span
 
 COLLECTION = "library"
@@ -33,13 +35,6 @@ MIN_WORDS, MAX_WORDS = 250, 500
 MIN_QUESTIONS = 5
 
 
-class QuestionSpan(Frozen):
-    """A question as people ask it, and the words of the body that answer it."""
-
-    q: str = Field(min_length=5)
-    span: str = Field(min_length=5)
-
-
 class FrontMatter(Frozen):
     """What stands before the body."""
 
@@ -52,14 +47,6 @@ class FrontMatter(Frozen):
     review_by: date
     clinically_reviewed: bool
     questions: tuple[QuestionSpan, ...] = ()
-
-
-class Section(Frozen):
-    """A section: its heading, and the characters of its content in the document, the heading left out."""
-
-    title: str
-    start: int
-    end: int
 
 
 class Monograph(Frozen):

@@ -1,0 +1,59 @@
+"""Lines that were broken to fit a page, made whole again."""
+
+from __future__ import annotations
+
+import re
+
+from tools.text.language import HAN
+
+BREAK = re.compile(r"(?P<first>\w*[^\W\d_])[-\u2010]\n(?P<second>[^\W\d_]\w*)")
+BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+ITEM = re.compile(r"^\s*(?:[-*•‣▪◦–]\s|\(?\d{1,3}[.)]\s|\(?[a-z][.)]\s|#{1,6}\s|\|)")
+WIDE = 200  # ours: a longer line was never broken to fit a page
+FULL = 0.85  # ours: proportional fonts and ragged edges make full lines of unlike length
+ENDS = tuple('.!?:;。！？：；"”)')
+
+
+def unwrap(text: str) -> list[str]:
+    """The paragraphs of a text: blank lines part them, and lines that were broken for their length are joined.
+
+    A line is taken for broken when the next word would not have fitted, or when it ends in the middle of a sentence
+    and the next goes on in lower case. List items and tables keep their lines.
+    """
+    paragraphs: list[str] = []
+    for block in BLANK.split(_hyphens(text)):
+        paragraphs += _join([line.strip() for line in block.split("\n") if line.strip()])
+    return paragraphs
+
+
+def _join(lines: list[str]) -> list[str]:
+    width = max(map(len, lines), default=0)
+    joined: list[str] = []
+    before = ""
+    for line in lines:
+        if joined and width <= WIDE and _goes_on(before, line, width):
+            glue = "" if HAN.match(joined[-1][-1]) and HAN.match(line[0]) else " "
+            joined[-1] += glue + line
+        else:
+            joined.append(line)
+        before = line
+    return joined
+
+
+def _goes_on(before: str, line: str, width: int) -> bool:
+    if ITEM.match(line):
+        return False
+    word = 1 if HAN.match(line[0]) else len(line.split(maxsplit=1)[0]) + 1
+    return len(before) + word > FULL * width or (not before.endswith(ENDS) and line[0].islower())
+
+
+def _hyphens(text: str) -> str:
+    """Words parted by a hyphen at a line's end; the hyphen stays where the text writes the word with it elsewhere."""
+    words = {m[0].lower() for m in re.finditer(r"\w+(?:-\w+)+", text)}
+
+    def whole(match: re.Match[str]) -> str:
+        first, second = match["first"], match["second"]
+        keeps = f"{first}-{second}".lower() in words or not second[0].islower()
+        return f"{first}-{second}" if keeps else first + second
+
+    return BREAK.sub(whole, text)
