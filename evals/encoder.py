@@ -1,4 +1,4 @@
-"""An encoder for evaluations: query vectors are kept on disk too, because their texts are public and come again.
+"""An encoder for evaluations: every vector is kept on disk, because the texts are public and come again.
 
 Sessions of users never go through it: `tools.embedding_cache.CachedEncoder` writes no query.
 """
@@ -17,29 +17,31 @@ class EvalEncoder:
 
     Args:
         encoder: computes what is missing; it keeps its document vectors itself.
-        folder: where the query vectors lie, apart from the documents' cache.
+        folder: where the vectors lie, apart from the agent's own cache.
     """
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
         self._encoder = encoder
         self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
-        self._queries = CachedEncoder(_QueriesAsDocuments(encoder), folder)
+        self._queries = CachedEncoder(_QueriesAsDocuments(encoder), folder, public=True)
+        self._documents = CachedEncoder(encoder, folder / "documents", public=True)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension); only texts never seen before are encoded."""
         return self._queries.encode_documents(texts)
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), dimension)."""
-        return self._encoder.encode_documents(texts)
+        """Array (len(texts), dimension); texts given with a question too, which the agent itself does not keep."""
+        return self._documents.encode_documents(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens left out."""
         return self._encoder.count_tokens(texts)
 
     def close(self) -> None:
-        """Close the cache of the queries."""
+        """Close the caches of the evaluation."""
         self._queries.close()
+        self._documents.close()
 
 
 class _QueriesAsDocuments:

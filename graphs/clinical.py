@@ -1,6 +1,7 @@
 """The clinical machine, as a picture::
 
 START -> triage -> respond -> END                          greeting, out of scope
+            \\-> answer                                     a question about what was said
             \\-> completeness_gate -> answer                enough: answer directly
                                 \\-> research <-> tools -> collect      not enough: plan, call, in rounds
                                        \\-> kads_selector -> differential_filter -> answer -> verify -> END

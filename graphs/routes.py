@@ -10,8 +10,10 @@ from graphs.state import State
 from graphs.triage.contract import Kind
 
 
-def after_triage(state: State) -> Literal["respond", "completeness_gate"]:
-    """Small talk and what is out of scope are answered at once."""
+def after_triage(state: State) -> Literal["respond", "completeness_gate", "answer"]:
+    """Small talk and what is out of scope are answered at once; what was said is explained without a search."""
+    if state["kind"] == Kind.EXPLAIN:
+        return "answer"
     return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE) else "completeness_gate"
 
 

@@ -7,7 +7,7 @@ before left in them. Session = thread_id; turn = one user message; run = session
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
@@ -16,7 +16,7 @@ from langgraph.types import Overwrite
 from prompts.errors import DataError
 from tools.contract import Notice
 
-STATE_SCHEMA = 1  # raised with every change of a channel's meaning; `check_schema` refuses what it cannot read
+STATE_SCHEMA = 2  # raised with every change of a channel's meaning; `check_schema` refuses what it cannot read
 
 
 class State(TypedDict, total=False):
@@ -26,8 +26,11 @@ class State(TypedDict, total=False):
     # session-scoped
     messages: Annotated[list[dict[str, Any]], operator.add]  # {"role", "turn", "key"}
     case_key: str  # the patient's case as told so far
-    subject: dict[str, str]  # {"kind", "question_key"} of the last medical turn
+    subject: dict[str, str]  # {"kind", "question_key"} of the last medical turn; "about_case" of the leading diagnosis
     leading: str  # name of the session's leading diagnosis
+    case_differential_key: str  # the case's differential as last ranked
+    case_answer_key: str  # the last answer to the case
+    last_answer_key: str  # the last answer to a medical message
     findings: list[dict[str, Any]]  # what follow-up answers and corrections settled
     evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
     asked: dict[str, str] | None  # the follow-up question that ended the last turn
@@ -39,10 +42,12 @@ class State(TypedDict, total=False):
     language: str
     closed: bool
     options: dict[str, str]
+    given: list[str]  # evidence ids of the texts that came with the message
     red_flags: list[dict[str, str]]
+    explain: dict[str, Any] | None  # what is asked about what was said
     first_look_key: str
     gate_key: str
-    path: str  # direct | researched | responded
+    path: str  # direct | researched | responded | session
     rounds: int
     calls: Annotated[list[AnyMessage], operator.add]
     merged: int  # how many of `calls` collect has merged
@@ -60,9 +65,16 @@ class State(TypedDict, total=False):
 
 
 def new_turn(
-    turn: int, message_key: str, options: dict[str, str] | None = None, notices: Sequence[Notice] = ()
+    turn: int,
+    message_key: str,
+    options: dict[str, str] | None = None,
+    notices: Sequence[Notice] = (),
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning."""
+    """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning.
+
+    ``given``: id of each text that came with the message -> key of its record.
+    """
     return {
         "schema": STATE_SCHEMA,
         "messages": [{"role": "user", "turn": turn, "key": message_key}],
@@ -73,7 +85,10 @@ def new_turn(
         "language": "en",
         "closed": False,
         "options": options or {},
+        "evidence": dict(given or {}),
+        "given": list(given or {}),
         "red_flags": [],
+        "explain": None,
         "first_look_key": "",
         "gate_key": "",
         "path": "",
@@ -94,7 +109,12 @@ def new_turn(
     }
 
 
-SESSION_CHANNELS = frozenset({"messages", "case_key", "subject", "leading", "findings", "evidence", "asked"})
+SESSION_CHANNELS = frozenset(
+    {
+        "messages", "case_key", "subject", "leading", "findings", "evidence", "asked",
+        "case_differential_key", "case_answer_key", "last_answer_key",
+    }
+)  # fmt: skip
 
 
 def check_schema(values: dict[str, Any]) -> None:

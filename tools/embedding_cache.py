@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,19 @@ PASSING = {  # SQLite's primary result codes after which the file is kept: nothi
 }
 
 
+_UNKEPT: ContextVar[bool] = ContextVar("unkept", default=False)
+
+
+@contextlib.contextmanager
+def unkept() -> Iterator[None]:
+    """Inside, no new vector is written to disk: the texts may be a patient's. What is known is read all the same."""
+    token = _UNKEPT.set(True)
+    try:
+        yield
+    finally:
+        _UNKEPT.reset(token)
+
+
 class CachedEncoder:
     """An encoder whose document vectors are kept on disk. Queries are never written: they may be a patient's words.
 
@@ -32,12 +47,14 @@ class CachedEncoder:
     Args:
         encoder: the encoder that computes what is missing.
         folder: where the cache lies; one SQLite file an encoder, mode 0600.
+        public: every text is public, so that `unkept` does not concern it.
 
     Raises DataError when no file can be made there.
     """
 
-    def __init__(self, encoder: Encoder, folder: Path) -> None:
+    def __init__(self, encoder: Encoder, folder: Path, *, public: bool = False) -> None:
         self._encoder = encoder
+        self._public = public
         self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._file = folder / (re.sub(r"[^A-Za-z0-9._-]", "_", encoder.name) + ".sqlite")
@@ -56,7 +73,8 @@ class CachedEncoder:
         if missing:
             vectors = self._encoder.encode_documents(list(missing.values()))
             fresh = dict(zip(missing, vectors, strict=True))
-            self._write(fresh)
+            if self._public or not _UNKEPT.get():
+                self._write(fresh)
             known.update(fresh)
         if not keys:
             return np.empty((0, self.dimension), dtype=np.float32)

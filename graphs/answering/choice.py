@@ -28,7 +28,7 @@ FIRST = re.compile(
     r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先",
     re.IGNORECASE,
 )
-WORDS = {
+REPLIES = {
     Reply.YES: {"en": "yes", "zh": "是"},
     Reply.NO: {"en": "no", "zh": "否"},
     Reply.MAYBE: {"en": "maybe", "zh": "不确定"},
@@ -139,7 +139,7 @@ class OptionChooser:
         reply, sentence = said[0]
         if {Reply.YES, Reply.NO} <= {r for r, _ in said} and read[0][0] is None:
             reply = Reply.MAYBE
-        words = WORDS[reply]["zh" if view.language == "zh" else "en"]
+        words = REPLIES[reply]["zh" if view.language == "zh" else "en"]
         confidence = round(min(max(sentence.score, 0.0), 1.0), 4)
         return Choice(
             label=reply.value,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphs.completeness.contract import GateDecision
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
-from graphs.triage.contract import RedFlag
+from graphs.triage.contract import Explain, RedFlag
 from tools.contract import (
     AnsweredQuestion,
     Differential,
@@ -93,11 +93,26 @@ class Answer(BaseModel):
         return self.model_dump_json(**options)
 
 
+class Said(Frozen):
+    """What the session holds for a question about what was said.
+
+    Attributes:
+        asked: what is asked.
+        case: the case as told so far, "" when the question is not about it.
+        answer: the answer that is asked about, with its evidence; None when nothing was said yet.
+    """
+
+    asked: Explain
+    case: str = ""
+    answer: Answer | None = None
+
+
 class AnswerView(Frozen):
     """What the answerer is given.
 
     ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
-    filter's; ``path`` is ``direct`` or ``researched``.
+    filter's; ``path`` is ``direct``, ``researched`` or ``session``; ``said`` is there for a question about what
+    was said.
     """
 
     question: str
@@ -115,6 +130,7 @@ class AnswerView(Frozen):
     gaps: tuple[Gap, ...] = ()
     gate: GateDecision | None = None
     red_flags: tuple[RedFlag, ...] = ()
+    said: Said | None = None
 
 
 class Draft(Frozen):

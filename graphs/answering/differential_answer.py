@@ -14,7 +14,7 @@ from graphs.answering.contract import AnswerView
 from graphs.answering.extractive import Extractor, Sentence, by_score, statement
 from graphs.answering.ports import GraphEntries
 from graphs.differential_filter.mentions import about
-from tools.contract import RankedDisease
+from tools.contract import Finding, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Frozen, Origin, Statement, cite
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
@@ -26,6 +26,7 @@ class DifferentialSettings(Frozen):
     Attributes:
         lines: diseases at most. least: share of the leader's score that a further disease needs.
         quotes_for, quotes_against: quotes a line, for and against.
+        explained_for, explained_usual: quotes for, and of what is usual beside, when a line is asked to be explained.
         next_steps: sentences a topic (tests, treatment, urgent help) about the leading disease.
         floor: relevance that such a sentence needs.
     """
@@ -34,6 +35,8 @@ class DifferentialSettings(Frozen):
     least: float = 0.1
     quotes_for: int = 3
     quotes_against: int = 2
+    explained_for: int = 6
+    explained_usual: int = 2
     next_steps: int = 1
     floor: float = 0.35
 
@@ -58,9 +61,12 @@ TOPICS = (
     ),
 )
 LABELS = {
-    "en": ("Fits this case: ", "Against in this case: ", "Watch for: "),
-    "zh": ("符合本例：", "与本例不符：", "警示："),
+    "en": ("Fits this case: ", "Against in this case: ", "Watch for: ", "Also usual: "),
+    "zh": ("符合本例：", "与本例不符：", "警示：", "通常还有："),
 }
+USUAL = re.compile(r"\b(?:almost always|usually) (?:presents|shows|goes)|(?:几乎总是|通常)(?:表现为|可见|伴有)")
+WARNS = re.compile(r"\bred flags?\b|警示征象", re.IGNORECASE)  # the entry's own sentence of its red flags
+LIKELY_NOT = re.compile(r"is made less likely by|时不支持")
 SHARED = 0.6  # ours: share of a finding's words that a sentence of the entry must hold
 
 
@@ -133,29 +139,57 @@ class DifferentialWriter:
                 out.append(sentence)
         return out
 
-    def _line(self, disease: RankedDisease, entry: Evidence, view: AnswerView, *, first: bool) -> Statement:
+    def explained(self, disease: RankedDisease, view: AnswerView) -> tuple[Statement, Evidence] | None:
+        """A disease's line in full: all that fits and speaks against, and what else is usual; None without an entry."""
+        entry = self.entry(disease, view)
+        if entry is None:
+            return None
+        limit = self._settings.explained_for
+        fits, against = self._fits(disease, entry, view, limit), self._against(disease, entry, view, limit)
+        usual = self._spans(disease, entry, disease.missing)
+        return _written(
+            _named(disease, view), entry, view, (fits, _but(against, fits), [], self._usual(usual, fits))
+        ), entry
+
+    def unranked(
+        self, disease: str, view: AnswerView, findings: Sequence[Finding]
+    ) -> tuple[Statement, Evidence] | None:
+        """The line of a disease that the differential does not rank, by what its entry says of the case's findings."""
+        entry = self._graph.entry(disease, view.language) if self._graph is not None else None
+        if entry is None or self._graph is None:
+            return None
+        fits: list[Span] = []
+        against: list[Span] = []
+        for finding in findings:
+            given = self._graph.sentence_for(disease, finding.id, entry.language) if finding.id else None
+            if given is None or finding.present is None:
+                continue
+            span = Span(*given)
+            holds = bool(finding.present) != bool(LIKELY_NOT.search(span.of(entry.text)))
+            (fits if holds else against).append(span)
+        usual = [s for s in sentences(entry.text) if USUAL.search(s.of(entry.text))]
+        limit = self._settings.explained_for
+        fits, against = list(dict.fromkeys(fits))[:limit], list(dict.fromkeys(against))[:limit]
+        spans: list[list[Span]] = [fits, _but(against, fits), [], self._usual(usual, [*fits, *against])]
+        return _written(f"{entry.title}.", entry, view, spans), entry
+
+    def _usual(self, spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:
+        return _but(spans, told)[: self._settings.explained_usual]
+
+    def _fits(self, disease: RankedDisease, entry: Evidence, view: AnswerView, limit: int) -> list[Span]:
         ids = _finding_ids(view)
-        speaks_for = self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_for])[
-            : self._settings.quotes_for
-        ]
-        against = self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_against])[
-            : self._settings.quotes_against
-        ]
-        against = [s for s in against if s not in speaks_for]
-        watch = self._spans(disease, entry, disease.red_flags)[:1] if first else []
-        watch = [s for s in watch if s not in speaks_for and s not in against]
-        if not (speaks_for or against or watch):
-            speaks_for = [sentences(entry.text)[0]] if sentences(entry.text) else [Span(0, len(entry.text))]
-        labels = LABELS["zh" if view.language == "zh" else "en"]
-        name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
-        parts = [f"{name} ({disease.icd10})."]
-        citations: list[Citation] = []
-        for label, spans in zip(labels, (speaks_for, against, watch), strict=True):
-            cited = [cite(entry, s.start, s.end) for s in spans]
-            citations += cited
-            if cited:
-                parts.append(label + " ".join(_closed(c.quote) for c in cited))
-        return Statement(text=" ".join(parts), origin=entry.origin, citations=tuple(citations))
+        return self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_for])[:limit]
+
+    def _against(self, disease: RankedDisease, entry: Evidence, view: AnswerView, limit: int) -> list[Span]:
+        ids = _finding_ids(view)
+        return self._spans(disease, entry, [ids.get(f, f) for f in disease.findings_against])[:limit]
+
+    def _line(self, disease: RankedDisease, entry: Evidence, view: AnswerView, *, first: bool) -> Statement:
+        fits = self._fits(disease, entry, view, self._settings.quotes_for)
+        against = _but(self._against(disease, entry, view, self._settings.quotes_against), fits)
+        watch = [s for s in self._spans(disease, entry, disease.red_flags) if WARNS.search(s.of(entry.text))][:1]
+        watch = _but(watch if first else [], [*fits, *against])
+        return _written(_named(disease, view), entry, view, (fits, against, watch, []))
 
     def _spans(self, disease: RankedDisease, entry: Evidence, findings: Sequence[str]) -> list[Span]:
         found = [self._span(disease, entry, f) for f in findings]
@@ -167,6 +201,31 @@ class DifferentialWriter:
             if given is not None and 0 <= given[0] < given[1] <= len(entry.text):
                 return Span(*given)
         return find_sentence(entry.text, finding)
+
+
+def _but(spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:
+    return [s for s in spans if s not in told]
+
+
+def _named(disease: RankedDisease, view: AnswerView) -> str:
+    name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
+    return f"{name} ({disease.icd10})."
+
+
+def _written(name: str, entry: Evidence, view: AnswerView, spans: Sequence[Sequence[Span]]) -> Statement:
+    """A line: the name, then the quotes under their labels; without any, the first sentence of the entry."""
+    labels: Sequence[str] = LABELS["zh" if view.language == "zh" else "en"]
+    if not any(spans):
+        first = list(sentences(entry.text)[:1]) or [Span(0, len(entry.text))]
+        labels, spans = [""], [first]
+    parts = [name]
+    citations: list[Citation] = []
+    for label, told in zip(labels, spans, strict=True):
+        cited = [cite(entry, s.start, s.end) for s in told]
+        citations += cited
+        if cited:
+            parts.append(label + " ".join(_closed(c.quote) for c in cited))
+    return Statement(text=" ".join(parts), origin=entry.origin, citations=tuple(citations))
 
 
 def _finding_ids(view: AnswerView) -> dict[str, str]:

@@ -10,7 +10,9 @@ from graphs.answering.abstain import abstained, unmentioned
 from graphs.answering.choice import ChoiceSettings, OptionChooser
 from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
+from graphs.answering.explaining import Explainer
 from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
+from graphs.answering.given import GivenReader, telling
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.judging.key_terms import KeyTerms, Synonyms
@@ -62,7 +64,9 @@ class AnswererLocal:
         self._whole = whole
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
         self._chooser = OptionChooser(self._extractor, self._terms, settings.choice)
+        self._given = GivenReader(self._extractor.relevance)
         self._writer = DifferentialWriter(self._extractor, graph, settings.differential)
+        self._explainer = Explainer(self._writer, self._extractor, today)
         self._today = today
 
     async def answer(self, view: AnswerView) -> Draft:
@@ -70,6 +74,8 @@ class AnswererLocal:
         return await asyncio.to_thread(self._answer, view)
 
     def _answer(self, view: AnswerView) -> Draft:
+        if view.kind == Kind.EXPLAIN:
+            return self._explainer.explain(view)
         if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and view.differential is not None and view.differential.ranking:
             return self._case(view)
         evidence = _quotable(view)
@@ -78,15 +84,21 @@ class AnswererLocal:
             return abstained(view)
         if view.kind == Kind.MULTIPLE_CHOICE:
             return self._multiple_choice(view, evidence, query)
-        missing = unmentioned(view, evidence, self._terms, self._whole) if view.kind == Kind.EVIDENCE else []
+        read = self._given.read(view, evidence)
+        missing = (
+            unmentioned(view, evidence, self._terms, self._whole) if view.kind == Kind.EVIDENCE and read is None else []
+        )
         if missing:
             return abstained(view, missing)
         subjects = self._terms.subjects(query)
         scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed, subjects=subjects)
         chosen = self._extractor.choose(scored)
+        if read is not None:
+            rest = [s for s in chosen if not self._extractor.same(s, read.sentence)]
+            return self._draft(view, [read.sentence, *rest], read.choice, [])
         if not chosen:
             return abstained(view)
-        choice = self._chooser.closed(view, chosen, query) if view.closed else None
+        choice = self._chooser.closed(view, telling(chosen), query) if view.closed else None
         more = [notice("no_choice_supported", view.language)] if view.closed and choice is None else []
         return self._draft(view, chosen, choice, more)
 
@@ -141,7 +153,9 @@ class AnswererLocal:
 
 def _quotable(view: AnswerView) -> list[Evidence]:
     """What may be quoted: retrieved texts and the graph's; on the direct path the graph's only."""
-    origins = (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (Origin.RETRIEVED, Origin.KNOWLEDGE_GRAPH)
+    origins = (
+        (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (Origin.RETRIEVED, Origin.KNOWLEDGE_GRAPH, Origin.CASE)
+    )
     return [e for e in view.evidence if e.citable and e.origin in origins and e.kind != "record"]
 
 

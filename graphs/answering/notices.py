@@ -48,6 +48,45 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "Past its review date: {detail}.",
         "已过复审日期：{detail}。",
     ),
+    "nothing_said_before": (
+        Severity.WARNING,
+        "Nothing has been said yet that could be explained. Describe a case or ask a question first.",
+        "此前还没有可以解释的内容。请先描述病例或提出问题。",
+    ),
+    "no_differential_yet": (
+        Severity.WARNING,
+        "The case told so far gave no ranked diagnoses that could be explained. Tell more of it.",
+        "目前的病例尚未得出可以解释的诊断排序，请补充更多信息。",
+    ),
+    "no_entry": (
+        Severity.WARNING,
+        "The knowledge graph has no entry on {detail}.",
+        "知识图谱中没有{detail}的条目。",
+    ),
+    "where_ranked": (Severity.INFO, "Where it is ranked: {detail}.", "当前排名：{detail}。"),
+    "not_ranked": (
+        Severity.INFO,
+        "Not among the ranked diagnoses: {detail}. Its entry is compared with the findings of the case.",
+        "未进入诊断排序：{detail}。以下将其条目与本例表现对照。",
+    ),
+    "nothing_against": (
+        Severity.INFO,
+        "Nothing told so far speaks against {detail} in the knowledge graph.",
+        "就目前所述，知识图谱中没有不支持{detail}的表现。",
+    ),
+    "nothing_to_ask": (
+        Severity.INFO,
+        "No further question would change the ranking noticeably.",
+        "没有能明显改变排序的进一步问题。",
+    ),
+    "case_so_far": (Severity.INFO, "The case as told so far: {detail}", "目前的病例：{detail}"),
+    "read_from_case": (Severity.INFO, "Read from the case: {detail}.", "从病例中读出：{detail}。"),
+    "certainty": (
+        Severity.INFO,
+        "Shares of belief among the ranked diagnoses, not calibrated probabilities: {detail}.",
+        "各诊断所占的相对可信度（并非经校准的概率）：{detail}。",
+    ),
+    "rests_on": (Severity.INFO, "This rests on: {detail}.", "依据来源：{detail}。"),
     "evidence_under_concern": (
         Severity.WARNING,
         "An expression of concern or a preprint is cited: {detail}.",
@@ -130,7 +169,7 @@ def high_risk(view: AnswerView) -> list[str]:
     if view.red_flags:
         found.append("急症征象" if zh else "signs of an emergency")
     ranking = view.differential.ranking if view.differential is not None else ()
-    if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranking and ranking[0].severity in SEVERE:
+    if view.kind in (Kind.CASE, Kind.FOLLOW_UP, Kind.EXPLAIN) and ranking and ranking[0].severity in SEVERE:
         found.append("首位诊断可能严重" if zh else "a severe leading diagnosis")
     return list(dict.fromkeys(found))
 

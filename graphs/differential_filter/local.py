@@ -17,7 +17,7 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Frozen, Status
+from tools.evidence import Evidence, Frozen
 from tools.text.sentences import Span, sentences
 
 
@@ -83,7 +83,7 @@ class DocumentFilterLocal:
         return [self._supports(document, findings, ranking) for document in documents]
 
     def _supports(self, document: Evidence, findings: Sequence[Finding], ranking: Sequence[RankedDisease]) -> Verdict:
-        if document.status is Status.RETRACTED:
+        if not document.status.usable:
             return _retracted(document)
         disease = about(document, ranking)
         said = read(document, findings, self._wordings)
@@ -123,7 +123,7 @@ class DocumentFilterLocal:
 
 
 def _relevant(question: str, closed: bool, document: Evidence, relevance: float, least: float) -> Verdict:
-    if document.status is Status.RETRACTED:
+    if not document.status.usable:
         return _retracted(document)
     relevance = min(max(relevance, 0.0), 1.0)
     if relevance < least:

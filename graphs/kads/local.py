@@ -19,7 +19,7 @@ from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.triage.kinds import describes_patient
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
-from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.passages.contract import evidence_text
 from tools.text.tokens import tokens
 
@@ -68,8 +68,8 @@ class SelectorLocal:
     ) -> Selection:
         wanted = unique([r for r in requirements if r.strip()]) or [question]
         pool = sorted({c.id: c for c in candidates}.values(), key=lambda c: c.id)
-        retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if c.status is Status.RETRACTED]
-        documents = [c for c in pool if c.status is not Status.RETRACTED]
+        retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if not c.status.usable]
+        documents = [c for c in pool if c.status.usable]
         scores = self._relevance.score(wanted, [evidence_text(d) for d in documents])
         if not describes_patient(question):  # a case is not about one disease that it names
             scores = scores._replace(relevance=scores.relevance * self._weights(question, documents))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.answering.contract import Answerer, AnswerView
+from graphs.answering.contract import Answer, Answerer, AnswerView, Said
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from graphs.triage.contract import RedFlag
+from graphs.triage.contract import Explain, Kind, RedFlag
 from tools.contract import AnsweredQuestion, Differential, Gap
 from tools.evidence import Evidence, Origin
 
@@ -47,6 +47,19 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
         gaps=tuple(context.load_list(Gap, state["gaps_key"])),
         gate=context.load(GateDecision, state["gate_key"]),
         red_flags=tuple(RedFlag(**f) for f in state["red_flags"]),
+        said=_said(state, context) if state["kind"] == Kind.EXPLAIN else None,
+    )
+
+
+def _said(state: State, context: TurnContext) -> Said:
+    """What a question about what was said is answered from; nothing when nothing was said."""
+    asked = Explain.model_validate(state["explain"])
+    key = state.get("case_answer_key", "") if asked.of_case else state.get("last_answer_key", "")
+    held = bool(state.get("case_differential_key")) if asked.of_case else True
+    return Said(
+        asked=asked,
+        case=context.text(state.get("case_key", "")) if asked.of_case else "",
+        answer=context.load(Answer, key) if held else None,
     )
 
 

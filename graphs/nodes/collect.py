@@ -10,7 +10,7 @@ from graphs.context import TurnContext
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from tools.contract import AnsweredQuestion, Gap, Notice, Outcome, Severity, ToolArtifact, unique
-from tools.evidence import Evidence, Status, merge_evidence
+from tools.evidence import Evidence, merge_evidence
 
 
 def collect_node() -> Body:
@@ -20,7 +20,7 @@ def collect_node() -> Body:
         fresh = state["calls"][state["merged"] :]
         artifacts = [_artifact(m, context) for m in fresh if isinstance(m, ToolMessage)]
         earlier = context.load_evidence(state, state["found"])
-        evidence = [e for e in merge_evidence([*earlier, *_evidence(artifacts)]) if e.status is not Status.RETRACTED]
+        evidence = [e for e in merge_evidence([*earlier, *_evidence(artifacts)]) if e.status.usable]
         found = [e.id for e in evidence]
         update: dict[str, Any] = {
             "merged": len(state["calls"]),

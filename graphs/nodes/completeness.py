@@ -29,7 +29,9 @@ def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
             first_look = await asyncio.to_thread(look_up, question, state["language"], known)
         decision = await gate.assess(question, state["kind"], first_look)
         context.recorder.event("gate", **decision.model_dump(mode="json", exclude={"units"}))
-        direct = decision.decision is Decision.DIRECT
+        direct = decision.decision is Decision.DIRECT and not state.get(
+            "given"
+        )  # given texts are judged like found ones
         first_key = context.keep(first_look) if first_look is not None else ""
         update: dict[str, Any] = {
             "gate_key": context.keep(decision),

@@ -17,7 +17,7 @@ def filter_node(document_filter: DocumentFilter) -> Body:
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
         differential = context.load(Differential, state["differential_key"])
-        documents = context.load_evidence(state, kept_ids(state, context))
+        documents = context.load_evidence(state, [*state.get("given", []), *kept_ids(state, context)])
         verdicts = await document_filter.judge(
             context.text(state["question_key"]),
             state["kind"],

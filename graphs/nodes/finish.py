@@ -13,6 +13,9 @@ from graphs.triage.contract import Kind, RedFlag
 from tools.contract import Differential, Notice, RankedDisease
 from tools.evidence import Evidence
 
+RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
+REMEMBERED = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # answers that a later turn may ask about
+
 
 def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
@@ -24,10 +27,14 @@ def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[
         first = answer.follow_up_questions[0]
         asked = {"finding": first.finding, "text": first.text}
     update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
-    if state["kind"] not in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE):
+    if state["kind"] not in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE, Kind.EXPLAIN) or asked is not None:
         update["asked"] = asked
+    if state["kind"] in REMEMBERED and not answer.abstained:
+        update["last_answer_key"] = update["answer_key"]
     if state["kind"] == Kind.CASE and answer.differential:
         update["leading"] = _name(answer.differential[0], state["language"])
+        update["case_differential_key"] = state["differential_key"]
+        update["case_answer_key"] = update["answer_key"]
     if draft.evidence:
         update["evidence"] = context.keep_evidence(draft.evidence)
     return update
@@ -40,7 +47,7 @@ def _name(disease: RankedDisease, language: str) -> str:
 def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:
     """The public answer of a turn."""
     differential = context.load(Differential, state["differential_key"])
-    ranking = differential.ranking if differential is not None and state["kind"] == Kind.CASE else ()
+    ranking = differential.ranking if differential is not None and state["kind"] in RANKED else ()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
     return Answer(
         session=context.session,

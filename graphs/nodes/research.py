@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall
 
 from graphs.context import Limits, TurnContext
+from graphs.nodes.given import from_given
 from graphs.nodes.step import SUMMARY, Body
 from graphs.planning.contract import PlannedCall, Planner, ResearchView
 from graphs.state import State
@@ -20,7 +21,7 @@ def research_node(planner: Planner, limits: Limits) -> Body:
         made = _calls_made(state)
         left = limits.tool_calls - len(made)
         calls = []
-        if state["rounds"] < limits.rounds and left > 0:
+        if state["rounds"] < limits.rounds and left > 0 and not from_given(state):
             planned = await planner.plan(_view(state, context, limits))
             calls = [c for c in planned if (c.tool, _frozen(c.arguments)) not in made]
         update: dict[str, Any] = {"rounds": state["rounds"] + bool(calls)}
@@ -30,7 +31,9 @@ def research_node(planner: Planner, limits: Limits) -> Body:
         for call in calls:
             context.recorder.event("planned", **call.model_dump(mode="json"))
         message = AIMessage(content="; ".join(c.reason for c in calls), tool_calls=_tool_calls(state, calls))
-        summary = "; ".join(f"{c.tool}: {c.reason}" for c in calls) or "enough was gathered"
+        summary = "; ".join(f"{c.tool}: {c.reason}" for c in calls) or (
+            "the given texts are read" if from_given(state) else "enough was gathered"
+        )
         return {**update, "calls": [message], SUMMARY: summary}
 
     return body

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from graphs.context import TurnContext
+from graphs.nodes.given import on_given
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from graphs.triage.contract import AskedQuestion, Kind, SessionView, Triage, TriageDecision
+from graphs.triage.contract import AskedQuestion, Change, Kind, SessionView, Triage, TriageDecision
+from tools.contract import Differential, Notice
+from tools.text.tokens import tokens
 
 REMEMBERED = 6  # earlier user messages that triage may read; ours
 MEDICAL = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE, Kind.FOLLOW_UP)
+CORRECTED = {"en": "Corrected: {changes}.", "zh": "已更正：{changes}。"}
 
 
 def triage_node(triage: Triage) -> Body:
@@ -19,6 +23,7 @@ def triage_node(triage: Triage) -> Body:
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
         view = session_view(state, context)
         decision = await triage.decide(context.text(state["message_key"]), view)
+        decision = await on_given(triage, state, context, decision)
         details = decision.model_dump(mode="json", exclude={"question", "case", "kind"})
         context.recorder.event("triage", kind_of_turn=decision.kind.value, **details)
         return {**_turn(state, context, decision), **_session(state, context, decision)}
@@ -31,6 +36,7 @@ def session_view(state: State, context: TurnContext) -> SessionView:
     earlier = [m for m in state.get("messages", []) if m["role"] == "user" and m["turn"] < state["turn"]]
     subject = state.get("subject") or {}
     asked = state.get("asked")
+    differential = context.load(Differential, state.get("case_differential_key", ""))
     return SessionView(
         messages=tuple(context.text(m["key"]) for m in earlier[-REMEMBERED:]),
         case=context.text(state.get("case_key", "")),
@@ -38,6 +44,8 @@ def session_view(state: State, context: TurnContext) -> SessionView:
         question=context.text(subject.get("question_key", "")),
         asked=AskedQuestion(**asked) if asked else None,
         leading=state.get("leading", ""),
+        leading_en=differential.ranking[0].name if differential is not None and differential.ranking else "",
+        about_case=bool(subject.get("about_case")),
     )
 
 
@@ -46,8 +54,11 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
     options = state.get("options") or decision.options
     if options and kind in MEDICAL:
         kind = Kind.MULTIPLE_CHOICE
+    told = [corrected(decision.changes, decision.language).model_dump(mode="json")] if decision.changes else []
     return {
         "kind": kind.value,
+        **_explained(state, decision),
+        "notices": told,
         "language": decision.language,
         "question_key": context.store.put(context.session, decision.question),
         "closed": decision.closed,
@@ -57,7 +68,29 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
     }
 
 
+def _explained(state: State, decision: TriageDecision) -> dict[str, Any]:
+    """What a question about what was said is answered from: the session's differential, no new search."""
+    if decision.explain is None:
+        return {"explain": None}
+    held = state.get("case_differential_key", "") if decision.explain.of_case else ""
+    return {"explain": decision.explain.model_dump(mode="json"), "path": "session", "differential_key": held}
+
+
+def corrected(changes: tuple[Change, ...], language: str) -> Notice:
+    """What a correction changed, told to the user."""
+    shown = "; ".join(f"“{c.before}” -> “{c.after}”" if c.after else f"“{c.before}”" for c in changes)
+    return Notice(code="case_corrected", text=CORRECTED[language].format(changes=shown))
+
+
+def _overturned(finding: dict[str, Any], changes: tuple[Change, ...]) -> bool:
+    """Whether a finding that an answer settled was taken back."""
+    named = set(tokens(finding["name"]))
+    return bool(named) and any(named <= set(tokens(c.before)) for c in changes)
+
+
 def _session(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
+    if decision.explain is not None and decision.explain.of_case and state.get("case_key"):
+        return {"subject": {"kind": Kind.CASE.value, "question_key": state["case_key"]}}
     if decision.kind not in MEDICAL:
         return {}
     update: dict[str, Any] = {
@@ -65,6 +98,7 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
         "subject": {
             "kind": Kind.CASE.value if decision.kind is Kind.FOLLOW_UP else decision.kind.value,
             "question_key": context.store.put(context.session, decision.question),
+            **({"about_case": "yes"} if decision.about_case else {}),
         },
     }
     if decision.case:
@@ -74,5 +108,7 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
         settled = [f for f in settled if f["id"] != decision.answered.id] + [decision.answered.model_dump()]
         update["findings"] = settled
     elif decision.new_case:
-        update |= {"findings": [], "leading": ""}
+        update |= {"findings": [], "leading": "", "case_differential_key": ""}
+    elif decision.changes:
+        update["findings"] = [f for f in settled if not _overturned(f, decision.changes)]
     return update

@@ -18,8 +18,45 @@ class Kind(StrEnum):
     EVIDENCE = "evidence"
     MULTIPLE_CHOICE = "multiple_choice"
     FOLLOW_UP = "follow_up"
+    EXPLAIN = "explain"
     SMALL_TALK = "small_talk"
     OUT_OF_SCOPE = "out_of_scope"
+
+
+class Aspect(StrEnum):
+    """What is asked about what was said before."""
+
+    WHY = "why"
+    ELSE = "else"
+    SURE = "sure"
+    AGAINST = "against"
+    APART = "apart"
+    ASK = "ask"
+    SUMMARY = "summary"
+    SOURCES = "sources"
+
+
+class Explain(Frozen):
+    """A question about what was said in the session.
+
+    Attributes:
+        aspect: what is asked.
+        of_case: it is about the session's case, else about the last answer.
+        about: id of the disease that it names (``why not pulmonary embolism?``), "" for the leading one.
+        named: the name as written.
+    """
+
+    aspect: Aspect
+    of_case: bool = True
+    about: str = ""
+    named: str = ""
+
+
+class Change(Frozen):
+    """A correction of the case: what it said, and what it says now ("" where it only went)."""
+
+    before: str
+    after: str = ""
 
 
 class RedFlag(Frozen):
@@ -40,7 +77,9 @@ class AskedQuestion(Frozen):
 class SessionView(Frozen):
     """What triage may know of the session: earlier user messages, the case so far, and the pending question.
 
-    ``leading`` is the name of the diagnosis that leads the case's differential, "" when there is none.
+    ``leading`` is the name of the diagnosis that leads the case's differential, "" when there is none;
+    ``leading_en`` the same in English, in which the library is written. ``about_case``: the last question of
+    evidence was about that diagnosis.
     """
 
     messages: tuple[str, ...] = ()
@@ -49,6 +88,8 @@ class SessionView(Frozen):
     question: str = ""
     asked: AskedQuestion | None = None
     leading: str = ""
+    leading_en: str = ""
+    about_case: bool = False
 
 
 class TriageDecision(Frozen):
@@ -62,6 +103,9 @@ class TriageDecision(Frozen):
         closed: True for a question that a yes, no or maybe answers.
         answered: a finding settled by the answer to a follow-up question.
         new_case: True when the message opens a patient other than the session's, or its first.
+        about_case: an evidence question about the leading diagnosis of the case.
+        explain: what an EXPLAIN turn asks about what was said.
+        changes: what a correction changed in the case.
         reason: one line that a person can check.
     """
 
@@ -74,6 +118,9 @@ class TriageDecision(Frozen):
     red_flags: tuple[RedFlag, ...] = ()
     answered: Finding | None = None
     new_case: bool = False
+    about_case: bool = False
+    explain: Explain | None = None
+    changes: tuple[Change, ...] = ()
     reason: str
 
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
+from graphs.triage.contract import Change
+from graphs.triage.instead import instead, positive
 from graphs.triage.questions import parts
+from graphs.triage.swaps import QUALITY, age, sex, swapped
 from tools.text.clauses import Clause, clauses
 from tools.text.language import language_of
 from tools.text.tokens import tokens
@@ -15,7 +21,8 @@ LEAD = re.compile(
     r"i got that wrong|i (?:was|am) (?:wrong|mistaken)|"
     r"that(?:'s| is| was) (?:wrong|not right)|scratch that|not quite|to be (?:exact|"
     r"precise))\b[\s,.:;!-]+)+(?:it(?:'s| is| was)\s+)?|"
-    r"^\W*(?:不对|不是的?|说错了|我说错了|搞错了|更正(?:一下)?|其实是?|抱歉|应该是|准确地?说)[\s，,。:：;；]*(?:是|"
+    r"^\W*(?:不对|不是的?(?=[，,。\s]|$)|说错了|我说错了|搞错了|更正(?:一下)?|其实是?|抱歉|应该是|"
+    r"准确地?说)[\s，,。:：;；]*(?:是|"
     r"应该是)?|^(?:她|他|我|患者|病人)(?:其实|实际上|应该)是?",
     re.IGNORECASE,
 )
@@ -24,35 +31,35 @@ TAIL = re.compile(
     r"我?(?:刚才)?(?:说错|搞错|弄错)了)\W*$",
     re.IGNORECASE,
 )
-# A message that says no more than an age.
+# Words before what was left out; they say nothing of the patient.
+FORGOT = re.compile(
+    r"^\W*(?:(?:oh|ah|sorry|oops|wait|and|also|by the way|ps)\b[\s,.:;!-]+)*(?:i (?:forgot|should (?:add|mention|say))"
+    r"(?: to (?:say|mention|add|tell you))?|i (?:did not|didn't) (?:say|mention)(?: that)?)\b[\s,.:;!-]+(?:that )?|"
+    r"^\W*(?:对了|哦|另外)?[，,\s]*(?:我)?(?:刚才)?(?:忘了|忘记)(?:说|讲|提)(?:了)?[，,。:：\s]*",
+    re.IGNORECASE,
+)
+# A message that says no more than an age or a sex.
 AGE_ONLY = re.compile(
     r"^\W*(?:(?:he|she|i)(?:'s|'m| is| am)|the patient is) (?:actually |really |only )?\d{1,3}(?: years? old)?\W*$|"
     r"^(?:她|他|我|患者)(?:是|今年|其实|只有)*\d{1,3} ?岁\W*$",
     re.IGNORECASE,
 )
-PLAIN_NO = re.compile(
-    r"^\W*(?:(?:no(?=\s*[,.:;!-]|\s+(?:it|the|i|he|she|my)\b)|well)\b|不是的?)[\s,.:;!，。-]*", re.IGNORECASE
-)
-SIDE = re.compile(r"\b(left|right)\b(?:[- ](?:hand )?(?:side of (?:my|his|her|the) )?([a-z]+))?", re.IGNORECASE)
-SIDE_ZH = re.compile(r"([左右])(?:侧|边)?(?:的)?([\u4e00-\u9fff])?")
-OTHER_SIDE = {"left": "right", "right": "left", "左": "右", "右": "左"}
-COUNT = r"(?:\d+(?:\.\d)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few)"
-SPAN = re.compile(rf"\b({COUNT}) (minute|hour|day|night|week|month|year)s?\b(?! ?-?old)", re.IGNORECASE)
-SPAN_ZH = re.compile(r"([一二两三四五六七八九十半几\d]+) ?个?(分钟|小时|天|日|周|星期|月|年)")
-AGE = re.compile(
-    r"\b(\d{1,3})(?=[- ]?(?:years?[- ]old|yo\b|y/o\b|[MF]\b))|(?<=I'm )(\d{1,3})\b|(\d{1,3})(?= ?岁)|"
-    r"(?<=I am )(\d{1,3})\b|(?<=[Hh]e is )(\d{1,3})(?=\W*$|[,.;])|(?<=[Hh]e's )(\d{1,3})(?=\W*$|[,.;])|"
-    r"(?<=actually )(\d{1,3})(?=\W*$|[,.;])"
-)
-INSTEAD = re.compile(
-    r"(?:(?:it|he|she|i)(?:'s|'m| is| was| am) )?(?:the |my |a )?([\w .'-]{1,40}?),? (?:and )?not (?:the |my |"
-    r"a )?([\w '-]{1,40}?)\W*$",
+SEX_ONLY = re.compile(
+    r"^\W*(?:(?:he|she|it|i|that)(?:'s|'m| is| am)|the patient is) (?:actually |really |"
+    r"in fact )?(?:an? )?(?:man|woman|"
+    r"male|female|boy|girl|lady|gentleman)\W*$|^(?:她|他|我|患者|病人)?(?:其实)?是(?:个|"
+    r"一[个位名])?[男女](?:性|孩子?|的|士|生|患者)?\W*$",
     re.IGNORECASE,
 )
-INSTEAD_ZH = re.compile(r"(?:是)?([\u4e00-\u9fff\d.]{1,12})[，,]?(?:而)?不是([\u4e00-\u9fff\d.]{1,12})\W*$")
+PLAIN_NO = re.compile(
+    r"^\W*(?:(?:no(?=\s*[,.:;!-]|\s+(?:it|the|i|he|she|my)\b)|well)\b|不是的?(?=[，,。\s]|$))[\s,.:;!，。-]*",
+    re.IGNORECASE,
+)
 GENERIC = frozenset(
     tokens("have got getting feel feeling now also actually still bit little much day days week weeks since more like")
 )
+# Words of a correction that the case need not hold for it to have been told: what merely points. Ours.
+POINTS = GENERIC | frozenset(tokens("side actually really it is he she patient meant 是 的 侧 边 她 他 患者 应该"))
 TIDY = (
     (re.compile(r"\s+([,.;，。；])"), r"\1"),
     (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；])+"), r"\1"),
@@ -61,6 +68,8 @@ TIDY = (
     (re.compile(r"\s+(?:and|or|but)\s*([.。])"), r"\1"),
     (re.compile(r" {2,}"), " "),
 )
+WORDS = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|\d+(?:[./]\d+)*|[\u4e00-\u9fff]|[^\w\s]")
+BESIDE = 2  # ours: words of the case told beside one that was replaced
 
 
 def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
@@ -68,17 +77,26 @@ def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
     so that a plain "no" is one unless the message names another side, time or age."""
     if not case:
         return False
-    if _instead(case, message) != case or TAIL.search(message):
+    if _puts_instead(case, message) or TAIL.search(message):
         return True
-    if AGE_ONLY.match(message) and _age(case, message) != case:
+    if QUALITY.search(message) and len(parts(message)) == 1 and swapped(case, message) != case:
+        return True
+    if (AGE_ONLY.match(message) and age(case, message) != case) or (
+        SEX_ONLY.match(message) and sex(case, message) != case
+    ):
         return True
     if LEAD.match(message) is None:
         return False
     plain_no = PLAIN_NO.match(message)
     if plain_no is None or LEAD.sub("", message, count=1) != message[plain_no.end() :]:
         return True
-    revised = _replaced(case, body(message))
-    return revised != case or (not asked and _without(case, body(message), both=True) != case)
+    revised = swapped(case, body(message))
+    return revised != case or (not asked and _without(case, body(message), both=True)[0] != case)
+
+
+def _puts_instead(case: str, message: str) -> bool:
+    said = body(message)
+    return len(parts(said)) == 1 and instead(said) is not None and swapped(case, said) != case
 
 
 def body(message: str) -> str:
@@ -86,18 +104,77 @@ def body(message: str) -> str:
     return TAIL.sub("", LEAD.sub("", message.strip(), count=1)).strip() or message.strip()
 
 
-def correct(case: str, message: str) -> str:
-    """The case with what the message contradicts replaced or removed, and the message's own statement at its end."""
+class Revision(NamedTuple):
+    """A case after a message, and what of it was replaced or removed."""
+
+    case: str
+    changes: tuple[Change, ...] = ()
+
+
+def correct(case: str, message: str) -> Revision:
+    """The case with what the message contradicts replaced or removed, and what is new in the message at its end."""
     statement = body(message)
-    revised = _without(_replaced(case, statement), statement, both=True)
-    return revised if _told(revised, statement) else join(revised, statement)
+    new = positive(statement)
+    put = swapped(case, statement)
+    denies_quality = put != case and QUALITY.search(statement) is not None
+    revised, gone = (put, []) if denies_quality else _without(put, new if put != case else statement, both=True)
+    changes = (*_replaced_in(case, put), *_removed(gone, new))
+    if _told(revised, statement) or (revised != case and not gone and _holds(revised, new)):
+        return Revision(revised, changes)
+    return Revision(join(revised, new), changes)
 
 
-def add(case: str, text: str) -> str:
-    """The case with more text; what is now present is no longer denied."""
+def add(case: str, text: str) -> Revision:
+    """The case with more text; what the text contradicts goes."""
+    text = FORGOT.sub("", text.strip(), count=1) or text.strip()
     if not case or _told(case, text):
-        return case or text.strip()
-    return join(_without(case, text, both=False), text)
+        return Revision(case or text)
+    revised, gone = _without(case, text, both=False)
+    return Revision(join(revised, text), _removed(gone, text))
+
+
+def _removed(gone: Sequence[Clause], statement: str) -> tuple[Change, ...]:
+    """What was taken back, each with the sentence of the statement that says otherwise."""
+    return tuple(Change(before=c.text, after=statement.strip().rstrip(".。")) for c in gone)
+
+
+def _replaced_in(before: str, after: str) -> tuple[Change, ...]:
+    """What was replaced in a case, in its own words, with the word beside it."""
+    old, new = list(WORDS.finditer(before)), list(WORDS.finditer(after))
+    matcher = SequenceMatcher(None, [m[0].lower() for m in old], [m[0].lower() for m in new], autojunk=False)
+    found = [
+        Change(before=_stretch(before, old, a, b), after=_stretch(after, new, c, d) if d > c else "")
+        for tag, a, b, c, d in matcher.get_opcodes()
+        if tag in ("replace", "delete")
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _stretch(text: str, words: list[re.Match[str]], start: int, end: int) -> str:
+    """The characters of some words and of what is told beside them; a Chinese word is told whole."""
+    if re.match(r"[\u4e00-\u9fff]", words[start][0]):
+        left = re.split(r"[，,。；;、]", text[: words[start].start()])[-1]
+        start_at = words[start].start() - min(len(left), BESIDE)
+    else:
+        start_at = words[start].start()
+    last = min(end + _beside(words, end), len(words))
+    return text[start_at : words[last - 1].end()].strip(" ,.;，。；")
+
+
+def _beside(words: list[re.Match[str]], at: int) -> int:
+    """How many words after a replaced one are told with it: those up to the next stop."""
+    count = 0
+    for match in words[at : at + BESIDE]:
+        if not match[0][0].isalnum():
+            break
+        count += 1
+    return min(count, 1) if count and not re.match(r"[\u4e00-\u9fff]", words[at][0]) else count
+
+
+def _holds(case: str, statement: str) -> bool:
+    """Whether the case holds every word of a statement that denies nothing."""
+    told = clauses(statement)
+    return all(c.present is not False for c in told) and set(tokens(statement)) - POINTS <= set(tokens(case))
 
 
 def _told(case: str, text: str) -> bool:
@@ -123,68 +200,30 @@ def join(case: str, text: str) -> str:
     return closed + gap + (ended if gap == "" else ended[0].upper() + ended[1:])
 
 
-def _replaced(case: str, statement: str) -> str:
-    for swap in (_instead, _sides, _spans, _age):
-        case = swap(case, statement)
-    return case
+def _without(case: str, statement: str, *, both: bool) -> tuple[str, list[Clause]]:
+    """The case without clauses that the statement contradicts, and these.
 
-
-def _instead(case: str, statement: str) -> str:
-    for pattern in (INSTEAD, INSTEAD_ZH):
-        match = pattern.search(statement)
-        if match:
-            old = re.escape(match[2].strip())
-            edges = (r"(?<!\w)", r"(?!\d)" if old[-1].isdigit() else r"\b") if pattern is INSTEAD else ("", "")
-            return re.sub(edges[0] + old + edges[1], match[1].strip().replace("\\", ""), case, flags=re.IGNORECASE)
-    return case
-
-
-def _sides(case: str, statement: str) -> str:
-    for pattern in (SIDE, SIDE_ZH):
-        told = {(m[1].lower(), (m[2] or "").lower()) for m in pattern.finditer(statement)}
-        if len({side for side, _ in told}) != 1:
-            continue
-        nouns = {noun for _, noun in told}
-        new = next(iter(told))[0]
-        old = OTHER_SIDE[new]
-        stated = [m for m in pattern.finditer(case) if m[1].lower() == old]
-        same = [m for m in stated if (m[2] or "").lower() in nouns] or stated
-        for match in reversed(same):
-            word = new.capitalize() if match[1][0].isupper() else new
-            case = case[: match.start(1)] + word + case[match.end(1) :]
-    return case
-
-
-def _spans(case: str, statement: str) -> str:
-    for pattern in (SPAN, SPAN_ZH):
-        told, stated = pattern.search(statement), list(pattern.finditer(case))
-        if told is None or not stated:
-            continue
-        alike = [m for m in stated if m[2].lower() == told[2].lower()]
-        target = alike[0] if alike else stated[0] if len(stated) == 1 else None
-        if target is not None:
-            case = case[: target.start()] + told[0] + case[target.end() :]
-    return case
-
-
-def _age(case: str, statement: str) -> str:
-    told, stated = AGE.search(statement), AGE.search(case)
-    return case[: stated.start()] + told[0] + case[stated.end() :] if told and stated else case
-
-
-def _without(case: str, statement: str, *, both: bool) -> str:
-    """The case without clauses that the statement contradicts; only denials go unless ``both``."""
-    now = [(frozenset(tokens(c.plain)) - GENERIC, c.present) for c in clauses(statement)]
+    ``both``: the narrower contradicts the wider too, as in a correction; else only the denial of the wider does
+    (``no cough`` and ``cough at night``).
+    """
+    now = [(frozenset(tokens(c.plain)) - GENERIC, c) for c in clauses(statement)]
+    gone: list[Clause] = []
     for clause in reversed(clauses(case)):
-        if (both or clause.present is False) and any(_contradicts(words, present, clause) for words, present in now):
+        if any(_contradicts(words, said, clause, both=both) for words, said in now):
+            gone.append(clause)
             case = case[: clause.start] + case[clause.end :]
             for pattern, into in TIDY:
                 case = pattern.sub(into, case)
-    return case.strip()
+    return case.strip(), gone[::-1]
 
 
-def _contradicts(words: frozenset[str], present: bool | None, clause: Clause) -> bool:
-    if present is None or clause.present is None or present == clause.present or clause.normal or clause.other:
+def _contradicts(words: frozenset[str], said: Clause, clause: Clause, *, both: bool) -> bool:
+    if said.present is None or clause.present is None or said.present == clause.present:
+        return False
+    if clause.normal or clause.other or said.other or said.normal or (not both and said.past != clause.past):
         return False
     told = frozenset(tokens(clause.plain)) - GENERIC
-    return bool(words) and bool(told) and (words <= told or told <= words)
+    if not words or not told:
+        return False
+    denied, stated = (told, words) if said.present else (words, told)
+    return denied <= stated or (both and stated <= denied)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
 from graphs.triage.guards import Guarded, guarded
+from tools.text.abbreviations import write_out
 from tools.text.language import HAN
 
 ROOM = Path(__file__).parent
@@ -60,12 +61,14 @@ class Reading:
 
 def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag, ...]:
     """The emergencies that a message shows, worded in ``language``. ``exam``: a multiple-choice question."""
-    reading = Reading(text, exam=exam)
+    written = write_out(plain(text))
+    reading = Reading(written.text, exam=exam)
     found: list[RedFlag] = []
     for rule in load_rules().rules:
         spans = next((s for s in (_spans(line, reading) for line in rule.when) if s), None)
         if spans:
-            quotes = "; ".join(f"“{text[a:b].strip()}”" for a, b in sorted(set(spans)))
+            told = sorted({written.source(a, b) for a, b in spans})
+            quotes = "; ".join(f"“{text[a:b].strip()}”" for a, b in told)
             mark = "：" if language == "zh" else ": "
             found.append(
                 RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language])

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from graphs.triage import corrections, lexicon, questions
-from graphs.triage.about_case import is_about_case
-from graphs.triage.contract import Kind, SessionView
+from graphs.triage.about_case import is_about_case, names_no_disease
+from graphs.triage.contract import Explain, Kind, SessionView
+from graphs.triage.explanations import Diseases, read_explanation
 from graphs.triage.guards import HYPOTHETICAL, TEXTBOOK
 from graphs.triage.interventions import asks_effect
+from tools.text.abbreviations import expand
 
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
@@ -39,22 +41,30 @@ EFFECT = re.compile(
 
 
 class Verdict(NamedTuple):
-    """A kind, one line why, and whether the message leans on the question before or on the leading diagnosis."""
+    """A kind, one line why, whether the message leans on the question before or on the leading diagnosis, and what it
+    asks to have explained."""
 
     kind: Kind
     reason: str
     leans: bool = False
     of_leading: bool = False
+    explain: Explain | None = None
 
 
 def classify(
-    text: str, session: SessionView, *, has_options: bool = False, on_subject: OnSubject | None = None
+    text: str,
+    session: SessionView,
+    *,
+    has_options: bool = False,
+    on_subject: OnSubject | None = None,
+    diseases: Diseases | None = None,
 ) -> Verdict:
     """The kind of a message; FOLLOW_UP is decided before, from the pending question.
 
-    ``on_subject`` is asked of a question in which no word is known, or only words of another field are.
+    ``on_subject`` is asked of a question in which no word is known, or only words of another field are;
+    ``diseases`` gives the diseases that a text names.
     """
-    hits = _medical_words(text)
+    hits = _medical_words(expand(text))
     other = lexicon.OFF_TOPIC.search(text)
     outside = other is not None and all(WEAK.match(h) for h in hits)
     if has_options:
@@ -69,8 +79,13 @@ def classify(
         return Verdict(Kind.OUT_OF_SCOPE, "asks for a product of writing or code")
     if outside and other and not (on_subject is not None and on_subject(text)):
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field: {other[0]!r}")
-    if session.case and session.kind not in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE) and is_about_case(text):
+    explain = read_explanation(text, session, diseases)
+    if explain is not None:
+        return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
+    if session.case and is_about_case(text) and (not _after_evidence(session) or names_no_disease(text)):
         return _about_case(session)
+    if session.case and _after_evidence(session) and corrections.is_correction(text, session.case):
+        return Verdict(Kind.CASE, "corrects the case")
     patient = describes_patient(text)
     if patient and not session.case and asks_effect(text, _told_parts(text)):
         return Verdict(Kind.EVIDENCE, f"asks what a treatment or test does; for context {patient}")
@@ -85,6 +100,11 @@ def _about_case(session: SessionView) -> Verdict:
     return Verdict(Kind.CASE, "asks about the case told so far")
 
 
+def _after_evidence(session: SessionView) -> bool:
+    """Whether the turn before asked a question of evidence that is not about the case."""
+    return session.kind in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE) and not session.about_case
+
+
 def _medical_words(text: str) -> list[str]:
     """The first medical words of a message; a few are enough."""
     found: list[str] = []
@@ -97,7 +117,7 @@ def _medical_words(text: str) -> list[str]:
 def describes_patient(text: str) -> str:
     """Why a message describes a patient; "" when it does not."""
     told = _told_parts(text)
-    complaint = next((m for m in map(lexicon.SYMPTOM.search, told) if m), None)
+    complaint = next((m for m in (lexicon.SYMPTOM.search(expand(part, text)) for part in told) if m), None)
     header = lexicon.HEADER.search(text)
     if complaint:
         return _told(text, complaint, header)

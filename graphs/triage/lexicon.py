@@ -27,7 +27,7 @@ SYMPTOM = re.compile(
         weight appetite urin\w* pee wee poo stools? bowels? vision hearing sleep\w* lesions? mole rigors hypoxi\w*
         syncope vertigo erectile impoten\w* acne warts? varicose hiccups? snor\w* tinnitus cysts? polyps? piles
         h(?:a)?emorrhoid\w* incontinen\w* bloat\w* indigestion reflux belch\w* sunburn\w* cramps? clumsy memory
-        voice thirst\w* hungry
+        voice thirst\w* hungry tight\w* spinn\w*
         """
     )
     + r")\b|痛|疼|酸|咳|痰|发烧|发热|高烧|体温|疹|痒|肿|出血|流血|血|恶心|呕|吐|腹泻|拉肚子|便秘|头晕|眩晕|晕|"

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from graphs.triage import corrections, questions
 from graphs.triage.about_case import of_leading
-from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
+from graphs.triage.contract import Change, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import load_rules, red_flags
+from graphs.triage.explanations import Diseases
 from graphs.triage.follow_up import Reply, read_reply
 from graphs.triage.kinds import OnSubject, Verdict, classify
 from graphs.triage.options import parse_options
@@ -23,6 +24,7 @@ class Turn(NamedTuple):
     question: str
     case: str
     new: bool = False
+    changes: tuple[Change, ...] = ()
 
 
 class TriageLocal:
@@ -30,10 +32,12 @@ class TriageLocal:
 
     Args:
         on_subject: whether the library holds something on a question in which no word is known; None never asks.
+        diseases: ids of the diseases that a text names; None knows none.
     """
 
-    def __init__(self, on_subject: OnSubject | None = None) -> None:
+    def __init__(self, on_subject: OnSubject | None = None, diseases: Diseases | None = None) -> None:
         self._on_subject = on_subject
+        self._diseases = diseases
         load_rules()  # compiled here, not in a user's first question
 
     async def decide(self, message: str, session: SessionView) -> TriageDecision:
@@ -45,7 +49,9 @@ class TriageLocal:
         text = message.strip().replace("’", "'")
         language = _language(text, session)
         parsed = parse_options(text)
-        verdict = classify(text, session, has_options=bool(parsed.options), on_subject=self._on_subject)
+        verdict = classify(
+            text, session, has_options=bool(parsed.options), on_subject=self._on_subject, diseases=self._diseases
+        )
         if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
             flags = red_flags(text, language, exam=True)
             return TriageDecision(
@@ -61,6 +67,9 @@ class TriageLocal:
                 Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding
             )
         turn = _turn(verdict, text, session)
+        if verdict.explain is not None:
+            told = red_flags(session.case, language) if verdict.explain.of_case else ()
+            return _decision(verdict, language, turn, told)
         flags = red_flags(turn.question if turn.case else text, language)
         if flags and verdict.kind is not Kind.CASE:
             verdict, turn = (
@@ -82,6 +91,9 @@ def _decision(
         red_flags=flags,
         answered=answered,
         new_case=turn.new,
+        about_case=verdict.of_leading,
+        explain=verdict.explain,
+        changes=turn.changes,
         reason=verdict.reason,
     )
 
@@ -99,7 +111,7 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     if verdict.kind is Kind.CASE:
         return _case(text, session)
     if verdict.of_leading:
-        return Turn(of_leading(text, session.leading, session.case), "")
+        return Turn(of_leading(text, session.leading, session.case, session.leading_en), "")
     if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
         return Turn(stand_alone(text, session.question), "")
     return Turn(text, "")
@@ -111,12 +123,12 @@ def _case(text: str, session: SessionView) -> Turn:
     if not session.case or is_other_patient(text, session.case):
         return Turn(text, text, new=True)
     if corrections.is_correction(text, session.case):
-        case = corrections.correct(session.case, text)
-        return Turn(case, case)
+        revised = corrections.correct(session.case, text)
+        return Turn(revised.case, revised.case, changes=revised.changes)
     if all(map(questions.is_question, questions.parts(text))):  # asks about the case, tells nothing new
         return Turn(corrections.join(session.case, text), session.case)
-    case = corrections.add(session.case, text)
-    return Turn(case, case)
+    revised = corrections.add(session.case, text)
+    return Turn(revised.case, revised.case, changes=revised.changes)
 
 
 def _language(text: str, session: SessionView) -> str:

@@ -29,6 +29,7 @@ CLOSED_ZH = re.compile(
     r"应不应该|该不该"
 )
 OPEN_ZH = re.compile(r"什么|怎么|怎样|如何|为何|为什么|哪|多少|几|谁|何时|多久|多大")
+TOPIC = re.compile(r":\s+|\s?--+\s?|\s[–—]\s")
 ENDS = ("?", "？")
 
 LEANING = re.compile(
@@ -82,7 +83,12 @@ def is_closed(text: str) -> bool:
         return CLOSED_ZH.search(asked) is not None and not (
             OPEN_ZH.search(asked) and not asked.rstrip("?？。 ").endswith("吗")
         )
-    return bool(CLOSED.match(asked)) and not ALTERNATIVES.search(asked) and not ALSO_OPEN.search(asked)
+    headed = TOPIC.split(asked)[-1]  # "Statins in the old: are they safe?"
+    return (
+        bool(CLOSED.match(asked) or CLOSED.match(headed))
+        and not ALTERNATIVES.search(asked)
+        and not ALSO_OPEN.search(asked)
+    )
 
 
 def leans(text: str) -> bool:

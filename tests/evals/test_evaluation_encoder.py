@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from evals.encoder import EvalEncoder
-from tools.embedding_cache import CachedEncoder
+from tools.embedding_cache import CachedEncoder, unkept
 from tools.encoders import Vectors
 
 
@@ -69,3 +69,18 @@ def test_a_users_encoder_never_writes_a_query(tmp_path: Path) -> None:
     user.encode_queries(["my secret"])
     user.encode_queries(["my secret"])
     assert inner.queries == ["my secret", "my secret"]
+
+
+def test_texts_given_with_a_question_are_kept_by_evaluations_alone(tmp_path: Path) -> None:
+    inner = Counting()
+    agents = CachedEncoder(inner, tmp_path / "agent")
+    with unkept():
+        agents.encode_documents(["a letter"])
+        agents.encode_documents(["a letter"])
+        assert inner.documents == ["a letter", "a letter"]
+        EvalEncoder(agents, tmp_path / "evaluations").encode_documents(["a letter"])
+        EvalEncoder(agents, tmp_path / "evaluations").encode_documents(["a letter"])
+    assert len(inner.documents) == 3
+    agents.encode_documents(["public"])
+    agents.encode_documents(["public"])
+    assert inner.documents[3:] == ["public"]

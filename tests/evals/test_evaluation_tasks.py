@@ -8,7 +8,7 @@ from evals.contract import Figure
 from evals.datasets.cases import DeclineCase, DifferentialCase, EmergencyCase, EvidenceCase
 from evals.datasets.exams import Context, PubMedQuestion
 from evals.published import PUBLISHED, with_published
-from evals.tasks.answers import Given, choice_figures, compare, with_contexts
+from evals.tasks.answers import Given, abstract, choice_figures, compare
 from evals.tasks.cases import Answered, declined
 from evals.tasks.cases import figures_of as case_figures
 from evals.tasks.differential import Ranked
@@ -70,10 +70,10 @@ def test_two_ways_of_asking_are_compared_on_the_same_questions() -> None:
     assert values["pubmedqa.shown_over_hidden.p"] == pytest.approx(2 / 2**6)
 
 
-def test_shown_contexts_stand_in_the_message_before_the_question() -> None:
+def test_a_shown_abstract_has_a_section_a_line() -> None:
     contexts = (Context(label="METHODS", text="We counted."), Context(label="", text="It rose."))
     row = PubMedQuestion(id="1", question="Did it rise?", pmid="1", answer="yes", contexts=contexts)
-    assert with_contexts(row) == "Methods: We counted.\nIt rose.\n\nQuestion: Did it rise?"
+    assert abstract(row) == "Methods: We counted.\nIt rose."
 
 
 def answer(kind: str = "case", **more: object) -> Answer:

@@ -43,6 +43,8 @@ QUESTIONS = 5  # ours: follow-up questions offered
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
 
+UNEXPLAINED = Explanation((), (), ())
+
 
 class KnowledgeGraph:
     """One loaded graph. Look-ups are pure and may run in several threads.
@@ -70,7 +72,12 @@ class KnowledgeGraph:
         self._entries: dict[tuple[str, str], Entry] = {}
 
     def look_up(
-        self, case: str, language: str | None = None, limit: int = 10, known: Sequence[Finding] = ()
+        self,
+        case: str,
+        language: str | None = None,
+        limit: int = 10,
+        known: Sequence[Finding] = (),
+        explained: int | None = None,
     ) -> Differential:
         """The differential of a case.
 
@@ -80,6 +87,7 @@ class KnowledgeGraph:
             limit: how many diseases to rank.
             known: findings settled elsewhere (an answer to a question, a correction): they overrule the text.
                 Those that were read from this very text are read again.
+            explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
         """
         language = language or language_of(case)
         person = read_person(case)
@@ -98,8 +106,15 @@ class KnowledgeGraph:
         return Differential(
             findings=tuple(shown),
             ranking=tuple(
-                self._line(int(d), shares, self._explainer.explain(int(d), seen, shown, heard, language), language)
-                for d in order[:limit]
+                self._line(
+                    int(d),
+                    shares,
+                    self._explainer.explain(int(d), seen, shown, heard, language)
+                    if explained is None or at < explained
+                    else UNEXPLAINED,
+                    language,
+                )
+                for at, d in enumerate(order[:limit])
             ),
             categories=votes.categories,
             winners=votes.winners,

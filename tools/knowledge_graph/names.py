@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tools.knowledge_graph.schema import Graph
+from tools.text.abbreviations import expand
 from tools.text.language import HAN
 
 WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -16,6 +17,7 @@ class Names:
     """The names of a graph's diseases and findings, English and Chinese."""
 
     def __init__(self, graph: Graph) -> None:
+        self._diseases = [d.id for d in graph.diseases]
         groups = [([d.name, *d.aliases], [d.zh, *d.aliases_zh]) for d in graph.diseases]
         groups += [([f.name, *f.say], [f.zh, *f.say_zh]) for f in graph.findings]
         self._english = [tuple(english) for english, _ in groups]
@@ -35,6 +37,11 @@ class Names:
             others = tuple(n for n in self._english[group] if n.lower() != written.lower())
             found.setdefault(written, others)
         return found
+
+    def diseases_in(self, text: str) -> list[str]:
+        """Ids of the diseases that a text names, in order; abbreviations are read too."""
+        found = [group for form in (text, expand(text)) for _, group in self._matches(form)]
+        return list(dict.fromkeys(self._diseases[g] for g in found if g < len(self._diseases)))
 
     def _matches(self, text: str) -> Iterator[tuple[str, int]]:
         if HAN.search(text):

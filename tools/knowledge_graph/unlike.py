@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.lexicon import COMPLAINTS, complaints, poles, qualities
+from tools.knowledge_graph.lexicon import complaints, poles, qualities
 from tools.knowledge_graph.units import Unit
 from tools.text.negation import NORMAL
 
@@ -27,8 +27,11 @@ class Unlike:
 
     def __init__(self, phrases: Sequence[str], words: Sequence[Sequence[str]], tests: Flags) -> None:
         self._poles = np.array([poles(p) for p in words], dtype=np.int8).T.copy()
-        self._qualities = [np.array(row, dtype=bool) for row in zip(*(qualities(p) for p in words), strict=True)]
-        self._complaints = np.array([complaints(p) for p in words], dtype=bool).reshape(len(words), len(COMPLAINTS))
+        self._qualities = [
+            np.array([_bits(flags) for flags in row], dtype=np.uint64)
+            for row in zip(*(qualities(p) for p in words), strict=True)
+        ]
+        self._complaints = np.array([_bits(complaints(p)) for p in words], dtype=np.uint64)
         self._normal = np.array([NORMAL.search(p) is not None for p in phrases])
         self._hedged = np.array([HEDGED.search(p) is not None for p in phrases])
         self._amount = tests & (self._poles[AMOUNT] != 0)
@@ -47,13 +50,19 @@ class Unlike:
         """
         out = self.opposite(said).any(axis=0)
         for row, held in zip(qualities(said), self._qualities, strict=True):
-            named = np.array(row)
-            out |= named.any() & held.any(axis=1) & ~(held & named).any(axis=1)
+            named = _bits(row)
+            if named:
+                out |= (held != 0) & ((held & named) == 0)
         if NORMAL.search(unit.text) is None:
             out |= self._normal
         if HEDGED.search(unit.text) is None:
             out |= self._hedged
         if not unit.denied:
-            out |= (self._complaints & ~np.array(complaints(said))).any(axis=1)
+            out |= (self._complaints & ~_bits(complaints(said))) != 0
             out |= self._amount & (poles(said)[AMOUNT] == 0)
         return np.asarray(out)
+
+
+def _bits(flags: Iterable[bool]) -> np.uint64:
+    """Flags as bits of one number: thousands of wordings are compared with a text at once. At most 64."""
+    return np.uint64(sum(1 << i for i, flag in enumerate(flags) if flag))

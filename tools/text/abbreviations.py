@@ -1,73 +1,47 @@
 """Clinical abbreviations and note shorthand, written out before anything is matched.
 
-The table is this project's own. Four kinds of entry: shorthand that is safe in any case (``c/o``), abbreviations
-that are only such in capitals (``SOB`` is shortness of breath, ``sob`` is a verb), entries that need a context
-(``L`` before a body part), and durations of notes (``3/7`` is three days).
+The table is this project's own (``abbreviations.yaml``): shorthand that is safe in any case (``c/o``), abbreviations
+that are only such in capitals (``SOB`` is shortness of breath, ``sob`` is a verb), and those whose sense depends on the
+text (``CP``: chest pain, cerebral palsy). Patterns for what no table holds stand here: durations of notes (``3/7`` is
+three days), sides, arrows. An abbreviation that the text itself defines (``myasthenia gravis (MG)``) means that.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
-# ours: read in any letter case
-ANY_CASE = {
-    "c/o": "complains of", "h/o": "history of", "s/o": "suggestive of", "d/t": "due to", "r/o": "rule out",
-    "p/w": "presents with", "b/l": "bilateral", "y/o": "year old", "yo": "year old", "yr": "year", "yrs": "years",
-    "hx": "history", "phx": "past history", "pmhx": "past medical history", "fhx": "family history",
-    "shx": "social history", "dhx": "drug history", "rx": "treatment", "tx": "treatment", "sx": "symptoms",
-    "o/e": "on examination", "w/": "with", "w/o": "without", "abdo": "abdominal", "temp": "temperature",
-    "resp": "respiratory", "prev": "previous", "approx": "about", "wt": "weight", "hosp": "hospital",
-    "exam": "examination", "meds": "medicines", "jabs": "immunisations", "vaccines": "immunisations",
-    "tummy": "abdomen", "belly": "abdomen", "breastbone": "sternum", "wee": "urine", "pee": "urine",
-    "phlegmy": "with phlegm", "snot": "nasal discharge", "poo": "stool", "sats": "oxygen saturation",
-    "spo2": "oxygen saturation", "cxr": "chest X-ray", "ecg": "ECG", "ekg": "ECG", "msk": "musculoskeletal",
-    "occ": "occasional", "assoc": "associated", "bilat": "bilateral", "inc": "increased", "afebrile": "no fever",
-    "apyrexial": "no fever", "anicteric": "no jaundice", "normotensive": "no low blood pressure",
-}  # fmt: skip
+from tools.text.definitions import definitions
 
-# ours: read only as written here
-CAPITALS = {
-    "SOB": "shortness of breath", "SOBOE": "shortness of breath on exertion", "DOE": "shortness of breath on exertion",
-    "PND": "waking at night short of breath", "CP": "chest pain", "HA": "headache", "N/V": "nausea and vomiting",
-    "N&V": "nausea and vomiting", "D&V": "diarrhoea and vomiting", "LOC": "loss of consciousness",
-    "LOW": "loss of weight", "LOA": "loss of appetite", "ROM": "range of movement", "PMH": "past medical history",
-    "PMHx": "past medical history", "PSH": "past surgical history", "FH": "family history", "FHx": "family history",
-    "DH": "drug history", "SH": "social history", "SHx": "social history", "NKDA": "no known drug allergies",
-    "NAD": "nothing abnormal", "WNL": "within normal limits", "OE": "on examination", "HPC": "presenting complaint",
-    "HPI": "history", "PC": "presenting complaint", "CC": "chief complaint", "HTN": "high blood pressure",
-    "DM": "diabetes", "T1DM": "type 1 diabetes", "T2DM": "type 2 diabetes", "T1D": "type 1 diabetes",
-    "T2D": "type 2 diabetes", "IHD": "coronary heart disease", "CAD": "coronary artery disease",
-    "CHD": "coronary heart disease", "MI": "heart attack", "STEMI": "ST elevation heart attack",
-    "NSTEMI": "heart attack without ST elevation", "ACS": "acute coronary syndrome", "CCF": "heart failure",
-    "CHF": "heart failure", "HF": "heart failure", "AF": "atrial fibrillation", "SVT": "supraventricular tachycardia",
-    "VT": "ventricular tachycardia", "CVA": "stroke", "TIA": "transient ischaemic attack",
-    "DVT": "deep vein thrombosis",
-    "PE": "pulmonary embolism", "VTE": "venous blood clot", "PVD": "peripheral vascular disease",
-    "AAA": "abdominal aortic aneurysm", "COPD": "COPD", "AECOPD": "acute exacerbation of COPD",
-    "CAP": "pneumonia", "URTI": "upper respiratory infection", "URI": "upper respiratory infection",
-    "LRTI": "chest infection", "TB": "tuberculosis", "OSA": "sleep apnoea", "GERD": "acid reflux disease",
-    "GORD": "acid reflux disease", "PUD": "stomach ulcer", "IBS": "irritable bowel syndrome",
-    "IBD": "inflammatory bowel disease", "UC": "ulcerative colitis", "CKD": "chronic kidney disease",
-    "AKI": "acute kidney injury", "UTI": "urinary infection", "BPH": "enlarged prostate", "STI": "sexual infection",
-    "STD": "sexual infection", "HIV": "HIV", "RhA": "rheumatoid arthritis", "OA": "osteoarthritis",
-    "SLE": "systemic lupus erythematosus", "LBP": "low back pain", "RUQ": "right upper quadrant",
-    "LUQ": "left upper quadrant", "RLQ": "right lower quadrant", "LLQ": "left lower quadrant",
-    "RIF": "right iliac fossa", "LIF": "left iliac fossa", "RUQP": "right upper quadrant pain",
-    "LMP": "last period", "PV": "vaginal", "PR": "rectal", "BP": "blood pressure", "HR": "heart rate",
-    "RR": "respiratory rate", "JVP": "neck veins", "GCS": "coma scale", "AE": "breath sounds", "BS": "breath sounds",
-    "SEM": "systolic murmur", "WCC": "white cell count", "WBC": "white cell count", "CRP": "inflammatory marker CRP",
-    "ESR": "inflammatory marker ESR", "Hb": "haemoglobin", "MCV": "red cell size", "LFTs": "liver tests",
-    "TFTs": "thyroid tests", "U&E": "kidney tests", "BNP": "BNP", "LP": "lumbar puncture", "CSF": "spinal fluid",
-    "NSAID": "anti-inflammatory painkiller", "NSAIDs": "anti-inflammatory painkillers",
-    "ACEi": "ACE inhibitor", "OCP": "contraceptive pill", "COCP": "contraceptive pill", "HRT": "hormone treatment",
-    "PPI": "acid-suppressing medicine", "GTN": "nitroglycerin", "IVDU": "injecting drugs", "EtOH": "alcohol",
-    "ETOH": "alcohol", "ED": "emergency department", "GP": "doctor", "ICU": "intensive care", "ITU": "intensive care",
-    "URT": "upper respiratory tract", "LN": "lymph nodes", "LNs": "lymph nodes", "LAD": "swollen lymph nodes",
-    "BMI": "body mass index", "ADLs": "daily activities", "NBM": "nil by mouth", "MSM": "man who has sex with men",
-    "UE": "arm", "LE": "leg", "UL": "arm", "LL": "leg", "BO": "bowels open", "PU": "passing urine",
-    "EOM": "eye movements", "ROS": "review of systems", "STs": "sputum tests", "CT": "CT", "MRI": "MRI",
-    "AXR": "abdominal X-ray", "USS": "ultrasound", "OGD": "endoscopy", "TFT": "thyroid test", "LFT": "liver test",
-}  # fmt: skip
+
+class Sense(NamedTuple):
+    """What an abbreviation may mean, and the words beside which it does (None: when no other sense fits)."""
+
+    means: str
+    near: re.Pattern[str] | None
+
+
+def _read() -> dict[str, Any]:
+    import yaml
+
+    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("abbreviations.yaml").read_text(encoding="utf-8"))
+    return table
+
+
+_TABLE = _read()
+ANY_CASE: dict[str, str] = _TABLE["any_case"]
+CAPITALS: dict[str, str] = _TABLE["as_written"]
+CHINESE: dict[str, str] = _TABLE["chinese"]
+SENSES: dict[str, tuple[Sense, ...]] = {
+    word: tuple(
+        Sense(s["means"], re.compile(rf"(?<!\w)(?:{s['near']})", re.IGNORECASE) if s["near"] else None) for s in senses
+    )
+    for word, senses in _TABLE["senses"].items()
+}
+_HAN = re.compile("|".join(sorted(map(re.escape, CHINESE), key=len, reverse=True)))
 
 _BODY = (
     r"(?:side|sided|sides|chest|arm|leg|eye|ear|nostril|shoulder|flank|calf|knee|hip|hand|foot|face|temple|jaw|neck|"
@@ -84,7 +58,14 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{1,2})/12\b"), r"\1 months"),
     (re.compile(r"(?<=\d)\s*(?:hrs?|h)\b(?!/)"), " hours"),
     (re.compile(r"(?<=\d)\s*mins?\b"), " minutes"),
-    (re.compile(r"\b(?:on|in|breathing)\s+RA\b"), "on air"),
+    (re.compile(r"\b(\d{1,3})/60\b"), r"\1 minutes"),
+    (re.compile(r"\b(\d{1,2})/24\b(?!/)"), r"\1 hours"),
+    (re.compile(r"\bx ?(\d{1,3}) ?/?d(?:ays?)?\b"), r"for \1 days"),
+    (re.compile(r"\bx ?(\d{1,3}) ?/?(?:w|wks?|weeks?)\b"), r"for \1 weeks"),
+    (re.compile(r"\bx ?(\d{1,3}) ?/?(?:months?|mths?|mo)\b"), r"for \1 months"),
+    (re.compile(r"(?<=\d) ?(?:wks?)\b"), " weeks"),
+    (re.compile(r"(?<=\d) ?(?:mths?)\b"), " months"),
+    (re.compile(r"\b(?:on|in|breathing)\s+RA\b|(?<=%) ?RA\b"), " on air"),
     (re.compile(r"\b(?:no|without)\s+(?:temp|temperature)\b", re.IGNORECASE), "no fever"),
     (re.compile(r"\b(no|got a|have a|had a|running a|got no)\s+(?:temp|temperature)\b", re.IGNORECASE), r"\1 fever"),
     (re.compile(r"\b(?:can[’']?t|can not|could(?:n[’']t| not)|unable to|not able to)\b", re.IGNORECASE), "cannot"),
@@ -110,18 +91,74 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"↓\s*"), "low "),
     (re.compile(r"(?<![\w?])\+ve\b"), "positive"),
     (re.compile(r"(?<![\w?])-ve\b"), "negative"),
+    (re.compile(r"\s*[（(]\s*[-－—–]+\s*[)）]?$"), " nil"),
+    (re.compile(r"\s*[（(]\s*[+＋]+\s*[)）]?$"), ""),
 )
 
 _WORD = re.compile(r"(?<![\w/&])(?:[A-Za-z]+[/&][A-Za-z]*|[A-Za-z][A-Za-z0-9]*)(?![\w&])")
 
 
-def expand(text: str) -> str:
-    """The text with its abbreviations written out. Offsets change: keep those of the original beside it."""
+class WrittenOut(NamedTuple):
+    """A text with its abbreviations written out, and for each of its characters where it stands in the original."""
+
+    text: str
+    origin: tuple[tuple[int, int], ...]
+
+    def source(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the original that these came from; an abbreviation is given whole."""
+        spans = self.origin[start:end]
+        return (min(a for a, _ in spans), max(b for _, b in spans)) if spans else (0, 0)
+
+
+def expand(text: str, context: str = "") -> str:
+    """The text with its abbreviations written out. Offsets change: `write_out` keeps those of the original.
+
+    Args:
+        context: the whole text that this one is from; it decides between senses, and may define abbreviations.
+    """
     for pattern, replacement in IN_CONTEXT:
         text = pattern.sub(replacement, text)
-    return _WORD.sub(_written_out, text)
+    whole = context or text
+    text = _WORD.sub(lambda m: _meaning(m[0], whole), text)
+    return _HAN.sub(lambda m: CHINESE[m[0]], text)
 
 
-def _written_out(match: re.Match[str]) -> str:
-    word = match[0]
+def write_out(text: str) -> WrittenOut:
+    """The text with its abbreviations written out, and where each character comes from."""
+    done = WrittenOut(text, tuple((i, i + 1) for i in range(len(text))))
+    for pattern, replacement in IN_CONTEXT:
+        done = _substituted(done, pattern, partial(_filled, replacement))
+    whole = done.text
+    done = _substituted(done, _WORD, lambda m: _meaning(m[0], whole))
+    return _substituted(done, _HAN, lambda m: CHINESE[m[0]])
+
+
+def _filled(replacement: str, match: re.Match[str]) -> str:
+    return match.expand(replacement)
+
+
+def _substituted(done: WrittenOut, pattern: re.Pattern[str], into: Callable[[re.Match[str]], str]) -> WrittenOut:
+    text, origin = "", list[tuple[int, int]]()
+    at = 0
+    for match in pattern.finditer(done.text):
+        new = into(match)
+        text += done.text[at : match.start()] + new
+        origin += done.origin[at : match.start()]
+        if new == match[0]:
+            origin += done.origin[match.start() : match.end()]
+        else:
+            origin += [done.source(match.start(), match.end())] * len(new)
+        at = match.end()
+    return WrittenOut(text + done.text[at:], (*origin, *done.origin[at:]))
+
+
+def _meaning(word: str, text: str) -> str:
+    """What a word stands for in a text; the word itself where nothing tells."""
+    defined = definitions(text).get(word)
+    if defined:
+        return defined
+    senses = SENSES.get(word)
+    if senses is not None:
+        fits = (s.means for s in senses if s.near is None or s.near.search(text))
+        return next(fits, word)
     return CAPITALS.get(word) or ANY_CASE.get(word.lower()) or word

@@ -75,7 +75,7 @@ def _of_sentence(text: str, sentence: Span, number: int, age: float | None, pati
     told = sentence.of(text)
     vital = readings(told, age)
     found: list[Clause] = []
-    masked = told
+    masked = _signs(told)
     for r in vital:
         start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
@@ -96,9 +96,16 @@ def _of_sentence(text: str, sentence: Span, number: int, age: float | None, pati
     return sorted(found, key=lambda c: (c.start, c.end))
 
 
+def _signs(sentence: str) -> str:
+    """The sentence with (+) and (-) as words of the same length, so that no bracket cuts them off."""
+    nil, there = ("阴性 ", "阳性 ") if language_of(sentence) == "zh" else ("nil", "   ")
+    sentence = re.sub(r"[（(][-－—–][)）]", nil, sentence)
+    return re.sub(r"[（(][+＋][)）]", there, sentence)
+
+
 def _understand(text: str, where: Span, number: int, absent: bool, past: bool, other: bool) -> Clause:
     words = where.of(text)
-    told = expand(words)
+    told = expand(words, text)
     plain, normal = _without_negation(told, absent)
     if absent and negation.FUNCTION.fullmatch(plain):
         plain, absent = told, False

@@ -67,8 +67,8 @@ def test_what_is_unknown_leaves_the_case_as_it_was(text: str) -> None:
     ("text", "case", "revised"),
     [
         ("She has no headache, I was wrong", CASE, CASE.replace(" and a headache", "") + " She has no headache."),
-        ("she is 52", CASE, CASE.replace("50", "52") + " She is 52."),
-        ("她其实50岁", CASE_ZH, CASE_ZH.replace("45", "50") + "50岁。"),
+        ("she is 52", CASE, CASE.replace("50", "52")),
+        ("她其实50岁", CASE_ZH, CASE_ZH.replace("45", "50")),
     ],
 )
 def test_a_correction_comes_before_a_reply(text: str, case: str, revised: str) -> None:
@@ -109,7 +109,7 @@ def test_a_bare_question_asks_of_the_leading_diagnosis(text: str, case: str, lea
     assert without.question.startswith(case)
 
 
-@pytest.mark.parametrize("text", ["why?", "what else could it be?", "Is it appendicitis?"])
+@pytest.mark.parametrize("text", ["Is it appendicitis?", "Is she in danger of a rupture?"])
 def test_a_question_about_the_diagnosis_stays_with_the_case(text: str) -> None:
     assert say(text, leading="acute appendicitis").kind is Kind.CASE
 

@@ -134,7 +134,7 @@ def test_an_addition_is_added_and_lifts_an_earlier_denial() -> None:
     assert "No fever" in decision.case
 
 
-@pytest.mark.parametrize("text", ["what else could it be?", "why?", "Should she have an x-ray?"])
+@pytest.mark.parametrize("text", ["Is it worse because of the stairs?", "Should she have an x-ray?"])
 def test_a_question_about_the_case_carries_the_case(text: str) -> None:
     decision = in_case(text)
     assert decision.kind is Kind.CASE
@@ -171,7 +171,6 @@ QUESTION = "Do antibiotics help otherwise healthy adults with acute bronchitis?"
         ("what about pregnancy?", "Do antibiotics help pregnant women with acute bronchitis?"),
         ("what are the side effects?", "what are the side effects of antibiotics?"),
         ("are they safe in pregnancy?", "are antibiotics safe in pregnancy?"),
-        ("why?", QUESTION + " Why?"),
         ("what else could it be?", QUESTION + " What else could it be?"),
         ("Does oseltamivir help in influenza?", "Does oseltamivir help in influenza?"),
         ("Is it safe to take ibuprofen with warfarin?", "Is it safe to take ibuprofen with warfarin?"),

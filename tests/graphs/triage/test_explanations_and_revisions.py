@@ -1,0 +1,111 @@
+"""Questions about what was said, and what a correction changes in the case, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphs.triage.contract import Aspect, Kind, SessionView, TriageDecision
+from graphs.triage.corrections import add, correct
+from graphs.triage.emergency import red_flags
+from graphs.triage.local import TriageLocal
+
+CASE = "45F with pain in the right knee for 2 weeks, worse on stairs. No fever, T 38.2."
+NAMES = {"gout": "gout", "PE": "pulmonary-embolism", "痛风": "gout"}
+TRIAGE = TriageLocal(diseases=lambda text: [i for n, i in NAMES.items() if n in text])
+
+
+def say(text: str, kind: str = "case", case: str = CASE) -> TriageDecision:
+    view = SessionView(case=case, kind=kind, question=case, leading="Osteoarthritis", leading_en="Osteoarthritis")
+    return TRIAGE.decide_now(text, view)
+
+
+@pytest.mark.parametrize(
+    ("text", "aspect"),
+    [
+        ("why?", Aspect.WHY), ("What makes you think that?", Aspect.WHY), ("你怎么知道？", Aspect.WHY),
+        ("what else could it be?", Aspect.ELSE), ("还可能是什么？", Aspect.ELSE), ("how sure are you?", Aspect.SURE),
+        ("有多大把握？", Aspect.SURE), ("what speaks against it?", Aspect.AGAINST), ("还要问什么？", Aspect.ASK),
+        ("what would tell them apart?", Aspect.APART), ("summarise", Aspect.SUMMARY), ("your sources?", Aspect.SOURCES),
+    ],
+)  # fmt: skip
+def test_what_is_asked_about_what_was_said(text: str, aspect: Aspect) -> None:
+    decision = say(text)
+    assert decision.kind is Kind.EXPLAIN
+    assert decision.explain is not None
+    assert (decision.explain.aspect, decision.explain.of_case) == (aspect, True)
+    assert TRIAGE.decide_now(text, SessionView()).kind is Kind.EXPLAIN
+
+
+@pytest.mark.parametrize(("text", "about"), [("why not gout?", "gout"), ("Could it be a PE?", "pulmonary-embolism"),
+                                             ("为什么不是痛风？", "gout")])  # fmt: skip
+def test_a_named_disease_is_explained_and_nothing_else_is(text: str, about: str) -> None:
+    explain = say(text).explain
+    assert explain is not None
+    assert explain.about == about
+    assert say("why not antibiotics?").kind is Kind.EVIDENCE
+
+
+def test_after_a_question_of_evidence_why_is_about_its_answer() -> None:
+    assert say("why?", kind="evidence").explain.of_case is False  # type: ignore[union-attr]
+    assert say("back to my patient: what else could it be?", kind="evidence").explain.of_case is True  # type: ignore[union-attr]
+
+
+def test_tests_and_treatment_are_asked_of_the_leading_diagnosis() -> None:
+    for text in ("what tests are needed?", "需要做什么检查？"):
+        decision = say(text)
+        assert (decision.kind, decision.about_case) == (Kind.EVIDENCE, True)
+        assert decision.question == "How is Osteoarthritis diagnosed and which tests are needed?"
+    assert say("怎么治疗？").question == "How is Osteoarthritis treated?"
+
+
+@pytest.mark.parametrize(
+    ("case", "message", "revised", "before", "after"),
+    [
+        (CASE, "no, the left knee", CASE.replace("right", "left"), "right knee", "left knee"),
+        ("L leg swelling.", "correction: right leg", "R leg swelling. Right leg.", "L leg", "R leg"),
+        (CASE, "not the right knee, the left knee", CASE.replace("right", "left"), "right knee", "left knee"),
+        (CASE, "it's 3 weeks, not 2 weeks", CASE.replace("2 weeks", "3 weeks"), "2 weeks", "3 weeks"),
+        (CASE, "temp is 36.8 not 38.2", CASE.replace("38.2", "36.8") + " Temp is 36.8.", "38.2", "36.8"),
+        ("8 month old, cough.", "He's 18 months, not 8 months", "18 month old, cough.", "8 month", "18 month"),
+        ("A 25-year-old woman, ill.", "sorry, he is a man", "A 25-year-old man, ill.", "woman", "man"),
+        ("发热3天，咽痛。", "发热5天，不是3天", "发热5天，咽痛。", "3天", "5天"),
+        ("男孩，6岁，咳嗽。", "他是女孩", "女孩，6岁，咳嗽。", "男孩", "女孩"),
+        ("突发左下腹剧痛。", "是右下腹，不是左下腹", "突发右下腹剧痛。", "左下腹", "右下腹"),
+    ],
+)  # fmt: skip
+def test_a_correction_revises_the_case_and_tells_what_changed(
+    case: str, message: str, revised: str, before: str, after: str
+) -> None:
+    done = correct(case, message)
+    assert done.case == revised
+    assert [c for c in done.changes if before in c.before and after in c.after]
+
+
+def test_a_denial_of_a_quality_leaves_the_complaint() -> None:
+    assert (
+        correct("Severe pain in the flank.", "the pain is not severe").case
+        == "pain in the flank. The pain is not severe."
+    )
+
+
+def test_the_later_statement_stays_whichever_way_it_turns() -> None:
+    assert add("Sore throat, fever 38.5, no cough.", "no fever").case == "Sore throat, no cough. No fever."
+    assert add("Sore throat, no cough.", "Oh, I forgot, she has a cough").case == "Sore throat. She has a cough."
+    kept = add("Chest pain on effort.", "no chest pain at night")
+    assert kept.case.startswith("Chest pain on effort.")
+    assert kept.changes == ()
+
+
+@given(st.text(max_size=60), st.text(max_size=40))
+def test_any_message_revises_any_case_without_an_error(case: str, message: str) -> None:
+    correct(case, message)
+    add(case, message)
+
+
+def test_an_emergency_in_abbreviations_is_seen_and_quoted_as_written() -> None:
+    text = "58M c/o CP 40/60, SOB. CP radiates L arm, sweaty."
+    flags = red_flags(text, "en")
+    assert flags
+    assert all(quote in text for flag in flags for quote in flag.seen.split("“")[1].split("”")[:1])
