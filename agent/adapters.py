@@ -11,7 +11,7 @@ from tools.contract import Outcome, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.library.collection import Library, LibraryHit
+from tools.library.contract import LibraryHit, SearchableLibrary
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import StoredDocument
 from tools.passages.quotes import rank_sentences
@@ -24,7 +24,7 @@ ON_SUBJECT = 0.45
 class LibraryDocuments:
     """The library as a source of documents for the passage tool."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: SearchableLibrary) -> None:
         self._library = library
 
     def get_document(self, id: str) -> StoredDocument | None:
@@ -39,9 +39,11 @@ class LibraryDocuments:
             text=document.text,
             kind=document.kind,
             language=document.language,
-            date=document.date,
-            review_by=document.review_by,
+            date=document.date or None,
+            review_by=document.review_by or None,
+            publication_types=document.publication_types,
             level=document.level,
+            status=document.status,
         )
 
     def find_documents(self, query: str, limit: int) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
+from agent.given import given_evidence
 from agent.loop import arun, run, submit
 from agent.messages import check_message
 from agent.sessions import (
@@ -28,6 +29,7 @@ from graphs.context import Parts, TurnContext
 from graphs.state import check_schema, new_turn
 from prompts.errors import DataError, InputError
 from tools.contract import Notice, Severity
+from tools.embedding_cache import unkept
 from tools.store import ContentStore
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
 DURABILITY = "sync"  # a finished node is on disk before the next begins
+
+Options = dict[str, str] | None  # letter to text
+Given = Sequence[str]  # texts given with a question
 
 
 class Step(BaseModel):
@@ -70,16 +75,29 @@ class Agent:
         self._saver: Any = None
         self._machine: Machine = run(self._start())
 
-    def ask(self, text: str, *, session: str | None = None, options: dict[str, str] | None = None) -> Answer:
-        """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there."""
-        return run(self._turn(text, session or new_session_id(), options))
+    def ask(self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()) -> Answer:
+        """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
 
-    async def aask(self, text: str, *, session: str | None = None, options: dict[str, str] | None = None) -> Answer:
-        """Answer a message."""
-        return await arun(self._turn(text, session or new_session_id(), options))
+        Args:
+            text: a case or a question.
+            session: the session to go on in; None opens a new one.
+            options: letter to text, for a multiple-choice question.
+            given: texts to answer from, for this turn (an abstract, a letter). They never leave the machine, are shown
+                as "Given with the question", and with them a question that is no case is answered from them alone.
+
+        Raises:
+            InputError: for a message, a session id or a given text that cannot be taken.
+        """
+        return run(self._turn(text, session or new_session_id(), options, given))
+
+    async def aask(
+        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
+    ) -> Answer:
+        """Answer a message; arguments as for `ask`."""
+        return await arun(self._turn(text, session or new_session_id(), options, given))
 
     async def astream(
-        self, text: str, *, session: str | None = None, options: dict[str, str] | None = None
+        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
     ) -> AsyncIterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer."""
         queue: asyncio.Queue[Step] = asyncio.Queue()
@@ -88,7 +106,7 @@ class Agent:
         def emit(event: Step) -> None:
             here.call_soon_threadsafe(queue.put_nowait, event)
 
-        future = submit(self._turn(text, session or new_session_id(), options, emit))
+        future = submit(self._turn(text, session or new_session_id(), options, given, emit))
         turn = asyncio.wrap_future(future)
         try:
             while not turn.done() or not queue.empty():
@@ -104,13 +122,13 @@ class Agent:
             future.cancel()
 
     def stream(
-        self, text: str, *, session: str | None = None, options: dict[str, str] | None = None
+        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
     ) -> Iterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer, from synchronous code."""
         import queue
 
         events: queue.SimpleQueue[Step | None] = queue.SimpleQueue()
-        future = submit(self._turn(text, session or new_session_id(), options, events.put))
+        future = submit(self._turn(text, session or new_session_id(), options, given, events.put))
         future.add_done_callback(lambda _: events.put(None))
         try:
             while (event := events.get()) is not None:
@@ -170,16 +188,20 @@ class Agent:
     async def _stop(self) -> None:
         await self._saver.conn.close()
 
-    async def _turn(self, text: str, session: str, options: dict[str, str] | None, emit: Any = None) -> Answer:
+    async def _turn(self, text: str, session: str, options: Options, given: Given, emit: Any = None) -> Answer:
         text = check_message(text, self.settings.max_characters)
+        texts = given_evidence(given, self.settings.max_characters)
         check_session_id(session)
+        private = unkept() if texts else contextlib.nullcontext()
         async with self._held(session):
             snapshot = await self._machine.aget_state(_config(session))
             check_schema(snapshot.values)
             notices = [await self._finish_earlier(session)] if snapshot.next else []
             turn = int(snapshot.values.get("turn", 0)) + 1
             key = self._store.put(session, text)
-            return await self._drive(session, turn, new_turn(turn, key, options, notices), emit)
+            keys = {e.id: self._store.put(session, e.model_dump_json()) for e in texts}
+            with private:  # vectors of given texts are not kept
+                return await self._drive(session, turn, new_turn(turn, key, options, notices, keys), emit)
 
     async def _finish_earlier(self, session: str) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
@@ -255,21 +277,21 @@ class Session:
         self._agent = agent
         self.id = session
 
-    def ask(self, text: str, *, options: dict[str, str] | None = None) -> Answer:
-        """Answer a message and wait for it."""
-        return self._agent.ask(text, session=self.id, options=options)
+    def ask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
+        """Answer a message and wait for it; arguments as for `Agent.ask`."""
+        return self._agent.ask(text, session=self.id, options=options, given=given)
 
-    async def aask(self, text: str, *, options: dict[str, str] | None = None) -> Answer:
+    async def aask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
         """Answer a message."""
-        return await self._agent.aask(text, session=self.id, options=options)
+        return await self._agent.aask(text, session=self.id, options=options, given=given)
 
-    def astream(self, text: str, *, options: dict[str, str] | None = None) -> AsyncIterator[Step | Answer]:
+    def astream(self, text: str, *, options: Options = None, given: Given = ()) -> AsyncIterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer."""
-        return self._agent.astream(text, session=self.id, options=options)
+        return self._agent.astream(text, session=self.id, options=options, given=given)
 
-    def stream(self, text: str, *, options: dict[str, str] | None = None) -> Iterator[Step | Answer]:
+    def stream(self, text: str, *, options: Options = None, given: Given = ()) -> Iterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer, from synchronous code."""
-        return self._agent.stream(text, session=self.id, options=options)
+        return self._agent.stream(text, session=self.id, options=options, given=given)
 
     def resume(self) -> Answer:
         """Finish the turn that was cut off, or give the last answer once more."""

@@ -6,9 +6,11 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
@@ -31,6 +33,9 @@ from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
 from tools.library.collection import Library
+from tools.library.joined import JoinedLibrary
+from tools.library.removing import rebuild as embed_again
+from tools.library.shelf import Shelf, shelf_file
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
@@ -54,13 +59,15 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     opened = open_encoder(settings, home)
     encoder: Encoder = opened if wrap is None else wrap(opened)
     graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH)
-    library = Library.open(_library(home), encoder)
+    library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
     documents = LibraryDocuments(library)
     texts = GraphTexts(graph)
     names = Names(graph.graph)
-    search = SearchLiterature(library, encoder, settings.literature)
+    vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
+    planner = query_planner(settings, vocabulary, names.found_in)
+    search = SearchLiterature(library, encoder, settings.literature, planner=planner, vocabulary=vocabulary)
     return Parts(
-        triage=TriageLocal(documents.on_subject),
+        triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=CompletenessGateLocal(settings.gate),
         planner=PlannerLocal(documents.holds),
         tools=[
@@ -82,6 +89,16 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     )
 
 
+def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:
+    """The literature search by itself, over live PubMed or a mirror on disk. Raises DataError as `assemble` does."""
+    if not _library(home).exists():
+        build(settings, home, rebuild=False, say=lambda _: None)
+    encoder = open_encoder(settings, home)
+    graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH).graph
+    vocabulary = search_vocabulary(Library.open(_library(home), encoder), graph, _icd10(home))
+    return OpenSearch(settings, encoder, vocabulary, Names(graph).found_in, mirror)
+
+
 def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
     """Build what is slow to build once: library, graph, passages, ICD-10 table. What is up to date is left."""
     with locked(home.root / "build"):
@@ -99,6 +116,8 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         build_library(STARTER_LIBRARY, _library(home), encoder)
         say("passages ...")
         _cut_passages(Library.open(_library(home), encoder), encoder)
+        if shelf_file(home.library).exists():
+            _embed_own(home, encoder, rebuild=rebuild, say=say)
         if not _icd10(home).exists():
             say("ICD-10 table ...")
             compile_icd10(_icd10(home))
@@ -154,6 +173,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
     return [
         ("encoder", encoder),
         ("library", library),
+        ("user library", partial(_own_documents, settings, home)),
         ("knowledge graph", graph),
         ("ontology table", codes),
         ("completeness gate", gate),
@@ -176,6 +196,22 @@ def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:
     say("encoder ...")
     chosen = {"bf16": MiniLMEncoder(bf16=None).bf16}
     write_atomic(home.encoder_choice, json.dumps(chosen).encode())
+
+
+def _own_documents(settings: Settings, home: Home) -> str:
+    if not shelf_file(home.library).exists():
+        return "none yet"
+    with contextlib.closing(Shelf(home.library, open_encoder(settings, home))) as shelf:
+        return f"{len(shelf.documents())} documents in {home.library}"
+
+
+def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None:
+    """Embed the user's documents again when that is asked for, or when the encoder has changed; none is lost."""
+    shelf = Shelf(home.library, encoder, check_encoder=False)
+    if rebuild or shelf.made_with != (encoder.name, encoder.dimension):
+        say("your own documents ...")
+        embed_again(shelf)
+    shelf.close()
 
 
 def _cut_passages(library: Library, encoder: CachedEncoder) -> None:

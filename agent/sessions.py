@@ -54,6 +54,11 @@ class Home:
         return self.root / "indexes"
 
     @property
+    def library(self) -> Path:
+        """Folder of the user's own documents."""
+        return self.root / "library"
+
+    @property
     def cache(self) -> Path:
         """Folder of what may be deleted at any time."""
         return self.root / "cache"

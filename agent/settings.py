@@ -1,6 +1,7 @@
 """Settings: the environment and a ``.env`` file, prefix ``ANAMNESIS_``; every one has a documented default.
 
-No language model is called by this version. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
+A language model is called only when ``ANAMNESIS_MODEL`` names one; its address and key are read as the openai client
+knows them. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
 from prompts.errors import InputError
+from prompts.language_model import ModelSettings
 from tools.literature.settings import LiteratureSettings
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
@@ -47,6 +49,8 @@ class Settings(BaseSettings):
     Attributes:
         home: the data folder (``ANAMNESIS_HOME``), mode 0700.
         encoder: "" for the embedded encoder; ``medcpt:QUERY,ARTICLE``; or a sentence-transformers folder.
+        model: name of a language model, "" for none. model_timeout, model_retries, model_temperature: how it is
+            called. openai_base_url, openai_api_key: where, and the key; both are used only with a model.
         max_characters: longest message taken.
         third_party_tracing: leave LangSmith and others as the environment sets them.
         literature, gate, limits: rooms' own settings, for example ``ANAMNESIS_LITERATURE__LIVE=off``.
@@ -58,6 +62,12 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=default_home)
     encoder: str = ""
+    model: str = ""
+    model_timeout: float = Field(default=60.0, gt=0)
+    model_retries: int = Field(default=2, ge=0, le=10)
+    model_temperature: float = Field(default=0.0, ge=0, le=2)
+    openai_base_url: str = Field(default="", validation_alias="OPENAI_BASE_URL")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     max_characters: int = Field(default=20_000, ge=100)
     third_party_tracing: bool = False
     ncbi_email: str = Field(default="", validation_alias="NCBI_EMAIL")
@@ -65,6 +75,20 @@ class Settings(BaseSettings):
     literature: LiteratureSettings = Field(default_factory=LiteratureSettings)
     gate: GateSettings = Field(default_factory=GateSettings)
     limits: Limits = Field(default_factory=Limits)
+
+    @property
+    def language_model(self) -> ModelSettings | None:
+        """How the language model is called, None when none is named."""
+        if not self.model:
+            return None
+        return ModelSettings(
+            name=self.model,
+            base_url=self.openai_base_url,
+            api_key=self.openai_api_key,
+            timeout=self.model_timeout,
+            max_retries=self.model_retries,
+            temperature=self.model_temperature,
+        )
 
     def model_post_init(self, context: Any) -> None:
         """Take NCBI's own variables where ours are not set."""
@@ -74,6 +98,8 @@ class Settings(BaseSettings):
             update["email"] = self.ncbi_email
         if self.literature.api_key is None and self.ncbi_api_key is not None:
             update["api_key"] = self.ncbi_api_key
+        if self.literature.cache_folder is None:
+            update["cache_folder"] = self.home / "cache" / "eutils"
         if update:
             self.literature = self.literature.model_copy(update=update)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from agent.agent import Agent
@@ -19,7 +19,7 @@ from tools.embedding_cache import CachedEncoder
 class Ask(Protocol):
     """Asks one message in a fresh session."""
 
-    def __call__(self, text: str, options: Mapping[str, str] | None = None) -> Answer:
+    def __call__(self, text: str, options: Mapping[str, str] | None = None, given: Sequence[str] = ()) -> Answer:
         """The answer; the session is gone when it returns."""
 
 
@@ -28,7 +28,7 @@ def asking(settings: Settings) -> Iterator[Ask]:
     """The assembled local agent over the settings' data folder, with evaluation texts encoded only once."""
     home = Home(settings.home).prepare()
     with Agent(settings, parts=assemble(settings, home, wrap=lambda e: cached(e, home))) as agent:
-        yield lambda text, options=None: _ask(agent, text, options)
+        yield lambda text, options=None, given=(): _ask(agent, text, options, given)
 
 
 def cached(encoder: CachedEncoder, home: Home) -> EvalEncoder:
@@ -42,10 +42,10 @@ def evaluation_encoders(settings: Settings, home: Home) -> tuple[CachedEncoder, 
     return encoder, cached(encoder, home)
 
 
-def _ask(agent: Agent, text: str, options: Mapping[str, str] | None) -> Answer:
+def _ask(agent: Agent, text: str, options: Mapping[str, str] | None, given: Sequence[str]) -> Answer:
     session = f"eval-{new_session_id()}"
     try:
-        return agent.ask(text, session=session, options=dict(options) if options else None)
+        return agent.ask(text, session=session, options=dict(options) if options else None, given=given)
     finally:
         with contextlib.suppress(InputError):  # a turn that failed at once left no session
             agent.delete_session(session)

@@ -31,13 +31,19 @@ class Origin(StrEnum):
 
 
 class Status(StrEnum):
-    """The editorial status of a publication. A retracted one never reaches an answer."""
+    """The editorial status of a publication. What is not `usable` never reaches an answer."""
 
     OK = "ok"
     CORRECTED = "corrected"
     CONCERN = "concern"
     RETRACTED = "retracted"
+    RETRACTION_NOTICE = "retraction_notice"
     PREPRINT = "preprint"
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may support a statement: a retracted work may not, nor may the notice that retracts one."""
+        return self not in (Status.RETRACTED, Status.RETRACTION_NOTICE)
 
 
 class Frozen(BaseModel):
@@ -141,8 +147,8 @@ class Evidence(Frozen):
 
     @property
     def citable(self) -> bool:
-        """Whether a statement may cite it: retracted and generated text may not be cited as literature."""
-        return self.status is not Status.RETRACTED and self.origin in (
+        """Whether a statement may cite it: not retracted work, its notice, or generated text."""
+        return self.status.usable and self.origin in (
             Origin.RETRIEVED,
             Origin.KNOWLEDGE_GRAPH,
             Origin.CASE,

@@ -36,7 +36,7 @@ def locked(path: Path, timeout: float = 600.0) -> Iterator[None]:
 
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        with FileLock(f"{path}.lock", timeout=timeout):
+        with FileLock(f"{path}.lock", timeout=timeout, mode=0o600):
             yield
     except Timeout as error:
         raise DataError(

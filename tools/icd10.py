@@ -67,6 +67,10 @@ class ICD10:
         row = self._rows.get(code)
         return Code(code=code, name=row[0], chapter=row[1], block=row[2]) if row is not None else None
 
+    def names(self) -> list[str]:
+        """The names of all codes."""
+        return [row[0] for row in self._rows.values()]
+
     def nearest(self, code: str) -> Code | None:
         """The entry of a code, or of its category when only the WHO edition has the subdivision."""
         return self.get(code) or self.get(code.split(".")[0])

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from agent.agent import Agent, Step
 from agent.cli.render import console, show_answer, show_step
+from agent.given import given_evidence, read_given
 from agent.messages import check_message
 from agent.settings import load_settings
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 
 
-def ask_once(message: str, *, session: str | None, options: list[str], as_json: bool, quiet: bool) -> None:
-    """Answer one message and print it."""
+def ask_once(
+    message: str, *, session: str | None, options: list[str], given: list[Path], as_json: bool, quiet: bool
+) -> None:
+    """Answer one message, with the texts of the files given with it, and print it."""
     settings = load_settings()
     text = check_message(read_message(message), settings.max_characters)
     chosen = parse_options(options)
+    texts = read_given(given)
+    given_evidence(texts, settings.max_characters)  # a mistake is told before anything is loaded
     with Agent(settings) as agent:
         if session is not None:
             agent.session(session, create=False)
-        answer = follow(agent.stream(text, session=session, options=chosen), quiet=quiet or as_json)
+        answer = follow(agent.stream(text, session=session, options=chosen, given=texts), quiet=quiet or as_json)
     print_answer(answer, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 Accuracy counts an abstention as wrong; ``accuracy_answered`` leaves it out. Beside them stand two baselines over the
 same rows: chance, and the answer that is right most often. A setting is one collection of the exam, or PubMedQA with
-the abstract's contexts ``hidden`` or ``shown`` in the message; the same questions are asked both ways.
+the abstract's contexts ``hidden`` or ``shown`` (given with the question); the same questions are asked both ways.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def run(context: TaskContext) -> list[Figure]:
         for name, rows in exam.items():
             given = [_choose(ask, row) for row in context.tick(rows, name, len(rows))]
             figures += choice_figures(f"exam.{name}", given)
-        hidden = [_closed(ask, row, row.question) for row in context.tick(closed, "pubmedqa hidden", len(closed))]
-        shown = [_closed(ask, row, with_contexts(row)) for row in context.tick(closed, "pubmedqa shown", len(closed))]
+        hidden = [_closed(ask, row) for row in context.tick(closed, "pubmedqa hidden", len(closed))]
+        shown = [_closed(ask, row, [abstract(row)]) for row in context.tick(closed, "pubmedqa shown", len(closed))]
     figures += choice_figures("pubmedqa.hidden", hidden) + choice_figures("pubmedqa.shown", shown)
     return figures + compare("pubmedqa.shown_over_hidden", shown, hidden, context.seed)
 
@@ -79,10 +79,9 @@ def compare(name: str, first: Sequence[Given], second: Sequence[Given], seed: in
     return [*points, Figure(name=f"{name}.p", value=exact_mcnemar(a, b), n=len(a))]
 
 
-def with_contexts(row: PubMedQuestion) -> str:
-    """The message that shows the abstract without its conclusion, and then asks."""
-    sections = [f"{c.label.capitalize()}: {c.text}" if c.label else c.text for c in row.contexts]
-    return "\n".join([*sections, "", f"Question: {row.question}"])
+def abstract(row: PubMedQuestion) -> str:
+    """The abstract without its conclusion, a section a line."""
+    return "\n".join(f"{c.label.capitalize()}: {c.text}" if c.label else c.text for c in row.contexts)
 
 
 def _choose(ask: Ask, row: ExamQuestion) -> Given:
@@ -90,8 +89,8 @@ def _choose(ask: Ask, row: ExamQuestion) -> Given:
     return Given(row.answer, choice.label if choice else None, len(row.options))
 
 
-def _closed(ask: Ask, row: PubMedQuestion, text: str) -> Given:
-    choice = ask(text).choice
+def _closed(ask: Ask, row: PubMedQuestion, given: Sequence[str] = ()) -> Given:
+    choice = ask(row.question, given=given).choice
     return Given(row.answer, choice.label if choice else None, CLOSED)
 
 

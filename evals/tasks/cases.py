@@ -4,7 +4,9 @@
 flags are counted on what only sounds like an emergency (``near_emergencies``) and on the ``others``, of which the cases
 of urgent diseases are left out because a flag may be right there. An evidence question counts when any statement cites
 the right monograph (``right_monograph``), and, more strictly, when the first statement does (``right_first``). Declined
-means: no statement, no differential and no choice.
+means: no statement, no differential and no choice. ``conversations`` are sessions of several turns: a turn is right
+when its answer holds all that is written beside it (kind, leading diagnosis, citations, notices, words), a session when
+every turn is.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from evals.datasets.cases import (
     Written,
     read_cases,
 )
+from evals.datasets.conversations import CONVERSATIONS, Conversation, lacks, read_conversations
 from evals.statistics import share
 from prompts.errors import DataError
 from tools.evidence import EvidenceId
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from evals.agent_runs import Ask
     from graphs.answering.contract import Answer
 
-WHAT = "the written cases through the agent: differentials, emergencies, evidence, declining"
+WHAT = "the written cases through the agent: differentials, emergencies, evidence, declining, conversations"
 SHIPPED = Path(__file__).resolve().parents[2] / "tests" / "cases"
 CALM = ("routine", "self_limiting")  # severities of the graph at which no flag is due
 
@@ -48,11 +51,13 @@ class Answered:
     emergencies: Sequence[tuple[EmergencyCase, Answer]]
     evidence: Sequence[tuple[EvidenceCase, Answer]]
     decline: Sequence[tuple[DeclineCase, Answer]]
+    conversations: Sequence[tuple[Conversation, Sequence[Answer]]] = ()
 
 
 def run(context: TaskContext) -> list[Figure]:
     """Ask every case and count."""
     from evals.agent_runs import asking
+    from evals.conversation_runs import talking
     from tools.knowledge_graph.loader import read_graph
 
     differentials = read_cases(context.data, DIFFERENTIAL, DifferentialCase)
@@ -63,12 +68,17 @@ def run(context: TaskContext) -> list[Figure]:
     emergencies = read_cases(context.data, EMERGENCIES, EmergencyCase)
     evidence = read_cases(context.data, EVIDENCE, EvidenceCase)
     decline = read_cases(context.data, DECLINE, DeclineCase)
+    conversations = context.sample(read_conversations(context.data))
+    with talking(context.settings) as talk:
+        ticked = context.tick(conversations, "conversations", len(conversations))
+        talked = [(c, talk([t.say for t in c.turns])) for c in ticked]
     with asking(context.settings) as ask:
         answered = Answered(
             _asked(context, ask, differentials, "differentials"),
             _asked(context, ask, emergencies, "emergencies"),
             _asked(context, ask, evidence, "evidence"),
             _asked(context, ask, decline, "decline"),
+            talked,
         )
     calm = frozenset(d for d, s in severity.items() if s in CALM)
     return figures_of(answered, calm)
@@ -83,7 +93,22 @@ def figures_of(answered: Answered, calm: frozenset[str]) -> list[Figure]:
         *share("cases.evidence.right_first", [c.monograph in cited(a)[:1] for c, a in answered.evidence]),
         *share("cases.evidence.abstained", [a.abstained for _, a in answered.evidence]),
         *_declined(answered.decline),
+        *conversation_figures(answered.conversations),
     ]
+
+
+def conversation_figures(talked: Sequence[tuple[Conversation, Sequence[Answer]]]) -> list[Figure]:
+    """Turns that hold all that they must, by language, and conversations in which every turn does.
+
+    The turns of one conversation lean on each other: the interval of the turns takes them as independent, and is
+    narrower than it should be; that of the conversations is not.
+    """
+    right = [(c, [not lacks(t, a) for t, a in zip(c.turns, answers, strict=True)]) for c, answers in talked]
+    out = share("conversations.turns.right", [ok for _, turns in right for ok in turns])
+    for language in ("en", "zh"):
+        turns = [ok for c, turns in right if c.language == language for ok in turns]
+        out += share(f"conversations.{language}_turns.right", turns)
+    return out + share("conversations.whole.right", [all(turns) for _, turns in right])
 
 
 def cited(answer: Answer) -> list[str]:
@@ -132,7 +157,7 @@ def _asked(context: TaskContext, ask: Ask, cases: list[Written], label: str) -> 
 TASK = Task(
     name="cases",
     what=WHAT,
-    inputs=(DIFFERENTIAL, EMERGENCIES, EVIDENCE, DECLINE),
+    inputs=(DIFFERENTIAL, EMERGENCIES, EVIDENCE, DECLINE, CONVERSATIONS),
     expected="2 minutes; 4 the first time",
     limit=200,
     run=run,

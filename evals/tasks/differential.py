@@ -89,7 +89,7 @@ def _among(row: Ranked, diseases: frozenset[str]) -> Ranked:
 
 
 def _ranked(row: TextPatient, disease: str, graph: KnowledgeGraph) -> Ranked:
-    found = graph.look_up(row.text, "en", limit=len(graph.graph.diseases))
+    found = graph.look_up(row.text, "en", limit=len(graph.graph.diseases), explained=0)
     ranking = tuple((r.disease, r.l2) for r in found.ranking)
     return Ranked(disease, graph.graph.disease[disease].l2, ranking, row.names_gold)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential
+from evals.tasks import answers, cases, differential, library
 from prompts.errors import InputError
 
-TASKS: dict[str, Task] = {task.name: task for task in (differential.TASK, answers.TASK, cases.TASK)}
+TASKS: dict[str, Task] = {task.name: task for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK)}
 
 
 def find_task(name: str) -> Task:

@@ -15,7 +15,7 @@ from graphs.context import Limits, Parts
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.planning.contract import PlannedCall, ResearchView
-from graphs.triage.contract import Kind, SessionView, TriageDecision
+from graphs.triage.contract import Aspect, Explain, Kind, SessionView, TriageDecision
 from prompts.errors import ServiceError, ToolError
 from tools.contract import Differential, Finding, FollowUpQuestion, Outcome, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin, Statement, cite
@@ -70,6 +70,9 @@ class Scripted:
         self.views.append(session)
         if message.startswith("hello"):
             return TriageDecision(kind=Kind.SMALL_TALK, language="en", question=message, reason="a greeting")
+        if message == "why":
+            asked = Explain(aspect=Aspect.WHY)
+            return TriageDecision(kind=Kind.EXPLAIN, language="en", question=message, explain=asked, reason="asks why")
         if session.asked is not None and message == "yes":
             answered = Finding(id=session.asked.finding, name="fever", clause=message)
             return TriageDecision(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Status
+from tools.evidence import Evidence
 from tools.passages.contract import evidence_text
 from tools.passages.lexical import Scores, coverage, inverse_frequency
 from tools.passages.search import similarities
@@ -50,7 +50,7 @@ def covered_by(
 
     Retracted evidence covers nothing.
     """
-    usable = [item for item in evidence if item.status is not Status.RETRACTED]
+    usable = [item for item in evidence if item.status.usable]
     matrix = coverage_matrix(requirements, usable, encoder)
     return [tuple(usable[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix]
 

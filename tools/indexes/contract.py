@@ -66,7 +66,9 @@ class Manifest(Frozen):
 class Index(Protocol):
     """Rows searched by text (BM25) and by vector (cosine)."""
 
-    manifest: Manifest
+    @property
+    def manifest(self) -> Manifest:
+        """What the index says about itself."""
 
     def add(self, entries: Sequence[Entry], vectors: Vectors) -> None:
         """Add rows; an id already there is replaced. ``vectors`` is (len(entries), dimension), L2-normalised."""

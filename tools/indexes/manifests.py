@@ -22,12 +22,17 @@ def read_manifest(folder: Path, raw: bytes, encoder_name: str, dimension: int) -
         manifest = Manifest.model_validate(found)
     except (ValueError, ValidationError) as error:
         raise DataError(f"The manifest of the index {folder.name} is damaged.", "Build the index again.") from error
+    check_made_with(manifest, folder.name, encoder_name, dimension)
+    return manifest
+
+
+def check_made_with(manifest: Manifest, name: str, encoder_name: str, dimension: int) -> None:
+    """Raise DataError with advice unless an index is of this format, and its vectors of this encoder."""
     if manifest.format != FORMAT or manifest.similarity != SIMILARITY:
-        raise DataError(f"The index {folder.name} has format {manifest.format}, not {FORMAT}.", REBUILD)
+        raise DataError(f"The index {name} has format {manifest.format}, not {FORMAT}.", REBUILD)
     if (manifest.encoder, manifest.dimension) != (encoder_name, dimension):
         raise DataError(
-            f"The index {folder.name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "
+            f"The index {name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "
             f"not with {encoder_name} ({dimension}).",
             "Choose that encoder again, or build the index again.",
         )
-    return manifest

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from prompts.errors import InputError
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Found, Frozen, Origin
-from tools.library.monograph import COLLECTION, Monograph, Section, locate
+from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
+from tools.library.monograph import COLLECTION, Monograph, QuestionSpan, Section, locate
 from tools.text.sentences import Span, sentences
 
 KIND = "monograph"
@@ -36,9 +36,10 @@ class LibraryQuestion(Frozen):
 
 
 class Document(Frozen):
-    """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO.
+    """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO, "" when unknown.
 
-    ``text`` is the body without front matter; every offset counts its characters.
+    ``text`` is the body without front matter; every offset counts its characters. The last three fields are what a
+    user's document says of itself; those of the starter collection are all of one kind and level.
     """
 
     id: str
@@ -48,15 +49,30 @@ class Document(Frozen):
     language: str
     date: str
     review_by: str
-    clinically_reviewed: bool
+    clinically_reviewed: bool = False
     icd10: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     windows: tuple[Window, ...] = ()
     questions: tuple[LibraryQuestion, ...] = ()
+    status: Status = Status.OK
+    publication_types: tuple[str, ...] = ()
+    stated_level: str | None = None
 
     @property
-    def level(self) -> str:
-        """The level of evidence, in words."""
+    def collection(self) -> str:
+        """The collection that the id names."""
+        return EvidenceId.parse(self.id).collection
+
+    @property
+    def is_starter(self) -> bool:
+        """Whether it belongs to the starter collection."""
+        return self.collection == COLLECTION
+
+    @property
+    def level(self) -> str | None:
+        """The level of evidence in words, None when nothing tells."""
+        if not self.is_starter:
+            return self.stated_level
         return KIND if self.clinically_reviewed else f"{KIND} (not clinically reviewed)"
 
     def span_id(self, start: int, end: int) -> str:
@@ -75,11 +91,13 @@ class Document(Frozen):
             id=self.span_id(start, end),
             text=self.text[start:end],
             title=self.title,
-            kind=KIND,
+            kind=KIND if self.is_starter else self.kind,
             origin=Origin.RETRIEVED,
+            publication_types=self.publication_types,
             level=self.level,
-            date=self.date,
-            review_by=self.review_by,
+            status=self.status,
+            date=self.date or None,
+            review_by=self.review_by or None,
             section=self.section_at(start),
             language=self.language,
             neighbours=self._neighbours(start, end),
@@ -111,13 +129,13 @@ def make_document(monograph: Monograph, encoder: Encoder) -> Document:
         icd10=front.icd10,
         sections=monograph.sections,
         windows=tuple(w for s in monograph.sections for w in _windows(monograph.text, s, front.title, encoder)),
-        questions=_questions(monograph),
+        questions=questions_of(monograph.text, front.questions),
     )
 
 
 def window_text(document: Document, window: Window) -> str:
     """What the encoder reads for a window: title and heading give a short piece its subject."""
-    return f"{_lead(document.title, window.section)}{document.text[window.start : window.end]}"
+    return f"{lead(document.title, window.section)}{document.text[window.start : window.end]}"
 
 
 def review_notices(documents: Sequence[Document], today: dt.date | None = None) -> list[Notice]:
@@ -130,10 +148,11 @@ def review_notices(documents: Sequence[Document], today: dt.date | None = None) 
     return [Notice(code="past_review_date", text=text, severity=Severity.WARNING)]
 
 
-def _questions(monograph: Monograph) -> tuple[LibraryQuestion, ...]:
+def questions_of(text: str, questions: Sequence[QuestionSpan]) -> tuple[LibraryQuestion, ...]:
+    """Questions with the places of their answers; one whose span is not in exactly one paragraph, once, is left out."""
     found = []
-    for question in monograph.front.questions:
-        place = locate(monograph.text, question.span)
+    for question in questions:
+        place = locate(text, question.span)
         if place is not None:
             span, paragraph = place
             found.append(
@@ -149,13 +168,18 @@ def _questions(monograph: Monograph) -> tuple[LibraryQuestion, ...]:
 
 
 def _windows(text: str, section: Section, title: str, encoder: Encoder) -> list[Window]:
-    lead = encoder.count_tokens([_lead(title, section.title)])[0]
-    budget = max(encoder.limit - SPECIAL_TOKENS - lead, MIN_BUDGET)
+    budget = window_budget(encoder.count_tokens([lead(title, section.title)])[0], encoder)
     spans = pack(text, Span(section.start, section.end), budget, encoder)
     return [Window(start=s.start, end=s.end, section=section.title) for s in spans]
 
 
-def _lead(title: str, section: str) -> str:
+def window_budget(lead_tokens: int, encoder: Encoder) -> int:
+    """Tokens that a window's own text may have beside its lead."""
+    return max(encoder.limit - SPECIAL_TOKENS - lead_tokens, MIN_BUDGET)
+
+
+def lead(title: str, section: str) -> str:
+    """What stands before a window's text when it is embedded."""
     return f"{title}. {section}. " if section else f"{title}. "
 
 

@@ -1,36 +1,46 @@
-"""The E-utilities client: one limiter, one policy for retries, typed failures, never an empty success."""
+"""The E-utilities client: searches, records, spellings, links and full texts; kept with their age, failing by type."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
-from xml.etree.ElementTree import Element
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
+from xml.etree.ElementTree import Element, ParseError, tostring
 
-from prompts.errors import ServiceError
 from tools.evidence import Frozen
-from tools.literature.limiter import limiter_for
-from tools.literature.publications import Article, parse_articles, parse_xml
+from tools.literature.answers import (
+    DatabaseInfo,
+    SearchResult,
+    database_info,
+    pmc_articles,
+    pmc_links,
+    search_result,
+    spelling,
+)
+from tools.literature.cache import AnswerCache
+from tools.literature.calls import Calls, Parsed, Sleep
+from tools.literature.failures import EUtilitiesError, Reason, failure
+from tools.literature.publications import Article, Records, collect_records, parse_record
+from tools.literature.replies import parse_xml, text_of
 from tools.literature.settings import LiteratureSettings
-from tools.literature.transport import TOOL, RequestError, Route, request
+from tools.readers.contract import Problem
 
-ATTEMPTS = 3  # ours: the first try and two more
-BACK_OFF = 0.5  # seconds before the second try, doubled before each further one; ours
-LONGEST_WAIT = 20.0  # seconds; ours: a server that asks for more is told no, and the user is told
-REMEMBERED = 512  # ours: searches, and articles, kept in memory while the process lives
-Parsed = TypeVar("Parsed")
-Value = TypeVar("Value")
+__all__ = ["EUtilities", "Fetched", "PubMed", "SearchResult"]
+
+CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch, retstart)
+PAGE = 1_000  # ids asked for at a time; ours: an answer stays below 100 kB
+MEMORY = 64 * 2**20  # bytes kept while the process lives when nothing is kept on disk; ours
+FULL_TEXTS = 10  # full texts asked for at a time; ours: an answer stays at a few MB
+SORTS = {"relevance": "relevance", "date": "pub_date"}
+Sort = Literal["relevance", "date"]
 
 
-class SearchResult(Frozen):
-    """What esearch found: how many in all, the first ids by relevance, how the query was understood, and warnings."""
+class Fetched(Frozen):
+    """Records in the order asked for, with what is not among them: PMIDs that PubMed does not know, and problems."""
 
-    count: int
-    ids: tuple[str, ...]
-    translation: str = ""
-    warnings: tuple[str, ...] = ()
+    articles: tuple[Article, ...]
+    missing: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class PubMed(Protocol):
@@ -44,115 +54,169 @@ class PubMed(Protocol):
 
 
 class EUtilities:
-    """PubMed through NCBI's E-utilities, or a mirror that speaks the same.
+    """PubMed through NCBI's E-utilities, or a mirror that speaks the same. Every method raises EUtilitiesError.
 
     Args:
-        settings: address, e-mail, key, timeout.
+        settings: address, e-mail, key, time limits, where and how long answers are kept.
         sleep: how to wait, for tests.
     """
 
-    def __init__(self, settings: LiteratureSettings, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        self._route = Route(settings.base_url, settings.timeout)
-        # An empty e-mail keeps Biopython from warning about a missing one.
-        self._common: dict[str, Any] = {"db": "pubmed", "tool": TOOL, "email": settings.email}
-        if settings.key:
-            self._common["api_key"] = settings.key
-        self._limiter = limiter_for(settings.base_url, bool(settings.key))
-        self._sleep = sleep
-        self._searches: _Recent[SearchResult] = _Recent()
-        self._articles: _Recent[Article] = _Recent()
+    def __init__(self, settings: LiteratureSettings, sleep: Sleep = asyncio.sleep) -> None:
+        self._settings = settings
+        self._calls = Calls(settings, sleep)
+        folder = settings.cache_folder if settings.cache else None
+        self._cache = AnswerCache(folder, settings.cache_mb * 2**20 if folder else MEMORY)
 
-    async def search(self, query: str, limit: int) -> SearchResult:
-        """The first ``limit`` PMIDs for a query, by PubMed's relevance."""
-        key = f"{limit} {query}"
-        known = self._searches.get(key)
-        if known is None:
-            parameters = {"term": query, "retmax": limit, "sort": "relevance", "retmode": "xml"}
-            known = await self._call("esearch", parameters, _search_result)
-            self._searches.put(key, known)
-        return known
+    async def search(
+        self, query: str, limit: int, *, offset: int = 0, sort: Sort = "relevance", fresh: bool = False
+    ) -> SearchResult:
+        """The PMIDs ``offset`` to ``offset + limit`` for a query, in pages; ``fresh`` asks even what is kept."""
+        if not query.strip():
+            raise failure(Reason.BAD_QUERY, "The query is empty.")
+        if offset < 0 or limit < 0 or offset + limit > CEILING:
+            raise failure(Reason.BEYOND_LIMIT, f"PubMed lists only the first {CEILING:,} records of a search.")
+        first = await self._page(query, offset, min(limit, PAGE), sort, fresh)
+        ids, warnings = list(first.ids), list(first.warnings)
+        wanted = min(limit, max(0, first.count - offset))
+        for start in range(offset + PAGE, offset + wanted, PAGE):
+            page = await self._page(query, start, min(PAGE, offset + wanted - start), sort, fresh)
+            ids += page.ids
+            warnings += page.warnings
+        return first.model_copy(update={"ids": tuple(dict.fromkeys(ids)), "warnings": tuple(dict.fromkeys(warnings))})
 
     async def fetch(self, pmids: Sequence[str]) -> list[Article]:
-        """The records of some PMIDs, in their order."""
-        missing = [p for p in dict.fromkeys(pmids) if self._articles.get(p) is None]
-        fresh: dict[str, Article] = {}
-        if missing:
-            parameters = {"id": ",".join(missing), "retmode": "xml"}
-            fresh = {a.pmid: a for a in await self._call("efetch", parameters, parse_articles)}
-            if not fresh:
-                raise ServiceError(f"PubMed sent none of {len(missing)} records that it had listed.", "Try again.")
-        found = [fresh.get(p) or self._articles.get(p) for p in dict.fromkeys(pmids)]
-        for pmid, article in fresh.items():
-            self._articles.put(pmid, article)
-        return [a for a in found if a is not None]
+        """The records of some PMIDs, in their order; a failure when PubMed sends none of them."""
+        fetched = await self.fetch_records(pmids)
+        if pmids and not fetched.articles:
+            raise failure(Reason.INCOMPLETE, f"PubMed sent none of {len(set(pmids))} records.")
+        return list(fetched.articles)
 
-    async def _call(self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]) -> Parsed:
-        """Ask, and ask again after a failure that may pass; the pause honours Retry-After."""
-        wait = BACK_OFF
-        for attempt in range(1, ATTEMPTS + 1):
-            await self._sleep(self._limiter.reserve())
+    async def fetch_records(self, pmids: Sequence[str]) -> Fetched:
+        """The records of some PMIDs, in batches, and a word on each that is not among them."""
+        wanted = list(dict.fromkeys(pmids))
+        if not all(p.isascii() and p.isdigit() for p in wanted):
+            raise failure(Reason.BAD_QUERY, "A PMID is a number.")
+        found = await asyncio.to_thread(self._kept_records, wanted)
+        missing = [p for p in wanted if p not in found]
+        problems: list[Problem] = []
+        for at in range(0, len(missing), self._settings.batch):
+            records = await self._fetch_batch(missing[at : at + self._settings.batch])
+            found.update({a.pmid: a for a in records.articles})
+            problems += records.problems
+        return Fetched(
+            articles=tuple(found[p] for p in wanted if p in found),
+            missing=tuple(p for p in wanted if p not in found),
+            problems=tuple(problems),
+        )
+
+    async def spell(self, term: str) -> str | None:
+        """PubMed's correction of a term, None when it has none. Send terms only, never a patient's words."""
+        parameters = {"db": "pubmed", "term": term}
+        corrected = await self._kept_call("espell", parameters, spelling, self._settings.search_days)
+        return corrected if corrected and corrected.casefold() != term.strip().casefold() else None
+
+    async def pmcids(self, pmids: Sequence[str]) -> dict[str, str]:
+        """PMCID by PMID for the records that have a copy in PubMed Central."""
+        found: dict[str, str] = {}
+        wanted = list(dict.fromkeys(pmids))
+        for at in range(0, len(wanted), self._settings.batch):
+            some = wanted[at : at + self._settings.batch]
+            # ids as a list: each record then has a link set of its own
+            parameters = {"dbfrom": "pubmed", "db": "pmc", "linkname": "pubmed_pmc", "id": some, "retmode": "xml"}
+            found |= await self._kept_call("elink", parameters, pmc_links, self._settings.search_days)
+        return {p: found[p] for p in wanted if p in found}
+
+    async def full_texts(self, pmcids: Sequence[str]) -> dict[str, bytes]:
+        """JATS XML by PMCID of articles in PubMed Central; without a body where the publisher does not allow it."""
+        wanted = list(dict.fromkeys(p.upper() for p in pmcids))
+        found = await asyncio.to_thread(self._cache_get, "pmc", wanted, self._settings.record_days)
+        missing = [p for p in wanted if p not in found]
+        for at in range(0, len(missing), FULL_TEXTS):
+            some = missing[at : at + FULL_TEXTS]
+            parameters = {"db": "pmc", "id": ",".join(p.removeprefix("PMC") for p in some), "retmode": "xml"}
+            sent = await self._calls.call("efetch", parameters, pmc_articles)
+            await asyncio.to_thread(self._cache_put, "pmc", sent)
+            found |= {p: sent[p] for p in some if p in sent}
+        return found
+
+    async def database(self) -> DatabaseInfo:
+        """How many records PubMed holds, and when it was last updated; never out of what is kept."""
+        return await self._calls.call("einfo", {"db": "pubmed", "retmode": "xml"}, database_info)
+
+    async def _page(self, query: str, start: int, count: int, sort: Sort, fresh: bool) -> SearchResult:
+        parameters = {"db": "pubmed", "term": query, "retstart": start, "retmax": count, "sort": SORTS[sort]}
+
+        def parse(body: bytes) -> SearchResult:
+            return search_result(body, start=start, asked=count)
+
+        days = -1.0 if fresh else self._settings.search_days
+        return await self._kept_call("esearch", {**parameters, "retmode": "xml"}, parse, days)
+
+    async def _kept_call(
+        self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed], days: float
+    ) -> Parsed:
+        """A call whose body is kept once it was parsed; a kept one that no longer parses is asked for again."""
+        name = "\n".join(f"{k}={v}" for k, v in sorted(parameters.items()))
+        kept = await asyncio.to_thread(self._cache_get, utility, [name], days)
+        if kept:
             try:
-                body = await asyncio.to_thread(request, utility, {**self._common, **parameters}, self._route)
-                return parse(body)
-            except RequestError as failure:
-                error, asked = _service_error(failure), failure.retry_after
-            except ServiceError as failure:
-                error, asked = failure, None
-            if not error.retryable or attempt == ATTEMPTS or (asked or 0.0) > LONGEST_WAIT:
-                raise error
-            if asked is not None:
-                self._limiter.hold(asked)  # for every caller; this one waits for it in `reserve`
-            else:
-                await self._sleep(wait)
-            wait *= 2
-        raise AssertionError("unreachable: the last attempt returns or raises")
+                return parse(kept[name])
+            except EUtilitiesError:
+                await asyncio.to_thread(self._cache.drop, utility, self._named(name))
+
+        def parse_and_keep(body: bytes) -> Parsed:
+            parsed = parse(body)
+            self._cache_put(utility, {name: body})
+            return parsed
+
+        return await self._calls.call(utility, parameters, parse_and_keep)
+
+    async def _fetch_batch(self, pmids: Sequence[str]) -> Records:
+        def parse(body: bytes) -> Records:
+            root = parse_xml(body, "PubmedArticleSet")
+            records = collect_records(root)
+            if not records.articles and len(pmids) > 1:
+                raise failure(Reason.INCOMPLETE, f"PubMed sent none of {len(pmids)} records that it had listed.")
+            self._cache_put("record", _by_pmid(root, records))
+            return records
+
+        parameters = {"db": "pubmed", "id": ",".join(pmids), "retmode": "xml"}
+        return await self._calls.call("efetch", parameters, parse)
+
+    def _kept_records(self, pmids: Sequence[str]) -> dict[str, Article]:
+        from defusedxml.ElementTree import fromstring
+
+        found: dict[str, Article] = {}
+        for pmid, body in self._cache_get("record", pmids, self._settings.record_days).items():
+            try:
+                record = parse_record(fromstring(body))
+            except (ParseError, ValueError):
+                continue
+            if isinstance(record, Article) and record.pmid == pmid:
+                found[pmid] = record
+        return found
+
+    def _cache_get(self, kind: str, names: Sequence[str], days: float) -> dict[str, bytes]:
+        if days <= 0:
+            return {}
+        named = {self._named(n): n for n in names}
+        return {named[n]: value for n, value in self._cache.get(kind, list(named), days).items()}
+
+    def _cache_put(self, kind: str, values: Mapping[str, bytes]) -> None:
+        if self._settings.cache:
+            self._cache.put(kind, {self._named(n): value for n, value in values.items()})
+
+    def _named(self, name: str) -> str:
+        return f"{self._settings.base_url.rstrip('/')}\n{name}"
 
 
-def _search_result(body: bytes) -> SearchResult:
-    root = parse_xml(body, "eSearchResult")
-    count = (root.findtext("Count") or "").strip()
-    if not count.isdigit():
-        raise ServiceError("PubMed's answer has no count.", "Try again in a minute.")
-    ids = tuple((i.text or "").strip() for i in root.iterfind("IdList/Id"))
-    return SearchResult(
-        count=int(count),
-        ids=tuple(i for i in ids if i.isdigit()),
-        translation=" ".join((root.findtext("QueryTranslation") or "").split()),
-        warnings=_warnings(root),
-    )
-
-
-def _warnings(root: Element) -> tuple[str, ...]:
-    items = [*root.iterfind("ErrorList/*"), *root.iterfind("WarningList/*")]
-    return tuple(f"{i.tag}: {' '.join((i.text or '').split())}" for i in items if (i.text or "").strip())
-
-
-def _service_error(failure: RequestError) -> ServiceError:
-    if failure.status == 429:
-        what, advice = "PubMed has had too many requests", "Wait a minute, or set NCBI_API_KEY for a higher limit."
-    elif failure.status is not None and not failure.retryable:
-        what, advice = f"PubMed refused the request ({failure.reason})", "Check the terms, the key and the address."
-    else:
-        what, advice = f"PubMed failed: {failure.reason}", "Try again in a minute."
-    return ServiceError(f"{what}.", advice, retryable=failure.retryable)
-
-
-class _Recent(Generic[Value]):
-    """The values used last, by key."""
-
-    def __init__(self) -> None:
-        self._values: OrderedDict[str, Value] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> Value | None:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: str, value: Value) -> None:
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > REMEMBERED:
-                self._values.popitem(last=False)
+def _by_pmid(root: Element, records: Records) -> dict[str, bytes]:
+    """The XML of each record that was read, the latest version of each."""
+    versions = {a.pmid: str(a.version) for a in records.articles}
+    found = {}
+    for element in root:
+        pmid = element.find("*/PMID")
+        name = text_of(pmid)
+        if pmid is not None and name in versions and pmid.get("Version", "1") == versions[name]:
+            found[name] = tostring(element, encoding="utf-8")
+    return found

@@ -6,20 +6,11 @@ import time
 from collections.abc import Sequence
 
 from prompts.errors import ServiceError
-from tools.contract import unique
 from tools.evidence import Frozen
+from tools.literature.adapt_e.contract import Expression, QueryPlanner, SearchPlan
 from tools.literature.client import PubMed
-from tools.literature.terms import Term
 
-STRICT_TERMS = 4  # ours: terms that the strict rung asks for together
-RELAXED_TERMS = 4  # ours: terms of which the relaxed rung asks for any two: six pairs
-
-
-class Rung(Frozen):
-    """A query of the ladder."""
-
-    name: str
-    query: str
+ENOUGH = 20  # ours: CoMeta does not publish its number; the setting `enough` changes it
 
 
 class Step(Frozen):
@@ -27,6 +18,7 @@ class Step(Frozen):
 
     rung: str
     query: str
+    why: str = ""
     count: int
     ids: tuple[str, ...]
     translation: str
@@ -35,51 +27,58 @@ class Step(Frozen):
     next: str
 
 
+class Place(Frozen):
+    """Where an id stood: in which step of the ladder (from 0), its rung and query, and its rank there from 1."""
+
+    step: int
+    rung: str
+    query: str
+    rank: int
+
+
 class Climb(Frozen):
-    """The whole ladder: ids in the order found, each with the rung and rank where it first stood.
+    """The whole ladder: ids in the order found, each with every place where it stood, the first one first.
 
     ``failure`` is what stopped the ladder after at least one rung had answered.
     """
 
     steps: tuple[Step, ...] = ()
     ids: tuple[str, ...] = ()
-    places: dict[str, tuple[str, str, int]]
+    places: dict[str, tuple[Place, ...]] = {}
     failure: str = ""
 
 
-def rungs(terms: Sequence[Term]) -> list[Rung]:
-    """The rungs for some terms, the most important term first; none without terms.
+class AdaptE(Frozen):
+    """What Adapt-E came to: PMIDs, best first, with the plan and the ladder that found them."""
 
-    Strict asks for up to four terms in title or abstract; abstraction for half as many; relaxed for any two of
-    them, or for the only one, in the way PubMed itself reads them (its term mapping adds MeSH).
+    ids: tuple[str, ...]
+    plan: SearchPlan
+    climb: Climb
+
+
+async def adapt_e(
+    question: str, pubmed: PubMed, planner: QueryPlanner, *, case: bool = False, enough: int = ENOUGH
+) -> AdaptE:
+    """Plan and climb: the stream ``adapt_e`` of the method. Nothing but the plan's expressions reaches ``pubmed``.
+
+    Raises:
+        ServiceError: the first rung failed.
     """
-    strict = list(terms[:STRICT_TERMS])
-    if not strict:
-        return []
-    found = [Rung(name="strict", query=" AND ".join(_tagged(t) for t in strict))]
-    if len(strict) > 2:
-        found.append(
-            Rung(
-                name="abstraction", query=" AND ".join(_tagged(t) for t in strict[: len(strict) // 2 + len(strict) % 2])
-            )
-        )
-    loose = [f"({t.text})" for t in terms[:RELAXED_TERMS]]
-    pairs = [f"({a} AND {b})" for n, a in enumerate(loose) for b in loose[n + 1 :]]
-    found.append(Rung(name="relaxed", query=" OR ".join(pairs) if pairs else terms[0].text))
-    return found
+    plan = await planner.plan(question, case=case)
+    found = await climb(pubmed, plan.expressions, enough)
+    return AdaptE(ids=found.ids, plan=plan, climb=found)
 
 
-async def climb(pubmed: PubMed, terms: Sequence[Term], enough: int) -> Climb:
+async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int) -> Climb:
     """Run the rungs in order until at least ``enough`` ids are found.
 
     Raises:
         ServiceError: the first rung failed. A later failure ends the ladder with what was found and `Climb.failure`.
     """
     steps: list[Step] = []
-    places: dict[str, tuple[str, str, int]] = {}
+    places: dict[str, list[Place]] = {}
     failure = ""
-    ladder = rungs(terms)
-    for at, rung in enumerate(ladder):
+    for at, rung in enumerate(rungs):
         started = time.monotonic()
         try:
             result = await pubmed.search(rung.query, enough)
@@ -89,28 +88,25 @@ async def climb(pubmed: PubMed, terms: Sequence[Term], enough: int) -> Climb:
             failure = error.what
             break
         for rank, pmid in enumerate(result.ids, 1):
-            places.setdefault(pmid, (rung.name, rung.query, rank))
-        reason = _reason(len(places), enough, last=at == len(ladder) - 1)
+            places.setdefault(pmid, []).append(Place(step=at, rung=rung.rung.value, query=rung.query, rank=rank))
         steps.append(
             Step(
-                rung=rung.name,
+                rung=rung.rung.value,
                 query=rung.query,
+                why=rung.why,
                 count=result.count,
                 ids=result.ids,
                 translation=result.translation,
                 warnings=result.warnings,
                 seconds=round(time.monotonic() - started, 3),
-                next=reason,
+                next=_reason(len(places), enough, last=at == len(rungs) - 1),
             )
         )
         if len(places) >= enough:
             break
-    return Climb(steps=tuple(steps), ids=tuple(unique(list(places))), places=places, failure=failure)
-
-
-def _tagged(term: Term) -> str:
-    forms = [f'"{form}"[tiab]' for form in (term.text, *term.also)]
-    return forms[0] if len(forms) == 1 else f"({' OR '.join(forms)})"
+    return Climb(
+        steps=tuple(steps), ids=tuple(places), places={p: tuple(v) for p, v in places.items()}, failure=failure
+    )
 
 
 def _reason(found: int, enough: int, *, last: bool) -> str:

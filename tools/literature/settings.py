@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from tools.fusion import RRF_K
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
@@ -17,19 +21,58 @@ class LiteratureSettings(BaseModel):
         email: who asks, as NCBI wishes to know.
         api_key: raises NCBI's limit from 3 to 10 requests a second.
         base_url: NCBI's E-utilities, or a mirror that speaks the same.
-        timeout: seconds a request may take. probe_timeout: seconds to find out whether PubMed can be reached.
+        timeout: seconds of silence after which a request is given up. longest: seconds one may take in all (ours: a
+            batch of full texts is some 10 MB). probe_timeout: seconds to find out whether PubMed can be reached.
+        attempts: how often a request is sent at most (ours). longest_wait: seconds of Retry-After that are waited
+            for (ours: who must wait longer is told).
+        concurrency: requests at once (ours; NCBI limits starts only).
+        batch: records an efetch (NCBI recommends POST from 200 ids on).
+        cache: keep answers on disk. cache_folder: where; None keeps them in memory while the process lives.
+        search_days, record_days: days that a kept search, or record, may be used (ours: PubMed grows daily, a record
+            rarely changes). cache_mb: the most the kept answers may take (ours).
+        depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
+        full_texts: full texts read a search at most (ours).
         enough: documents after which the ladder stops (ours: CoMeta does not publish its number).
+        rrf_k: constant of the reciprocal rank fusion of PubMed's order with that by meaning.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     live: Literal["auto", "on", "off"] = "auto"
     email: str = ""
     api_key: SecretStr | None = None
     base_url: str = Field(default=NCBI, pattern=r"^https?://")
     timeout: float = Field(default=10.0, gt=0)
+    longest: float = Field(default=60.0, gt=0)
     probe_timeout: float = Field(default=3.0, gt=0)
+    attempts: int = Field(default=3, ge=1, le=10)
+    longest_wait: float = Field(default=20.0, ge=0)
+    concurrency: int = Field(default=3, ge=1, le=10)
+    batch: int = Field(default=200, ge=1, le=9_999)
+    cache: bool = True
+    cache_folder: Path | None = None
+    search_days: float = Field(default=7.0, ge=0)
+    record_days: float = Field(default=90.0, ge=0)
+    cache_mb: int = Field(default=256, ge=1)
+    depth: Literal[1, 2, 3] = 2
+    full_texts: int = Field(default=8, ge=0, le=200)
     enough: int = Field(default=20, ge=1, le=200)
+    rrf_k: int = Field(default=RRF_K, ge=0)
+
+    @field_validator("depth", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> object:
+        """The environment gives text."""
+        return int(value) if isinstance(value, str) and value.strip().isdigit() else value
+
+    @field_validator("base_url")
+    @classmethod
+    def _without_login(cls, value: str) -> str:
+        """An address is shown to the user, so it may hold no secret and nothing that follows its path."""
+        parts = urlsplit(value)
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("an address without login, query and fragment is needed")
+        return value
 
     @property
     def key(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
@@ -15,13 +14,17 @@ from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.fusion import balanced_pool
-from tools.library.collection import Library, LibraryHit
+from tools.library.contract import LibraryHit, SearchableLibrary
 from tools.library.document import review_notices
+from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
+from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.live import LiveResult, search_pubmed
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
-from tools.literature.terms import Term, Vocabulary, affirmed, clean_terms, extract_terms
+from tools.literature.strategy import Source, as_steps
+from tools.literature.terms import affirmed, clean_terms
+from tools.literature.vocabulary import Vocabulary
 
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
 # tests/cases the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
@@ -47,6 +50,9 @@ class SearchLiterature:
         settings: whether and how PubMed is asked.
         pubmed: another way to PubMed, for example a local mirror; None for the E-utilities of the settings.
         reachability: shared by tools that ask the same server; None for one of its own.
+        planner: who plans the search; None for the rules.
+        source: what the strategy names as searched; None for the settings' address.
+        vocabulary: what is known of words, for the privacy sieve; None for the library's public words.
         today: the day against which review dates are read; None for the current day at each call.
     """
 
@@ -55,12 +61,15 @@ class SearchLiterature:
 
     def __init__(
         self,
-        library: Library,
+        library: SearchableLibrary,
         encoder: Encoder,
         settings: LiteratureSettings | None = None,
         *,
         pubmed: PubMed | None = None,
         reachability: Reachability | None = None,
+        planner: QueryPlanner | None = None,
+        source: Source | None = None,
+        vocabulary: Vocabulary | None = None,
         today: date | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
@@ -68,14 +77,16 @@ class SearchLiterature:
         self._settings = settings or LiteratureSettings()
         self._pubmed = pubmed or EUtilities(self._settings)
         self._reachability = reachability or Reachability(self._settings.base_url, self._settings.probe_timeout)
-        self._vocabulary = Vocabulary(frequencies=Counter(library.frequencies), documents=len(library))
+        self._vocabulary = vocabulary or Vocabulary(**library.public_words._asdict())
+        self._planner = planner or QueryPlannerLocal(self._vocabulary)
+        self._source = source or Source(kind="pubmed", name=self._settings.base_url)
 
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
         """Search. A failure of PubMed is a notice while the library has a result, else ``unavailable``."""
-        terms = self._terms(arguments, context)
         started = time.monotonic()
+        plan = await self._plan(arguments, context)
         local, live = await asyncio.gather(
-            asyncio.to_thread(self._search_library, arguments, context, terms), self._search_live(terms, arguments)
+            asyncio.to_thread(self._search_library, arguments, context, plan), self._search_live(plan, arguments)
         )
         evidence = self._pool(local, live.result, arguments.limit)
         used = [hit.document for hit in local if any(e.document_id == hit.document.id for e in evidence)]
@@ -84,36 +95,36 @@ class SearchLiterature:
             outcome=_outcome(evidence, live.failed),
             evidence=evidence,
             notices=[*live.notices, *review_notices(used, self._today)],
-            strategy=[*_local_strategy(local), *(live.result.strategy if live.result else [])],
+            strategy=[*_local_strategy(local), *(as_steps(live.result.strategy) if live.result else [])],
         )
         context.recorder.event(
             "literature_search",
-            terms=[t.text for t in terms],
+            terms=[t.text for t in plan.terms],
+            planner=plan.planner,
             local=len(local),
             live=len(live.result.evidence) if live.result else None,
             seconds=round(time.monotonic() - started, 3),
         )
         return artifact
 
-    def _terms(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> list[Term]:
-        """The planner's terms, else the query's own, with what the graph understood when those are too few."""
+    async def _plan(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> SearchPlan:
+        """By the planner's terms, else the query's own, with what the graph understood when those are too few."""
         case = context.kind != QUESTION
-        if arguments.terms:
-            return clean_terms(arguments.terms, self._vocabulary, case=True)  # a planner may have copied a name
-        terms = extract_terms(arguments.query, self._vocabulary, case=case)
-        if len(terms) < FEW_TERMS:
-            names = [f.name for f in context.findings if f.id and f.present]
-            known = {t.text for t in terms}
-            terms += [t for t in clean_terms(names, self._vocabulary, case=case) if t.text not in known]
-        return terms
+        plan = await self._planner.plan(arguments.query, case=case, terms=arguments.terms)
+        if arguments.terms or len(plan.terms) >= FEW_TERMS:
+            return plan
+        names = [f.name for f in context.findings if f.id and f.present]
+        more = [t.text for t in clean_terms(names, self._vocabulary, case=case)]
+        known = [t.text for t in plan.terms]
+        return await self._planner.plan(arguments.query, case=case, terms=[*known, *more]) if more else plan
 
     def _search_library(
-        self, arguments: tool_arguments.SearchLiterature, context: ToolContext, terms: Sequence[Term]
+        self, arguments: tool_arguments.SearchLiterature, context: ToolContext, plan: SearchPlan
     ) -> list[LibraryHit]:
         """A case is searched without what it denies, and by its key terms beside it: a narrative is mostly noise."""
         is_question = context.kind == QUESTION
         query = arguments.query if is_question else affirmed(arguments.query).strip() or arguments.query
-        key_terms = ", ".join(t.text for t in terms)
+        key_terms = ", ".join(t.text for t in plan.terms)
         if context.language != "en" and key_terms:  # the library is in English, and so are the terms
             query = f"{query} {key_terms}"
         also = [] if is_question or not key_terms else [key_terms]
@@ -121,11 +132,11 @@ class SearchLiterature:
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
         return hits if not is_question or best >= ON_SUBJECT else []
 
-    async def _search_live(self, terms: Sequence[Term], arguments: tool_arguments.SearchLiterature) -> _Live:
+    async def _search_live(self, plan: SearchPlan, arguments: tool_arguments.SearchLiterature) -> _Live:
         if self._settings.live == "off":
             text = "PubMed is switched off; only the local library was searched."
             return _Live(None, [Notice(code="pubmed_off", text=text)], failed=False)
-        if not terms:
+        if not plan.expressions:
             text = "PubMed was not asked: the question gives no search terms that may be sent."
             return _Live(None, [Notice(code="pubmed_no_terms", text=text)], failed=False)
         if not await self._reachability.check():
@@ -134,7 +145,13 @@ class SearchLiterature:
             return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
         try:
             result = await search_pubmed(
-                self._pubmed, terms, arguments.query, self._encoder, self._settings.enough, self.name
+                self._pubmed,
+                plan,
+                arguments.query,
+                self._encoder,
+                self._source,
+                enough=self._settings.enough,
+                tool=self.name,
             )
         except ServiceError as error:
             text = f"{error} Only the local library was searched."
@@ -142,11 +159,20 @@ class SearchLiterature:
         return _Live(result, result.notices, failed=result.failed)
 
     def _pool(self, local: Sequence[LibraryHit], live: LiveResult | None, limit: int) -> list[Evidence]:
-        """Published literature and the library in turn, so that neither crowds out the other."""
-        published = {e.id: e for e in (live.evidence if live else [])}
-        own = {e.id: e for e in (hit.evidence() for hit in local)}
+        """Published literature and the library in turn, so that neither crowds out the other.
+
+        A publication that both have is one document: PubMed's record, which knows its present status.
+        """
+        published = {e.document_id: e for e in (live.evidence if live else [])}
+        retracted = live.retracted if live else ()
+        own = {hit.document.id: hit.evidence() for hit in local if hit.document.id not in retracted}
         pool = balanced_pool({"pubmed": list(published), "library": list(own)}, limit)[:limit]
-        return [published.get(key) or own[key] for key in pool]
+        return [_both(published[key], own.get(key)) if key in published else own[key] for key in pool]
+
+
+def _both(published: Evidence, own: Evidence | None) -> Evidence:
+    """PubMed's record, with the ways in which the library found the same publication."""
+    return published if own is None else published.model_copy(update={"found": published.found + own.found})
 
 
 def _outcome(evidence: Sequence[Evidence], failed: bool) -> Outcome:

@@ -132,5 +132,65 @@ BOUND = (
     "side effects", "adverse effects", "type 1 diabetes", "type 2 diabetes", "primary prevention",
     "secondary prevention",
     "heart attack", "cause of death", "end of life", "older adults", "older people", "home oxygen", "night sweats",
+    "mechanism of action", "mode of action",
     "watchful waiting", "right ventricular", "left ventricular", "right heart failure", "left heart failure",
 )  # fmt: skip
+# Surnames that very many people bear where English, Spanish, Chinese or South Asian names are and that are no word of
+# medicine; lower case. Colours, trades and other everyday words among surnames are no terms anyway.
+SURNAMES_OF_MANY = frozenset(
+    """adams alvarez anderson bailey barnes bennett brooks campbell carter castillo chavez clarke collins cooper
+    cruz davies davis diaz edwards evans fernandez fisher fletcher flores foster garcia gomez gonzales gonzalez green
+    griffin gutierrez hall harris harrison hernandez hill hughes jackson jenkins jimenez johnson jones kennedy khan
+    kumar lopez macdonald marshall martinez mcdonald mendoza miller mitchell moore morales moreno morgan morris muller
+    nelson nguyen okafor ortiz palmer parker patel perez perry peterson phillips powell ramirez ramos reed reyes
+    reynolds richards richardson rivera roberts robertson robinson rodriguez rogers romero ruiz russo sanchez sanders
+    santos schmidt schneider sharma shaw silva simpson singh smith stewart sullivan taylor thompson torres tran vargas
+    vasquez walker ward washington watson webb wilkinson williams wright zhang""".split()
+)
+# Nouns that follow the name of a disease, a sign or a rule, and of a gene, a protein or a compound.
+HEAD_NOUNS = re.compile(
+    r"(?:[\w-]+\s+){0,1}?(?:syndromes?|triad|tetrad|pentad|diseases?|criteria|scores?|scales?|rules?|signs?|tests?|"
+    r"classification|phenomenon|anomaly|malformation|reaction|procedure|stain|genes?|proteins?|receptors?|enzymes?|"
+    r"mutations?|pathways?|virus|database)\b"
+)
+# Beginnings and endings of words of medicine and molecular biology that everyday English and names do not have.
+MEDICAL_FORM = re.compile(
+    r"^(?:cardio|neuro|hepat|nephr|gastro|entero|haemat|hemat|haemo|hemo|immuno|onco|dermat|osteo|arthr|pneumo|bronch|"
+    r"thrombo|angio|encephal|myelo|lymph|leuk|thyro|glyc|lipo|chemo|radio|histo|cyto|patho|psych|ophthalm|rhin|otol|"
+    r"endocrin|metabol|metast|tumou?r|carcin|cancer|gen(?:om|et)|epigen|transcript|prote(?:in|om)|ribo|mitochond|"
+    r"chromo|micro(?:bi|rna)|antibod|antigen|vaccin)\w{2,}"
+    r"|(?:iasis|iases|(?:kin|nucle|mer|fer|prote|oxid|rol|lig|phat|thet|duct|cycl|lip|myl|synth|lic|lact|ester|vert|"
+    r"fat|pept|id|gen|mut|tid)ases?|cytes?|kines?|phages?|blasts?|globulins?|zymes?|omics?|ergic|trophic|tropic|plasia|"
+    r"plasms?|toxins?|estrol|mycetes|viridae|aceae|rnas?|dnas?|ciclib|tinib|rafenib|limus|dronate|poetin|kinra)$",
+    re.IGNORECASE,
+)
+# Words in which things are asked for and told, beside `NO_TERM`: they ask, and are no subject of a search.
+ASKING_WORDS = frozenset(
+    """affect affected affecting affects annoyed anybody anyway apparently appreciate appreciated argue argued associated
+    attached aware bet bit bothers bring brings brought call called caller calls care catch chat check checked
+    checking choosing claim claimed claims colleague colleagues come compared concerned confer confirm confused
+    consists contain contained contains convinced correctly curious currently decide decided decides definitely
+    depend depending derived determine discussed discussion emailed employ employed entirely establish everybody
+    everyone everything evidently exact existing explained fact familiar figure folks forgot forward gather
+    genuinely glad grateful great greatly guess hand hands heard hint hold holds honest honestly hope hopefully
+    hoping hundred idea ideally identified implicated include included includes including indeed inform
+    information instance interested involve involved involves kindly label leaflet learn learned learnt lecture
+    letter link linked list listed lists literally located location lots lovely lucky main manager meaning meant
+    meantime meet meeting member members memory mention mentioned mind moved names notes obvious occur occurs
+    offer offered office order origin ought paper papers particular pass played plays pointer points precisely
+    preferentially preferred previous prof professor proper properly proposed provide providing pull purpose puts
+    quick quote read reading real reason rebuild recall remain remains remember remind reminded reply rest result
+    ring rota round sake seat seems selected send sends sensibly sent serve set sets several sheet slide slides
+    slow somebody someone sort sorts source speak specialist specialists spell spelling spoke stand stands state
+    stated states step steps story stuff suppose supposed sure swear swears talk talked talking tend tends term
+    terms text thank thesis thoroughly thoughts thousand throw throws topic total totally toward truth turned
+    turns unsure usually utilised utilized vague view volunteered wanting warned wish word words worried worry
+    write writes writing written wrote""".split()
+)
+# Nouns after which a name of a thing stands, also one with a capital: the protein Bouncer, the drug Kymriah.
+BEFORE_A_NAME = re.compile(
+    r"\b(?:genes?|proteins?|drugs?|medicines?|compounds?|receptors?|enzymes?|plants?|herbs?|tablets?|databases?|tools?|"
+    r"software|algorithms?|antibod(?:y|ies)|vaccines?|viruse?s?|bacteri(?:um|a)|inhibitors?|syndromes?|platforms?|trials?)"
+    r"\s+(?:called\s+|named\s+)?$",
+    re.IGNORECASE,
+)

@@ -10,7 +10,7 @@ from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
-from tools.evidence import Evidence, Found, Origin, Status
+from tools.evidence import Evidence, Found, Origin
 from tools.files import REBUILD
 from tools.passages.contract import DocumentSource, StoredDocument
 from tools.passages.neighbours import leans_back, leans_on_next
@@ -49,7 +49,7 @@ class RetrievePassages:
             DataError: the source finds a document that it does not hold.
         """
         documents = await asyncio.to_thread(self._documents, arguments)
-        readable = [d for d in documents if d.status is not Status.RETRACTED]
+        readable = [d for d in documents if d.status.usable]
         ranked, evidence = await asyncio.to_thread(self._read, arguments, readable)
         context.recorder.event(
             "passages", documents=[d.id for d in readable], relevant=ranked, passages=[e.id for e in evidence]

@@ -7,7 +7,7 @@ an underactive one. Answering one with the other would be wrong, so words decide
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from tools.library.document import Document
@@ -51,9 +51,10 @@ def same_subject(asked: str, known: str, document: Document, subjects: frozenset
     )
 
 
-def subject_words(documents: Iterable[Document]) -> frozenset[str]:
+@lru_cache(maxsize=4)  # one library has one set of titles until it changes
+def subject_words(titles: tuple[str, ...]) -> frozenset[str]:
     """The words of the titles, without those that name no subject."""
-    return frozenset(w for d in documents for w in _words(d.title) if w not in NO_TERM and not w.isdigit())
+    return frozenset(w for title in titles for w in _words(title) if w not in NO_TERM and not w.isdigit())
 
 
 def _opposed(ours: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from datetime import date
 from prompts import tool_arguments
 from tools.contract import AnsweredQuestion, Notice, Outcome, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Found, merge_evidence
-from tools.library.collection import Library, QuestionHit
+from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import review_notices
 from tools.questions.subject import same_subject, subject_words
 
@@ -36,11 +36,10 @@ class FindAnsweredQuestion:
     name = "find_answered_question"
     arguments = tool_arguments.FindAnsweredQuestion
 
-    def __init__(self, library: Library, today: date | None = None) -> None:
+    def __init__(self, library: SearchableLibrary, today: date | None = None) -> None:
         self.description = tool_arguments.description(self.name)
         self._library = library
         self._today = today
-        self._subjects = subject_words(library.documents)
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
         """The nearest questions; ``nothing_found`` when none is near."""
@@ -71,10 +70,11 @@ class FindAnsweredQuestion:
 
     def _search(self, question: str, limit: int) -> list[QuestionHit]:
         """The best questions above the lower threshold that may be about the same subject, best first."""
+        subjects = subject_words(tuple(self._library.question_titles))
         hits = [
             h
             for h in self._library.search_questions(question, POOL * limit)
-            if h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, self._subjects)
+            if h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects)
         ]
         return sorted(hits, key=_order)[:limit]
 
@@ -86,10 +86,10 @@ class FindAnsweredQuestion:
         return notices
 
 
-def _order(hit: QuestionHit) -> tuple[bool, float, str, int]:
-    """What asks the same stands before what is near, whatever its words."""
+def _order(hit: QuestionHit) -> tuple[bool, float, bool, str, int]:
+    """What asks the same stands before what is near, whatever its words; of equals, the user's own first."""
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    return hit.similarity < SAME_QUESTION, -score, hit.document.id, hit.question.start
+    return hit.similarity < SAME_QUESTION, -score, hit.document.is_starter, hit.document.id, hit.question.start
 
 
 def _evidence(hit: QuestionHit, asked: str, rank: int) -> Evidence:

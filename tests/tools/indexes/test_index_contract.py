@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +16,17 @@ from prompts.errors import InputError
 from tools.encoders import Vectors
 from tools.indexes.contract import Entry, Filter, Index
 from tools.indexes.local import LocalIndex
+from tools.indexes.table import TableIndex
 from tools.text.tokens import tokens
 
 DIMENSION = 8
-FACTORIES: dict[str, Callable[[], Index]] = {"local": lambda: LocalIndex("test-encoder", DIMENSION)}
+
+
+def table() -> Index:
+    return TableIndex.at(Path(tempfile.mkdtemp(prefix="anamnesis-index-")), "test-encoder", DIMENSION)
+
+
+FACTORIES: dict[str, Callable[[], Index]] = {"local": lambda: LocalIndex("test-encoder", DIMENSION), "table": table}
 WORDS = "fever cough rash chest pain oedema wheeze nausea".split()
 
 
@@ -198,7 +207,13 @@ class AgainstOracle(RuleBasedStateMachine):
         assert found == {e.id for e, _ in self.rows.values() if {"fever", "rash"} & set(e.text.split())}
 
 
-AgainstOracle.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
-)
+class TableAgainstOracle(AgainstOracle):
+    factory = staticmethod(FACTORIES["table"])
+
+
+for machine in (AgainstOracle, TableAgainstOracle):
+    machine.TestCase.settings = settings(
+        max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    )
 TestAgainstOracle = AgainstOracle.TestCase
+TestTableAgainstOracle = TableAgainstOracle.TestCase

@@ -20,6 +20,7 @@ from tools.indexes.contract import Filter
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.document import pack, review_notices, window_text
+from tools.library.search import make_query
 from tools.text.sentences import Span
 
 
@@ -197,8 +198,8 @@ def test_a_search_is_quick_beyond_the_encoder(
     library: Library, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = "Do statins prevent heart attacks?"
-    known = library._query_vectors([query])
-    monkeypatch.setattr(library, "_query_vectors", lambda _: known)
+    known = make_query(query, [], encoder)
+    monkeypatch.setattr("tools.library.collection.make_query", lambda *_: known)
     library.search(query, 8)
     started = time.process_time()
     for _ in range(20):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,14 +24,22 @@ DOCTYPE = (
 
 @dataclass
 class Reply:
-    """What the server sends. ``cut`` drops the end of the body that the headers promise; ``pause`` in seconds."""
+    """What the server sends, and how badly.
 
-    body: str
+    ``cut`` drops the end of the body that the headers promise; ``pause`` are seconds before the headers, ``stall``
+    seconds in the middle of the body; ``announced`` is whether there is a Content-Length; ``reset`` breaks the
+    connection in place of an answer.
+    """
+
+    body: str | bytes
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     kind: str = "text/xml"
     cut: int = 0
     pause: float = 0.0
+    stall: float = 0.0
+    announced: bool = True
+    reset: bool = False
 
 
 @dataclass
@@ -39,16 +49,22 @@ class Request:
     utility: str
     parameters: dict[str, str]
     at: float
+    method: str = "GET"
+    all_ids: tuple[str, ...] = ()
 
 
 class FakeNCBI:
-    """Answers from a script first, then well: ``found`` maps a piece of a query to the ids that it finds."""
+    """Answers from a script first, then well: ``found`` maps a piece of a query to the ids that it finds, ``spelled``
+    a term to its correction, ``links`` a PMID to its PMC number, ``texts`` a PMC number to its JATS article."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: list[Reply] = []
         self.found: dict[str, list[str]] = {}
         self.records: dict[str, str] = {}
+        self.spelled: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
         self.url = ""
 
     def asked(self, utility: str) -> list[Request]:
@@ -60,18 +76,46 @@ class FakeNCBI:
         self.requests.append(request)
         if self.script:
             return self.script.pop(0)
-        if request.utility == "esearch":
-            ids = [i for piece, found in self.found.items() if piece in request.parameters["term"] for i in found]
-            return Reply(search_xml(list(dict.fromkeys(ids))[: int(request.parameters["retmax"])]))
+        return getattr(self, f"_{request.utility}")(request)
+
+    def _esearch(self, request: Request) -> Reply:
+        ids = [i for piece, found in self.found.items() if piece in request.parameters["term"] for i in found]
+        ids = list(dict.fromkeys(ids))
+        start = int(request.parameters.get("retstart", 0))
+        return Reply(search_xml(ids[start : start + int(request.parameters["retmax"])], count=len(ids)))
+
+    def _efetch(self, request: Request) -> Reply:
         wanted = request.parameters["id"].split(",")
+        if request.parameters["db"] == "pmc":
+            articles = "".join(self.texts[i] for i in wanted if i in self.texts)
+            return Reply(f"<pmc-articleset>{articles}</pmc-articleset>")
         return Reply(fetch_xml([self.records[i] for i in wanted if i in self.records]))
 
+    def _espell(self, request: Request) -> Reply:
+        corrected = self.spelled.get(request.parameters["term"], "")
+        return Reply(f"<eSpellResult><CorrectedQuery>{corrected}</CorrectedQuery><ERROR/></eSpellResult>")
 
-def search_xml(ids: list[str], warnings: str = "") -> str:
+    def _elink(self, request: Request) -> Reply:
+        sets = [
+            f"<LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>{i}</Id></IdList>"
+            + (
+                f"<LinkSetDb><DbTo>pmc</DbTo><LinkName>pubmed_pmc</LinkName><Link><Id>{self.links[i]}</Id></Link>"
+                "</LinkSetDb>"
+                if i in self.links
+                else ""
+            )
+            + "</LinkSet>"
+            for i in request.all_ids
+        ]
+        return Reply(f"<eLinkResult>{''.join(sets)}</eLinkResult>")
+
+
+def search_xml(ids: list[str], warnings: str = "", count: int | None = None) -> str:
     listed = "".join(f"<Id>{i}</Id>" for i in ids)
+    counted = len(ids) if count is None else count
     return (
         DOCTYPE.format("eSearchResult")
-        + f"<eSearchResult><Count>{len(ids)}</Count><RetMax>20</RetMax><RetStart>0</RetStart><IdList>{listed}</IdList>"
+        + f"<eSearchResult><Count>{counted}</Count><RetMax>20</RetMax><RetStart>0</RetStart><IdList>{listed}</IdList>"
         f"<QueryTranslation>translated</QueryTranslation>{warnings}</eSearchResult>"
     )
 
@@ -107,27 +151,42 @@ def record(
 def _handler(fake: FakeNCBI) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._reply(urlsplit(self.path).query)
+            self._reply(urlsplit(self.path).query, "GET")
 
         def do_POST(self) -> None:
-            self._reply(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            self._reply(self.rfile.read(int(self.headers["Content-Length"])).decode(), "POST")
 
-        def _reply(self, query: str) -> None:
+        def _reply(self, query: str, method: str) -> None:
             path = urlsplit(self.path).path
-            parameters = {k: v[0] for k, v in parse_qs(query, keep_blank_values=True).items()}
+            given = parse_qs(query, keep_blank_values=True)
             utility = path.rsplit("/", 1)[-1].removesuffix(".fcgi")
-            reply = fake.answer(Request(utility, parameters, time.monotonic()))
+            parameters = {k: v[0] for k, v in given.items()}
+            request = Request(utility, parameters, time.monotonic(), method, tuple(given.get("id", ())))
+            reply = fake.answer(request)
             time.sleep(reply.pause)
-            body = reply.body.encode()
+            self.close_connection = True
+            if reply.reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
             try:
-                self.send_response(reply.status)
-                for name, value in {"Content-Type": reply.kind, **reply.headers}.items():
-                    self.send_header(name, value)
+                self._send(reply)
+            except (BrokenPipeError, ConnectionResetError):
+                return
+
+        def _send(self, reply: Reply) -> None:
+            body = reply.body if isinstance(reply.body, bytes) else reply.body.encode()
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": reply.kind, **reply.headers}.items():
+                self.send_header(name, value)
+            if reply.announced:
                 self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body[: len(body) - reply.cut])
-            except BrokenPipeError:
-                self.close_connection = True
+            self.end_headers()
+            body = body[: len(body) - reply.cut]
+            half = len(body) // 2 if reply.stall else 0
+            self.wfile.write(body[:half])
+            self.wfile.flush()
+            time.sleep(reply.stall)
+            self.wfile.write(body[half:])
 
         def log_message(self, *_: Any) -> None:
             """Say nothing."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
-from email.utils import formatdate
 from typing import Any
 
 import pytest
 
 from prompts.errors import ServiceError
-from tools.literature.client import ATTEMPTS, EUtilities
-from tools.literature.limiter import RateLimiter, limiter_for
+from tools.literature.client import CEILING, PAGE, EUtilities
+from tools.literature.failures import BadQuery, MalformedReply, Reason
 
 
 class Sleeper:
@@ -66,99 +64,107 @@ def test_an_empty_result_is_empty_and_no_failure(ncbi: Any, settings_for: Callab
     assert (result.count, result.ids) == (0, ())
 
 
-BAD = {
-    "error 500": ({"body": "oops", "status": 500}, "status 500"),
-    "error 503": ({"body": "busy", "status": 503}, "status 503"),
-    "web page": ({"body": "<!DOCTYPE html><html>Maintenance</html>", "kind": "text/html"}, "web page"),
-    "cut body": ({"body": "<eSearchResult><Count>1</Count></eSearchResult>", "cut": 20}, "cut off"),
-    "broken XML": ({"body": "<eSearchResult><Count>1</Count>"}, "damaged"),
-    "empty body": ({"body": ""}, "empty"),
-    "another document": ({"body": "<eInfoResult/>"}, "eInfoResult"),
-    "no count": ({"body": "<eSearchResult><IdList/></eSearchResult>"}, "no count"),
-    "backend error": ({"body": "<eSearchResult><ERROR>Search Backend failed: no</ERROR></eSearchResult>"}, "Backend"),
-    "entities": (
-        {"body": '<!DOCTYPE a [<!ENTITY b "c">]><eSearchResult><Count>&b;</Count></eSearchResult>'},
-        "damaged",
-    ),
-    "no answer": ({"body": "", "pause": 1.5}, "in time"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_failure_that_stays_is_a_typed_error_and_never_an_empty_result(
-    name: str, ncbi: Any, settings_for: Callable[..., Any], xml: Any
-) -> None:
-    fields, said = BAD[name]
-    ncbi.script = [xml.Reply(**fields) for _ in range(ATTEMPTS)]
-    client = EUtilities(settings_for(ncbi, timeout=0.3), Sleeper())
-    with pytest.raises(ServiceError, match=said) as caught:
-        asyncio.run(client.search("croup", 5))
-    assert caught.value.retryable
-    assert caught.value.advice
-    assert "secret-key" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
-    assert len(ncbi.requests) == ATTEMPTS
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_failure_that_passes_is_retried(name: str, ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
-    ncbi.script, ncbi.found = [xml.Reply(**BAD[name][0])], {"croup": ["7"]}
-    result = asyncio.run(EUtilities(settings_for(ncbi, timeout=0.3), Sleeper()).search("croup", 5))
-    assert result.ids == ("7",)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"body": "<eSearchResult><ERROR>Invalid db name specified: x</ERROR></eSearchResult>"}, "Invalid db"),
-        ({"body": '{"error":"API key invalid"}', "status": 400, "kind": "application/json"}, "refused"),
-    ],
-)
-def test_a_failure_that_cannot_pass_is_not_retried(
-    fields: dict[str, Any], said: str, ncbi: Any, settings_for: Callable[..., Any], xml: Any
-) -> None:
-    ncbi.script = [xml.Reply(**fields)]
-    with pytest.raises(ServiceError, match=said) as caught:
-        asyncio.run(EUtilities(settings_for(ncbi), Sleeper()).search("croup", 5))
-    assert not caught.value.retryable
-    assert len(ncbi.requests) == 1
-
-
-@pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
-def test_too_many_requests_wait_as_long_as_the_server_says(
-    as_date: bool, ncbi: Any, settings_for: Callable[..., Any], xml: Any
-) -> None:
-    headers = {"Retry-After": formatdate(time.time() + 8, usegmt=True) if as_date else "7"}
-    ncbi.script = [xml.Reply("{}", status=429, headers=headers, kind="application/json")]
-    ncbi.found, sleeper = {"croup": ["7"]}, Sleeper()
-    assert asyncio.run(EUtilities(settings_for(ncbi), sleeper).search("croup", 5)).ids == ("7",)
-    assert 6.0 < max(sleeper.waits) <= 9.0
-
-
-def test_a_server_that_asks_for_too_long_a_pause_is_an_error_at_once(
-    ncbi: Any, settings_for: Callable[..., Any], xml: Any
-) -> None:
-    ncbi.script = [xml.Reply("", status=429, headers={"Retry-After": "3600"})]
-    with pytest.raises(ServiceError, match="too many") as caught:
-        asyncio.run(EUtilities(settings_for(ncbi), Sleeper()).search("croup", 5))
-    assert "NCBI_API_KEY" in caught.value.advice
-    assert len(ncbi.requests) == 1
-
-
 def test_pauses_without_retry_after_grow(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
-    ncbi.script, sleeper = [xml.Reply("", status=500)] * ATTEMPTS, Sleeper()
+    ncbi.script, sleeper = [xml.Reply("", status=500)] * 3, Sleeper()
     with pytest.raises(ServiceError):
         asyncio.run(EUtilities(settings_for(ncbi), sleeper).search("croup", 5))
     assert [w for w in sleeper.waits if w in (0.5, 1.0)] == [0.5, 1.0]
 
 
-def test_records_that_vanish_are_a_failure(ncbi: Any, settings_for: Callable[..., Any]) -> None:
-    with pytest.raises(ServiceError, match="none of 2"):
-        asyncio.run(EUtilities(settings_for(ncbi)).fetch(["1", "2"]))
+@pytest.mark.parametrize("pmids", [["1", "2"], ["1"]])
+def test_records_that_vanish_are_a_failure(pmids: list[str], ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    with pytest.raises(MalformedReply, match=f"none of {len(pmids)}"):
+        asyncio.run(EUtilities(settings_for(ncbi), Sleeper()).fetch(pmids))
+
+
+def test_what_is_not_among_the_records_is_named(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
+    broken = '<PubmedArticle><MedlineCitation><PMID Version="1">3</PMID></MedlineCitation></PubmedArticle>'
+    ncbi.records = {"1": xml.record("1"), "3": broken}
+    fetched = asyncio.run(EUtilities(settings_for(ncbi)).fetch_records(["2", "1", "3"]))
+    assert [a.pmid for a in fetched.articles] == ["1"]
+    assert fetched.missing == ("2", "3")
+    assert [p.where for p in fetched.problems] == ["record 2, PMID 3"]
+
+
+def test_records_are_fetched_in_batches_and_many_ids_go_by_post(
+    ncbi: Any, settings_for: Callable[..., Any], xml: Any
+) -> None:
+    pmids = [str(n) for n in range(1000, 1450)]
+    ncbi.records = {p: xml.record(p) for p in pmids}
+    articles = asyncio.run(EUtilities(settings_for(ncbi)).fetch(pmids))
+    assert [a.pmid for a in articles] == pmids
+    assert [(len(r.parameters["id"].split(",")), r.method) for r in ncbi.requests] == [
+        (200, "POST"),
+        (200, "POST"),
+        (50, "GET"),
+    ]
+
+
+def test_a_long_query_goes_by_post_and_arrives_whole(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    query = " OR ".join(f'"term {n}"[tiab]' for n in range(100))
+    asyncio.run(EUtilities(settings_for(ncbi)).search(query, 5))
+    assert (ncbi.requests[0].method, ncbi.requests[0].parameters["term"]) == ("POST", query)
+
+
+def test_a_long_list_comes_in_pages(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    ids = [str(n) for n in range(2 * PAGE + 50)]
+    ncbi.found = {"asthma": ids}
+    client = EUtilities(settings_for(ncbi))
+    result = asyncio.run(client.search("asthma", 2 * PAGE + 20))
+    assert (result.count, result.ids) == (len(ids), tuple(ids[: 2 * PAGE + 20]))
+    asked = [(int(r.parameters["retstart"]), int(r.parameters["retmax"])) for r in ncbi.requests]
+    assert asked == [(0, PAGE), (PAGE, PAGE), (2 * PAGE, 20)]
+    assert asyncio.run(client.search("asthma", CEILING - 2045, offset=2045)).ids == tuple(ids[2045:])
+
+
+@pytest.mark.parametrize(("limit", "offset"), [(CEILING + 1, 0), (20, CEILING - 10)])
+def test_beyond_the_ceiling_nothing_is_sent_and_the_user_is_told_what_to_do(
+    limit: int, offset: int, ncbi: Any, settings_for: Callable[..., Any]
+) -> None:
+    with pytest.raises(BadQuery, match="9,999") as caught:
+        asyncio.run(EUtilities(settings_for(ncbi)).search("asthma", limit, offset=offset))
+    assert caught.value.reason is Reason.BEYOND_LIMIT
+    assert "dates" in caught.value.advice
+    assert ncbi.requests == []
+
+
+def test_what_is_no_request_is_not_sent(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    client = EUtilities(settings_for(ncbi))
+    for call in (client.search("  ", 5), client.fetch(["12a"]), client.fetch(["1", "2 OR 3"])):
+        with pytest.raises(BadQuery):
+            asyncio.run(call)
+    assert ncbi.requests == []
+
+
+def test_an_incomplete_list_says_so(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
+    ncbi.script = [xml.Reply(xml.search(["1", "2"], count=9))]
+    assert asyncio.run(EUtilities(settings_for(ncbi)).search("asthma", 5)).warnings == (
+        "Incomplete: PubMed listed 2 of 5 ids",
+    )
+
+
+def test_spellings_and_links(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    ncbi.spelled, ncbi.links = {"asthmaa": "asthma", "Croup": "croup"}, {"11": "700", "33": "900"}
+    client = EUtilities(settings_for(ncbi))
+
+    async def ask() -> None:
+        assert [await client.spell(t) for t in ("asthmaa", "Croup", "zzz")] == ["asthma", None, None]
+        assert await client.pmcids(["11", "22", "33"]) == {"11": "PMC700", "33": "PMC900"}
+
+    asyncio.run(ask())
+    assert ncbi.asked("elink")[0].all_ids == ("11", "22", "33")  # apart: one link set a record
+
+
+def test_the_state_of_the_database(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
+    body = "<eInfoResult><DbInfo><DbName>pubmed</DbName><Count>37</Count><LastUpdate>2026/11/20</LastUpdate></DbInfo>"
+    ncbi.answer = lambda _: xml.Reply(body + "</eInfoResult>")
+    info = asyncio.run(EUtilities(settings_for(ncbi)).database())
+    assert (info.name, info.count, info.updated) == ("pubmed", 37, "2026/11/20")
 
 
 def test_nobody_there_is_a_typed_error(settings_for: Callable[..., Any], ncbi: Any) -> None:
     settings = settings_for(ncbi, base_url="http://127.0.0.1:9/eutils")
-    with pytest.raises(ServiceError, match="connection failed"):
+    with pytest.raises(ServiceError, match="connection to PubMed failed"):
         asyncio.run(EUtilities(settings, Sleeper()).search("croup", 5))
 
 
@@ -183,27 +189,3 @@ def test_clients_of_two_servers_do_not_mix_and_biopython_keeps_its_own_way(
         Entrez.esearch(db="pubmed", term="theirs", email="a@b.c", api_key="k")
     assert opened[0].startswith("https://eutils.ncbi.nlm.nih.gov/")
     assert [r.parameters["term"] for r in ncbi.requests] == ["croup"]
-
-
-def test_requests_at_once_keep_to_the_limit(ncbi: Any, settings_for: Callable[..., Any]) -> None:
-    client, other = EUtilities(settings_for(ncbi)), EUtilities(settings_for(ncbi))
-
-    async def together() -> None:
-        await asyncio.gather(*(c.search(f"q{n}", 5) for n, c in enumerate([client, other] * 4)))
-
-    started = time.monotonic()
-    asyncio.run(together())
-    assert len(ncbi.requests) == 8
-    assert time.monotonic() - started >= 0.65  # eight starts, seven gaps of a tenth of a second, less jitter
-
-
-def test_the_limiter_spaces_starts_and_holds_when_asked() -> None:
-    now = [0.0]
-    limiter = RateLimiter(3.0, clock=lambda: now[0])
-    assert [round(limiter.reserve(), 3) for _ in range(3)] == [0.0, 0.333, 0.667]
-    limiter.hold(5.0)
-    assert limiter.reserve() == pytest.approx(5.0)
-    now[0] = 60.0
-    assert limiter.reserve() == 0.0
-    assert limiter_for("http://a/", False) is limiter_for("http://a", False)
-    assert limiter_for("http://a", True) is not limiter_for("http://a", False)

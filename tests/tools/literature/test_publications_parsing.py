@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tools.evidence import Status
-from tools.literature.publications import level_of, parse_articles
+from tools.literature.article import Accession, Author, Availability, Correction, MeshHeading, Qualifier
+from tools.literature.failures import EUtilitiesError
+from tools.literature.publications import parse_articles
+from tools.literature.replies import text_of
 
 
 def one(xml: Any, **fields: Any) -> Any:
-    articles = parse_articles(xml.fetch([xml.record("12345678", **fields)]).encode())
-    assert len(articles) == 1
-    return articles[0]
+    records = parse_articles(xml.fetch([xml.record("12345678", **fields)]).encode())
+    assert records.problems == ()
+    assert len(records.articles) == 1
+    return records.articles[0]
 
 
 def test_a_structured_abstract_keeps_its_labels_and_mark_up_does_not_break_words(xml: Any) -> None:
@@ -25,6 +31,11 @@ def test_a_structured_abstract_keeps_its_labels_and_mark_up_does_not_break_words
     article = one(xml, abstract_xml=parts, title="A <trial>")
     assert article.abstract == "BACKGROUND: H2 blockers are old.\nPlain & simple.\nRESULTS: p < 0.05."
     assert article.title == "A <trial>"
+    assert [(p.label, article.abstract[p.start : p.end]) for p in article.parts] == [
+        ("BACKGROUND", "H2 blockers are old."),
+        ("", "Plain & simple."),
+        ("RESULTS", "p < 0.05."),
+    ]
     evidence = article.evidence()
     assert evidence.id == f"pubmed:12345678@0-{len(article.abstract)}"
     assert evidence.text == article.abstract
@@ -41,47 +52,15 @@ def test_a_structured_abstract_keeps_its_labels_and_mark_up_does_not_break_words
         ("<Year>2019</Year><Month>2</Month><Day>5</Day>", "2019-02-05"),
         ("<Year>2019</Year><Season>Winter</Season>", "2019"),
         ("<MedlineDate>2007 Dec-2008 Jan</MedlineDate>", "2007"),
+        ("<Year>2019</Year><Month>13</Month><Day>5</Day>", "2019"),
+        ("<Year>2019</Year><Month>Feb</Month><Day>30</Day>", "2019-02"),
+        ("<Year></Year><Month></Month><Day></Day>", ""),
+        ("<Year>unknown</Year>", ""),
         ("", ""),
     ],
 )
 def test_dates_are_as_precise_as_they_are_known(xml: Any, xml_date: str, date: str) -> None:
     assert one(xml, pub_date=xml_date).date == date
-
-
-@pytest.mark.parametrize(
-    ("types", "level"),
-    [
-        (("Review", "Practice Guideline"), "guideline"),
-        (("Meta-Analysis", "Systematic Review"), "systematic review"),
-        (("Meta-Analysis", "Review"), "meta-analysis"),
-        (("Journal Article", "Randomized Controlled Trial"), "randomised trial"),
-        (("Review",), "review"),
-        (("Observational Study",), "observational study"),
-        (("Case Reports", "Journal Article"), "case report"),
-        (("Letter",), "other"),
-        ((), "other"),
-    ],
-)
-def test_the_level_is_that_of_the_strongest_type(types: tuple[str, ...], level: str) -> None:
-    assert level_of(types) == level
-
-
-@pytest.mark.parametrize(
-    ("types", "references", "status"),
-    [
-        (("Retracted Publication",), (), Status.RETRACTED),
-        (("Journal Article",), ("ErratumIn", "RetractionIn"), Status.RETRACTED),
-        (("Journal Article",), ("ErratumIn", "ExpressionOfConcernIn"), Status.CONCERN),
-        (("Journal Article",), ("ErratumIn",), Status.CORRECTED),
-        (("Preprint",), (), Status.PREPRINT),
-        (("Retraction of Publication",), ("RetractionOf",), Status.OK),
-        (("Journal Article",), ("CommentIn", "Cites"), Status.OK),
-    ],
-)
-def test_the_status_comes_from_types_and_corrections(
-    xml: Any, types: tuple[str, ...], references: tuple[str, ...], status: Status
-) -> None:
-    assert one(xml, types=types, references=references).status is status
 
 
 def test_a_book_chapter_is_read_and_a_record_without_pmid_is_not(xml: Any) -> None:
@@ -91,11 +70,129 @@ def test_a_book_chapter_is_read_and_a_record_without_pmid_is_not(xml: Any) -> No
         '</Abstract><Language>eng</Language><PublicationType UI="D016454">Review</PublicationType></BookDocument>'
         "</PubmedBookArticle>"
     )
-    articles = parse_articles(xml.fetch([xml.record(""), book]).encode())
-    assert [(a.pmid, a.title, a.journal, a.level, a.date) for a in articles] == [
+    records = parse_articles(xml.fetch([xml.record(""), book, "<Other/>"]).encode())
+    assert [(a.pmid, a.title, a.journal, a.level, a.date) for a in records.articles] == [
         ("555", "A gene", "Gene Book", "review", "1999")
+    ]
+    assert [(p.where, p.what) for p in records.problems] == [
+        ("record 1", "It has no PMID."),
+        ("record 3", "Other is no record of PubMed."),
     ]
 
 
 def test_a_record_without_abstract_is_read_and_has_an_empty_one(xml: Any) -> None:
-    assert one(xml, abstract=None).abstract == ""
+    article = one(xml, abstract=None)
+    assert (article.abstract, article.parts, article.availability) == ("", (), Availability.NONE)
+
+
+def test_of_two_versions_the_later_holds_and_deleted_records_are_listed(xml: Any) -> None:
+    first, second = (xml.record("7", title=f"Version {n}").replace('Version="1"', f'Version="{n}"') for n in (1, 2))
+    deleted = '<DeleteCitation><PMID Version="1">8</PMID><PMID Version="1">9</PMID></DeleteCitation>'
+    for order in ([first, second], [second, first]):
+        records = parse_articles(xml.fetch([*order, deleted]).encode())
+        assert [(a.pmid, a.title, a.version) for a in records.articles] == [("7", "Version 2", 2)]
+        assert [a.title for a in records.older] == ["Version 1"]
+        assert records.deleted == ("8", "9")
+
+
+FULL = """<PubmedArticle><MedlineCitation><PMID Version="1">42</PMID>
+<DateCompleted><Year>2021</Year><Month>02</Month><Day>03</Day></DateCompleted>
+<DateRevised><Year>2022</Year><Month>12</Month><Day>31</Day></DateRevised>
+<Article><Journal><ISSN>1234-5678</ISSN><JournalIssue><Volume>12</Volume><Issue>3</Issue><PubDate><Year>2020</Year>
+<Month>Mar</Month></PubDate></JournalIssue><Title>The Journal</Title><ISOAbbreviation>J</ISOAbbreviation></Journal>
+<ArticleTitle>[A trial].</ArticleTitle><Pagination><StartPage>1</StartPage><EndPage>9</EndPage></Pagination>
+<ELocationID EIdType="doi" ValidYN="Y">10.1/x</ELocationID>
+<Abstract><AbstractText Label="AIM" NlmCategory="OBJECTIVE">To see.</AbstractText>
+<CopyrightInformation>Ours.</CopyrightInformation></Abstract>
+<AuthorList><Author><LastName>Ng</LastName><ForeName>Ada B</ForeName><Initials>AB</Initials><Suffix>Jr</Suffix>
+<Identifier Source="ORCID">0000-0001</Identifier></Author><Author><CollectiveName>The Group</CollectiveName></Author>
+</AuthorList><Language>ger</Language><Language>eng</Language>
+<DataBankList><DataBank><DataBankName>ClinicalTrials.gov</DataBankName><AccessionNumberList>
+<AccessionNumber>NCT1</AccessionNumber></AccessionNumberList></DataBank></DataBankList>
+<PublicationTypeList><PublicationType>Journal Article</PublicationType></PublicationTypeList>
+<VernacularTitle>Eine Studie.</VernacularTitle><ArticleDate DateType="Electronic"><Year>2020</Year><Month>01</Month>
+<Day>05</Day></ArticleDate></Article>
+<ChemicalList><Chemical><NameOfSubstance>Dexamethasone</NameOfSubstance></Chemical></ChemicalList>
+<CommentsCorrectionsList><CommentsCorrections RefType="ErratumIn"><RefSource>J. 2021</RefSource><PMID>43</PMID>
+</CommentsCorrections></CommentsCorrectionsList>
+<MeshHeadingList><MeshHeading><DescriptorName UI="D003440" MajorTopicYN="N">Croup</DescriptorName>
+<QualifierName MajorTopicYN="Y">drug therapy</QualifierName></MeshHeading></MeshHeadingList>
+<SupplMeshList><SupplMeshName>Rare disease</SupplMeshName></SupplMeshList>
+<OtherAbstract Type="plain-language-summary" Language="eng"><AbstractText>Plain.</AbstractText></OtherAbstract>
+<KeywordList><Keyword>croup</Keyword><Keyword>child</Keyword></KeywordList></MedlineCitation>
+<PubmedData><History><PubMedPubDate PubStatus="received"><Year>2019</Year><Month>6</Month><Day>1</Day></PubMedPubDate>
+<PubMedPubDate PubStatus="entrez"><Year>2020</Year><Month>1</Month><Day>6</Day><Hour>6</Hour></PubMedPubDate></History>
+<ArticleIdList><ArticleId IdType="pubmed">42</ArticleId><ArticleId IdType="pmc">PMC77</ArticleId></ArticleIdList>
+<ReferenceList><Reference><ArticleIdList><ArticleId IdType="pmc">PMC1</ArticleId><ArticleId IdType="doi">10.9/z
+</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData></PubmedArticle>"""
+
+
+def test_everything_a_record_says_is_kept(xml: Any) -> None:
+    (article,) = parse_articles(xml.fetch([FULL]).encode()).articles
+    assert (article.date, article.electronic, article.entered) == ("2020-03", "2020-01-05", "2020-01-06")
+    assert (article.completed, article.revised) == ("2021-02-03", "2022-12-31")
+    assert article.history == (("received", "2019-06-01"), ("entrez", "2020-01-06"))
+    assert article.mesh == (
+        MeshHeading(name="Croup", id="D003440", major=False, qualifiers=(Qualifier(name="drug therapy", major=True),)),
+    )
+    assert article.authors == (
+        Author(last="Ng", fore="Ada B", initials="AB", suffix="Jr", orcid="0000-0001"),
+        Author(collective="The Group"),
+    )
+    assert article.corrections == (Correction(type="ErratumIn", pmid="43", source="J. 2021"),)
+    assert article.accessions == (Accession(bank="ClinicalTrials.gov", number="NCT1"),)
+    assert (article.doi, article.pmcid) == ("10.1/x", "PMC77")  # its own, not those of a reference
+    assert (article.volume, article.issue, article.pages, article.issn) == ("12", "3", "1-9", "1234-5678")
+    assert (article.iso_abbreviation, article.vernacular_title) == ("J", "Eine Studie.")
+    assert (article.language, article.languages) == ("ger", ("ger", "eng"))
+    assert (article.keywords, article.substances) == (("croup", "child"), ("Dexamethasone",))
+    assert (article.supplementary, article.copyright) == (("Rare disease",), "Ours.")
+    assert [(o.type, o.text) for o in article.other_abstracts] == [("plain-language-summary", "Plain.")]
+    assert [(p.label, p.category) for p in article.parts] == [("AIM", "OBJECTIVE")]
+
+
+@pytest.mark.parametrize(
+    ("mark_up", "text"),
+    [
+        ("4 x 10<sup>9</sup>/L", "4 x 10⁹/L"),
+        ("10<sup>-3</sup> M", "10⁻³ M"),
+        ("CD4<sup>+</sup> and Ca<sup>2+</sup>", "CD4⁺ and Ca2+"),
+        ("25 kg/m<sup>2</sup>", "25 kg/m2"),
+        ("as shown<sup>a</sup>", "as showna"),
+    ],
+)
+def test_an_exponent_never_becomes_a_digit_of_its_number(xml: Any, mark_up: str, text: str) -> None:
+    assert one(xml, abstract_xml=f"<AbstractText>{mark_up}</AbstractText>").abstract == text
+
+
+def test_entities_and_outside_files_are_refused(xml: Any) -> None:
+    from tools.literature.failures import MalformedReply
+
+    for declared in ('<!ENTITY x "y">', '<!ENTITY x SYSTEM "file:///etc/passwd">'):
+        with pytest.raises(MalformedReply, match="damaged"):
+            parse_articles(f"<!DOCTYPE a [{declared}]><PubmedArticleSet>&x;</PubmedArticleSet>".encode())
+
+
+@given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=80)), max_size=6))
+def test_the_parts_of_an_abstract_lie_where_they_say(parts: list[tuple[str, str]]) -> None:
+    from xml.etree.ElementTree import Element, SubElement
+
+    from tools.literature.record_parts import abstract
+
+    element = Element("Abstract")
+    for label, text in parts:
+        SubElement(element, "AbstractText", {"Label": label}).text = text
+    whole, found = abstract(element)
+    said = [text_of(e) for e in element if text_of(e)]
+    assert [whole[p.start : p.end] for p in found] == said
+    assert whole.count("\n") == max(0, len(said) - 1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(cut=st.integers(0, 4000), at=st.integers(0, 4000), byte=st.integers(0, 255))
+def test_a_damaged_answer_is_a_typed_failure_or_its_records(xml: Any, cut: int, at: int, byte: int) -> None:
+    body = bytearray(xml.fetch([FULL]).encode())
+    body[at % len(body)] = byte
+    with contextlib.suppress(EUtilitiesError):  # any other error is one
+        records = parse_articles(bytes(body[: len(body) - cut]))
+        assert len(records.articles) + len(records.problems) + len(records.deleted) == 1

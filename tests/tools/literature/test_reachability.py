@@ -24,8 +24,8 @@ def test_a_server_that_answers_can_be_reached_and_is_asked_once(ncbi: Any, monke
     assert asked == ["einfo"]
 
 
-def test_an_error_page_is_an_answer_too(ncbi: Any) -> None:
-    ncbi.answer = lambda _: type("R", (), {"body": "", "status": 503, "kind": "", "headers": {}, "cut": 0, "pause": 0})
+def test_an_error_page_is_an_answer_too(ncbi: Any, xml: Any) -> None:
+    ncbi.answer = lambda _: xml.Reply("", status=503)
     assert asyncio.run(Reachability(ncbi.url).check())
 
 

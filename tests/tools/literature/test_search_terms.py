@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.library.collection import WORD
+from tools.library.search import WORD
 from tools.library.monograph import read_monograph
 from tools.literature.terms import MAX_TERMS, MAX_WORDS, Vocabulary, clean_terms, extract_terms
 

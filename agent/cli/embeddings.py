@@ -1,0 +1,123 @@
+"""`anamnesis embeddings`: NCBI's published vectors of PubMed, imported into an index of this machine."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.cli.render import progress_console
+from agent.sessions import Home
+from agent.settings import Settings, load_settings, silence_telemetry
+from prompts.errors import InputError
+from tools.encoders import load_encoder
+from tools.encoders_on_disk import MedCPTEncoder
+from tools.indexes.compressed.build import work_folder
+from tools.indexes.compressed.plan import BuildSettings
+from tools.indexes.generations import MANIFEST
+from tools.indexes.large import LargeIndex, read_large_manifest
+from tools.literature.medcpt.published import Published, check_same_space, look
+
+SECONDS_BETWEEN = 2.0  # ours: lines of progress
+
+
+def import_vectors(folder: Path, *, encoder: str, afresh: bool, quiet: bool, memory: float, recall: float) -> None:
+    """Import a folder; a second call goes on where the first was stopped.
+
+    Args:
+        encoder: name of the vector space; "" takes the MedCPT of the settings and checks it against the vectors.
+        afresh: forget an unfinished import. memory: gigabytes that serving may touch. recall: the recall@10 asked.
+    """
+    settings = load_settings()
+    silence_telemetry(settings)
+    target = index_folder(Home(settings.home).prepare())
+    published = look(folder)
+    name = encoder or _checked_encoder(settings, published)
+    if afresh:
+        shutil.rmtree(work_folder(target), ignore_errors=True)
+    index = LargeIndex.build(
+        target,
+        published.blocks(),
+        encoder=name,
+        dimension=published.dimension,
+        source=published.source,
+        settings=BuildSettings(memory_budget=int(memory * 2**30), recall=recall),
+        progress=None if quiet else Progress(_say),
+        total=published.rows,
+    )
+    sys.stdout.write(_described(index))
+
+
+def show_status(*, as_json: bool, verify: bool) -> None:
+    """Print what is there; with ``verify`` every byte is read and compared."""
+    settings = load_settings()
+    target = index_folder(Home(settings.home))
+    unfinished = work_folder(target).is_dir()
+    if not (target / MANIFEST).is_file():
+        state = "An import was stopped: run it again to go on." if unfinished else "No vectors were imported."
+        sys.stdout.write("{}\n" if as_json else f"{state}\n")
+        return
+    manifest = read_large_manifest(target, (target / MANIFEST).read_bytes())
+    index = LargeIndex.open(target, manifest.encoder, manifest.dimension)
+    if verify:
+        index.verify()
+    if as_json:
+        sys.stdout.write(manifest.model_dump_json(indent=2) + "\n")
+        return
+    sys.stdout.write(_described(index) + ("Every file is as it was built.\n" if verify else ""))
+    if unfinished:
+        sys.stdout.write("A newer import was stopped: run it again to go on.\n")
+
+
+def index_folder(home: Home) -> Path:
+    """Where the index of PubMed's vectors lies."""
+    return home.indexes / "pubmed-vectors"
+
+
+class Progress:
+    """Prints a step when it begins, and then every few seconds."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._step, self._at = say, "", 0.0
+
+    def __call__(self, step: str, done: int, of: int) -> None:
+        """One more piece of a step is done."""
+        if step == self._step and done < of and time.monotonic() - self._at < SECONDS_BETWEEN:
+            return
+        self._step, self._at = step, time.monotonic()
+        told = f"{step}: {done:,} of {of:,}" if of > 1 else step
+        self._say(told)
+
+
+def _say(line: str) -> None:
+    progress_console().print(line, markup=False)
+
+
+def _checked_encoder(settings: Settings, published: Published) -> str:
+    encoder = load_encoder(settings.encoder) if settings.encoder.startswith("medcpt") else None
+    if not isinstance(encoder, MedCPTEncoder):
+        raise InputError(
+            "These vectors are MedCPT's, and no MedCPT is set.",
+            "Set ANAMNESIS_ENCODER=medcpt:QUERY,ARTICLE to search them, or name their encoder with --encoder.",
+        )
+    cosine = check_same_space(published, encoder)
+    told = "not checked: there is no pubmed_chunk_N.json" if cosine is None else f"checked, cosine {cosine:.3f}"
+    _say(f"encoder {encoder.name}: {told}")
+    return encoder.name
+
+
+def _described(index: LargeIndex) -> str:
+    m, measured = index.manifest, index.manifest.measured
+    lines = [
+        f"{len(index):,} vectors of {m.dimension} dimensions, {m.encoder}, built {m.built[:10]}",
+        f"type {m.kind}: {m.kept} dimensions kept, {m.nprobe} of {m.nlist} lists searched, {m.candidates} scored again",
+        f"recall@10 {measured.recall:.3f} (asked {measured.target:.2f}; {measured.queries} {measured.of})",
+        f"{measured.p50_ms:.1f} ms a query (p95 {measured.p95_ms:.1f}), {m.bytes_a_vector:.0f} bytes a vector on disk",
+    ]
+    if measured.recall < measured.target:
+        lines.append("The recall asked was not reached: give more memory (--memory), so that the codes are finer.")
+    if index.fresh:
+        lines.append(f"{index.fresh:,} rows were added or replaced since")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,145 @@
+"""`anamnesis library`: a user's own documents."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from agent.assembly import open_encoder
+from agent.cli.render import console, progress_console
+from agent.sessions import Home
+from agent.settings import load_settings, silence_telemetry
+from tools.evidence import Status
+from tools.library.adding import Progress, add
+from tools.library.checking import check
+from tools.library.removing import rebuild as embed_again
+from tools.library.removing import remove
+from tools.library.report import AddReport
+from tools.library.shelf import Shelf, shelf_file
+
+NONE_YET = "There are no documents of your own yet; `anamnesis library add PATH` adds some."
+DAMAGED = 3  # the exit code of damaged data, as everywhere (prompts/errors.py)
+
+
+def add_paths(paths: list[Path], *, as_json: bool, quiet: bool) -> int:
+    """Add files and folders and print the report; returns 0, 1 when something failed, 2 when nothing could be read."""
+    with _shelf() as shelf, _bar(show=not quiet) as progress:
+        report = add(shelf, paths, progress)
+    _print_json(_as_data(report)) if as_json else _print_report(report)
+    return report.exit_code
+
+
+def list_documents(*, as_json: bool) -> None:
+    """Print the documents."""
+    if not _exists():
+        _print_json([]) if as_json else console().print(NONE_YET, markup=False)
+        return
+    with _shelf() as shelf:
+        documents = shelf.documents()
+    if as_json:
+        _print_json([d.model_dump() for d in documents])
+        return
+    table = _table("Id", "Title", "What", "Files")
+    for d in documents:
+        what = ", ".join(part for part in (d.kind, d.date, d.status.upper() if d.status != Status.OK else "") if part)
+        table.add_row(*(escape(cell) for cell in (d.id, d.title, what, "\n".join(d.files))))
+    console().print(table)
+    console().print(f"{len(documents)} documents", markup=False)
+
+
+def remove_names(names: list[str], *, as_json: bool) -> None:
+    """Remove documents by id or by the path that gave them; unknown names are a mistake, and nothing is removed."""
+    with _shelf() as shelf:
+        gone = remove(shelf, names)
+    if as_json:
+        _print_json({"removed": gone})
+    else:
+        console().print(f"{len(gone)} documents removed: {', '.join(gone)}" if gone else "Removed.", markup=False)
+
+
+def check_library(*, rebuild: bool, as_json: bool) -> int:
+    """Examine the library, after embedding it again when asked; returns 0 when all is well, 3 otherwise."""
+    if not _exists():
+        _print_json([]) if as_json else console().print(NONE_YET, markup=False)
+        return 0
+    with _shelf(check_encoder=False) as shelf:
+        if rebuild:
+            with _bar(show=True) as progress:
+                embed_again(shelf, progress)
+        found = check(shelf)
+    if as_json:
+        _print_json([line.model_dump() for line in found])
+    else:
+        for line in found:
+            console().print("[green]ok  [/]" if line.ok else "[red]FAIL[/]", end=" ")
+            console().print(f"{line.name}: {line.found} {line.advice}".rstrip(), markup=False)
+    return 0 if all(line.ok for line in found) else DAMAGED
+
+
+@contextlib.contextmanager
+def _shelf(*, check_encoder: bool = True) -> Iterator[Shelf]:
+    settings = load_settings()
+    silence_telemetry(settings)
+    home = Home(settings.home).prepare()
+    with contextlib.closing(open_encoder(settings, home)) as encoder:
+        shelf = Shelf(home.library, encoder, check_encoder=check_encoder)
+        try:
+            yield shelf
+        finally:
+            shelf.close()
+
+
+def _exists() -> bool:
+    return shelf_file(Home(load_settings().home).library).exists()
+
+
+@contextlib.contextmanager
+def _bar(*, show: bool) -> Iterator[Progress | None]:
+    """A progress bar on standard error: files, and the documents stored so far."""
+    if not show:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.fields[documents]} documents"),
+    )  # fmt: skip
+    with Progress(*columns, console=progress_console(), transient=True) as bar:
+        task = bar.add_task("files", total=None, documents=0)
+        yield lambda done, total, documents: bar.update(task, completed=done, total=total, documents=documents)
+
+
+def _print_report(report: AddReport) -> None:
+    out = console()
+    if report.wrong:
+        table = _table("File", "Outcome", "Documents", "What is wrong", "What to do")
+        for row in report.wrong:
+            cells = (row.path, row.outcome.value, str(row.documents), row.reason, row.advice)
+            table.add_row(*(escape(cell) for cell in cells))
+        out.print(table)
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.counts.items()))
+    documents = sum(row.documents for row in report.rows)
+    out.print(f"{len(report.rows)} files: {counts}. They hold {documents} documents.", markup=False)
+
+
+def _as_data(report: AddReport) -> dict[str, Any]:
+    return {"files": [row.model_dump(mode="json") for row in report.rows], "counts": dict(report.counts)}
+
+
+def _table(*columns: str) -> Table:
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")  # an id or a path that is cut short is of no use
+    return table
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

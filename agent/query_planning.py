@@ -1,0 +1,85 @@
+"""The query planner of this configuration: by a language model when one is named, else by rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from agent.settings import Settings
+from prompts.errors import InputError
+from prompts.language_model import LanguageModel
+from tools.encoders import Encoder
+from tools.icd10 import load_icd10
+from tools.knowledge_graph.schema import Graph
+from tools.library.contract import SearchableLibrary
+from tools.literature.adapt_e.by_model import QueryPlannerByModel
+from tools.literature.adapt_e.contract import QueryPlanner
+from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
+from tools.literature.client import EUtilities, PubMed
+from tools.literature.live import LiveResult, search_pubmed
+from tools.literature.strategy import Source
+from tools.literature.vocabulary import Collection, CountedWords, Vocabulary, technical_words
+from tools.mirror.engine import Mirror
+
+
+def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> Vocabulary:
+    """The words that are known to be medical: of the published library, the graph's names and the ICD-10 table."""
+    names = [name for d in graph.diseases for name in (d.name, *d.aliases)]
+    names += [f.name for f in graph.findings]
+    names += load_icd10(icd10).names()
+    return Vocabulary(**library.public_words._asdict(), words=technical_words(names))
+
+
+def query_planner(
+    settings: Settings,
+    vocabulary: Vocabulary,
+    other_names: OtherNames | None = None,
+    *,
+    collection: Collection | None = None,
+) -> QueryPlanner:
+    """The planner; with ``collection`` it also knows the words of the collection that is searched."""
+    known = vocabulary if collection is None else replace(vocabulary, collection=collection)
+    local = QueryPlannerLocal(known, other_names=other_names)
+    model = settings.language_model
+    return local if model is None else QueryPlannerByModel(LanguageModel(model), local, known)
+
+
+class OpenSearch:
+    """The literature search of a configuration, without a library and without a turn.
+
+    Args:
+        mirror: folder of a local mirror to search in this process; None for the E-utilities of the settings.
+
+    Attributes:
+        pubmed: what is searched. source: its name in a strategy.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        encoder: Encoder,
+        vocabulary: Vocabulary,
+        other_names: OtherNames,
+        mirror: Path | None = None,
+    ) -> None:
+        self._encoder, self._enough = encoder, settings.literature.enough
+        collection: Collection | None = None
+        self.pubmed: PubMed
+        if mirror is None:
+            self.pubmed = EUtilities(settings.literature)
+            self.source = Source(kind="pubmed", name=settings.literature.base_url)
+        else:
+            opened = Mirror.open(mirror)
+            self.pubmed, held = opened, opened.manifest()
+            self.source = Source(kind="mirror", name=mirror.resolve().name, date=held.newest_entered)
+            collection = CountedWords(lambda word: opened.find(f'"{word}"[tiab]', 1).count, held.records)
+        self.planner = query_planner(settings, vocabulary, other_names, collection=collection)
+
+    async def search(self, text: str, *, case: bool) -> LiveResult:
+        """Plan, climb and fuse. Raises InputError when the text has no terms that may be sent, ServiceError."""
+        plan = await self.planner.plan(text, case=case)
+        if not plan.expressions:
+            raise InputError("The text gives no search terms that may be sent.", "Name the illness or the treatment.")
+        return await search_pubmed(
+            self.pubmed, plan, text, self._encoder, self.source, enough=self._enough, tool="search"
+        )

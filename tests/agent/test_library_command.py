@@ -1,0 +1,102 @@
+"""`anamnesis library` as a user runs it, and a question that a user's document answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agent.agent import Agent
+from agent.cli.app import app
+from agent.settings import Settings
+from prompts.errors import InputError
+from tools.evidence import verify_citation
+
+NOTE = """# Zelnorine in hereditary kelvar fever
+
+## Treatment
+
+Zelnorine 40 mg once daily prevents attacks of hereditary kelvar fever. It should be taken with food.
+
+## Warnings
+
+Zelnorine must not be taken in pregnancy, because it harms the unborn child.
+"""
+QUESTION = "Does zelnorine prevent attacks of hereditary kelvar fever?"
+
+
+@pytest.fixture
+def home(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    shutil.copytree(built_home, home, ignore=shutil.ignore_patterns("*.sqlite*", "locks"))
+    shutil.copytree(built_home / "cache", home / "cache", dirs_exist_ok=True)
+    monkeypatch.setenv("ANAMNESIS_HOME", str(home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    return home
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Path:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "zelnorine.md").write_text(NOTE)
+    (folder / "broken.pdf").write_bytes(b"\x00 no pdf")
+    return folder
+
+
+def library(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["library", *map(str, arguments)])
+
+
+def test_a_document_is_added_listed_checked_and_removed(home: Path, papers: Path) -> None:
+    assert "no documents of your own yet" in library("list").stdout
+    added = library("add", papers)
+    assert added.exit_code == 1
+    assert "broken.pdf" in added.stdout.replace("\n", "")
+    assert "1 added, 1 failed" in added.stdout
+    again = library("add", "--json", "--quiet", papers / "zelnorine.md")
+    assert (again.exit_code, json.loads(again.stdout)["counts"]) == (0, {"unchanged": 1})
+    assert library("add", "-q", papers / "broken.pdf").exit_code == 2
+    listed = json.loads(library("list", "--json").stdout)
+    assert [d["title"] for d in listed] == ["Zelnorine in hereditary kelvar fever"]
+    assert listed[0]["files"] == [str(papers / "zelnorine.md")]
+    assert listed[0]["id"] in library("list").stdout.replace("\n", "") or "zelnorine" in library("list").stdout
+    assert library("check").exit_code == library("check", "--rebuild").exit_code == 0
+    assert isinstance(library("remove", listed[0]["id"] + "x").exception, InputError)
+    assert json.loads(library("remove", "--json", listed[0]["id"]).stdout) == {"removed": [listed[0]["id"]]}
+    assert json.loads(library("list", "--json").stdout) == []
+    assert (home / "library").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_user_s_document_is_cited_until_it_is_removed(home: Path, papers: Path) -> None:
+    with Agent(Settings(home=home)) as agent:
+        before = agent.ask(QUESTION)
+        assert not [c for s in before.statements for c in s.citations if c.evidence_id.startswith("own:")]
+        library("add", "-q", papers)
+        answer = agent.ask(QUESTION)  # a running agent finds it at its next turn
+        known = {e.id: e for e in answer.evidence}
+        first = answer.statements[0].citations[0]
+        assert first.quote == "Zelnorine 40 mg once daily prevents attacks of hereditary kelvar fever."
+        assert verify_citation(first, known[first.evidence_id])
+        assert known[first.evidence_id].title == "Zelnorine in hereditary kelvar fever"
+        assert first.evidence_id.startswith("own:zelnorine-")
+        assert answer.choice is not None
+        assert answer.choice.label == "yes"
+        library("remove", papers)
+        after = agent.ask(QUESTION)
+    assert "Zelnorine 40 mg" not in after.text
+    assert not [c for s in after.statements for c in s.citations if c.evidence_id.startswith("own:")]
+
+
+def test_setup_afresh_keeps_the_user_s_documents(home: Path, papers: Path) -> None:
+    library("add", "-q", papers)
+    assert CliRunner().invoke(app, ["setup", "--rebuild"]).exit_code == 0
+    assert [d["title"] for d in json.loads(library("list", "--json").stdout)] == [
+        "Zelnorine in hereditary kelvar fever"
+    ]
+    assert library("check").exit_code == 0
+    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert next(c for c in found["checks"] if c["name"] == "user library")["found"].startswith("1 documents")

@@ -1,0 +1,162 @@
+"""Kept answers: by age, bounded, never a secret, and a damaged one costs a request and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.settings import Settings
+from tools.literature.cache import DAY, FILE, AnswerCache
+from tools.literature.client import EUtilities
+
+MB = 2**20
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_an_answer_is_used_until_it_is_too_old_and_outlives_the_process(tmp_path: Path, clock: Clock) -> None:
+    cache = AnswerCache(tmp_path, MB, clock)
+    cache.put("record", {"1": b"one", "2": b"two"})
+    cache.close()
+    clock.now += 6.9 * DAY
+    again = AnswerCache(tmp_path, MB, clock)
+    assert again.get("record", ["1", "2", "3"], 7) == {"1": b"one", "2": b"two"}
+    assert again.get("search", ["1"], 7) == {}
+    clock.now += 0.2 * DAY
+    assert again.get("record", ["1"], 7) == {}
+    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
+    clock.now -= 400 * DAY  # a clock that was set back does not make it young
+    assert again.get("record", ["1"], 7) == {}
+
+
+def test_the_longest_unused_go_first_when_there_is_no_more_room(tmp_path: Path, clock: Clock) -> None:
+    import random
+
+    cache = AnswerCache(tmp_path, 100_000, clock)
+    for n in range(100):
+        clock.now += 1
+        cache.put("record", {str(n): random.Random(n).randbytes(5_000)})  # noqa: S311 - not to be compressed
+        cache.get("record", ["0"], 1)
+    kept = cache.get("record", [str(n) for n in range(100)], 1)
+    assert {"0", "99"} <= kept.keys()
+    assert "1" not in kept
+    assert sum(map(len, kept.values())) < 100_000 + 32 * 5_000  # the size is looked at every 32 writes
+
+
+def test_a_damaged_answer_is_dropped_and_the_others_stay(tmp_path: Path, clock: Clock) -> None:
+    cache = AnswerCache(tmp_path, MB, clock)
+    cache.put("record", {"1": b"one" * 50, "2": b"two" * 50})
+    cache.close()
+    db = sqlite3.connect(tmp_path / FILE)
+    with db:
+        db.execute("update answers set value = zeroblob(20) where rowid = 1")
+    db.close()
+    again = AnswerCache(tmp_path, MB, clock)
+    assert len(again.get("record", ["1", "2"], 7)) == 1
+    assert again.get("record", ["1", "2"], 7) in ({"1": b"one" * 50}, {"2": b"two" * 50})
+
+
+@pytest.mark.parametrize("bytes_", [b"no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
+def test_a_damaged_file_is_replaced(bytes_: bytes, tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / FILE).write_bytes(bytes_)
+    cache = AnswerCache(tmp_path, MB, clock)
+    for _ in range(2):  # the first use finds the damage, the next one has a new file
+        cache.put("record", {"1": b"one"})
+    assert cache.get("record", ["1"], 7) == {"1": b"one"}
+
+
+def test_a_folder_that_cannot_be_used_costs_nothing_but_the_answers(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    cache = AnswerCache(tmp_path / "file" / "below", MB)
+    cache.put("record", {"1": b"one"})
+    assert cache.get("record", ["1"], 7) == {}
+
+
+def test_many_threads_share_it(tmp_path: Path) -> None:
+    cache, other = AnswerCache(tmp_path, MB), AnswerCache(tmp_path, MB)
+
+    def work(n: int) -> None:
+        for m in range(20):
+            (cache, other)[m % 2].put("record", {f"{n}.{m}": b"x"})
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cache.get("record", [f"{n}.{m}" for n in range(4) for m in range(20)], 7)) == 80
+
+
+def test_the_client_keeps_searches_and_records_on_disk_without_key_and_email(
+    tmp_path: Path, ncbi: Any, settings_for: Callable[..., Any], xml: Any
+) -> None:
+    ncbi.found, ncbi.records = {"croup": ["1", "2"]}, {p: xml.record(p, title=f"Title {p}") for p in "123"}
+    settings = settings_for(ncbi, cache_folder=tmp_path)
+
+    async def ask(pmids: list[str]) -> list[str]:
+        client = EUtilities(settings)
+        assert (await client.search("croup", 5)).ids == ("1", "2")
+        return [a.title for a in await client.fetch(pmids)]
+
+    assert asyncio.run(ask(["1", "2"])) == ["Title 1", "Title 2"]
+    assert asyncio.run(ask(["2", "3", "1"])) == ["Title 2", "Title 3", "Title 1"]
+    assert [r.utility for r in ncbi.requests] == ["esearch", "efetch", "efetch"]
+    assert ncbi.requests[-1].parameters["id"] == "3"
+    asyncio.run(EUtilities(settings).search("croup", 5, fresh=True))
+    assert len(ncbi.asked("esearch")) == 2
+    kept = b"".join(p.read_bytes() for p in tmp_path.iterdir())
+    assert b"secret-key" not in kept
+    assert b"me@example.org" not in kept
+
+
+def test_a_kept_record_that_is_no_record_is_fetched_again(
+    tmp_path: Path, ncbi: Any, settings_for: Callable[..., Any], xml: Any
+) -> None:
+    ncbi.found, ncbi.records = {"croup": ["1"]}, {"1": xml.record("1")}
+    settings = settings_for(ncbi, cache_folder=tmp_path)
+    asyncio.run(EUtilities(settings).fetch(["1"]))
+    asyncio.run(EUtilities(settings).search("croup", 5))
+    import zlib
+
+    db = sqlite3.connect(tmp_path / FILE)
+    with db:
+        db.execute("update answers set value = ?", (zlib.compress(b"<html/>"),))
+    db.close()
+    assert [a.pmid for a in asyncio.run(EUtilities(settings).fetch(["1"]))] == ["1"]
+    assert asyncio.run(EUtilities(settings).search("croup", 5)).ids == ("1",)
+    assert len(ncbi.requests) == 4
+
+
+def test_a_server_does_not_answer_for_another(tmp_path: Path, ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    ncbi.found = {"croup": ["1"]}
+    asyncio.run(EUtilities(settings_for(ncbi, cache_folder=tmp_path)).search("croup", 5))
+    elsewhere = settings_for(ncbi, cache_folder=tmp_path, base_url=f"{ncbi.url}/")
+    assert asyncio.run(EUtilities(elsewhere).search("croup", 5)).ids == ("1",)  # the same server
+    ncbi.found = {"croup": ["2"]}
+    mirror = settings_for(ncbi, cache_folder=tmp_path, base_url=ncbi.url.replace("/entrez", "/mirror"))
+    assert asyncio.run(EUtilities(mirror).search("croup", 5)).ids == ("2",)
+
+
+def test_the_settings_put_it_below_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__DEPTH", "3")
+    settings = Settings(home=tmp_path)
+    assert settings.literature.cache_folder == tmp_path / "cache" / "eutils"
+    assert settings.literature.depth == 3
+    assert not (tmp_path / "cache").exists()

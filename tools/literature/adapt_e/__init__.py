@@ -1,0 +1,1 @@
+"""Adapt-E: a question or a narrative becomes a typed search plan with Boolean rungs (CoMeta)."""

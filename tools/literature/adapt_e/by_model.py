@@ -1,0 +1,106 @@
+"""The model's planner: the same plan, its terms named by a language model (CoMeta, Adapt-E).
+
+The model sees the text. What it names passes the same sieve as everything else before it leaves for PubMed, and the
+rungs are built and linted by the same rules. When the model fails, the local planner plans, and a notice says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from prompts.errors import ServiceError
+from prompts.language_model import LanguageModel
+from prompts.query_plan import QueryPlanReply, TermReply
+from tools.contract import Notice, Severity
+from tools.literature.adapt_e.contract import (
+    DateRange,
+    Group,
+    Intent,
+    PlannedTerm,
+    QueryPlanner,
+    SearchPlan,
+    pico_of,
+)
+from tools.literature.adapt_e.entries import entry_of
+from tools.literature.adapt_e.expressions import expressions
+from tools.literature.adapt_e.local import SYNONYMS
+from tools.literature.terms import MAX_TERMS, clean_terms
+from tools.literature.vocabulary import Vocabulary
+
+
+class QueryPlannerByModel:
+    """Plans by a language model.
+
+    Args:
+        model: who names the terms.
+        local: who plans when the model fails, or when the terms are named already.
+        vocabulary: what is known of words, for the sieve.
+    """
+
+    def __init__(self, model: LanguageModel, local: QueryPlanner, vocabulary: Vocabulary) -> None:
+        self._model, self._local, self._vocabulary = model, local, vocabulary
+
+    async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
+        """The plan of a text; see `QueryPlanner`."""
+        if terms:
+            return await self._local.plan(text, case=case, terms=terms)
+        try:
+            reply, _ = await self._model.structured("query_plan", QueryPlanReply, question=text)
+        except ServiceError as error:
+            return await self._fallen_back(text, error.what, case=case)
+        planned = self._planned(reply.terms)
+        if not planned:
+            return await self._fallen_back(text, "None of the model's terms may be sent.", case=case)
+        dates = _dates(reply)
+        rungs, rejected = expressions(planned, dates)
+        return SearchPlan(
+            terms=tuple(planned),
+            intent=Intent(reply.intent),
+            pico=pico_of(planned),
+            dates=dates,
+            expressions=tuple(rungs),
+            rejected=tuple(rejected),
+            planner=self._model.name,
+        )
+
+    async def _fallen_back(self, text: str, what: str, *, case: bool) -> SearchPlan:
+        plan = await self._local.plan(text, case=case)
+        notice = Notice(
+            code="search_planned_locally", text=f"{what} The search was planned by rules.", severity=Severity.WARNING
+        )
+        return plan.model_copy(update={"notices": (*plan.notices, notice)})
+
+    def _planned(self, named: Sequence[TermReply]) -> list[PlannedTerm]:
+        """The terms that pass the sieve, as strictly as a case's: the model may have copied from one."""
+        planned: dict[str, PlannedTerm] = {}
+        for place, item in enumerate(named):
+            for term in self._clean([item.text])[:1]:
+                entry = entry_of(term)
+                others = [s for s in self._clean(item.synonyms) if s.lower() != term.lower()]
+                planned.setdefault(
+                    term.lower(),
+                    PlannedTerm(
+                        text=term,
+                        group=Group(item.group),
+                        synonyms=tuple((*(entry.also if entry else ()), *others)[:SYNONYMS]),
+                        broader=next(iter(self._clean([item.broader])), "") if item.broader else "",
+                        mesh=entry.mesh if entry else "",  # a heading that a model typed is not trusted
+                        weight=float(len(named) - place),
+                    ),
+                )
+        return list(planned.values())[:MAX_TERMS]
+
+    def _clean(self, terms: Sequence[str]) -> list[str]:
+        return [t.text for t in clean_terms(terms, self._vocabulary, case=True)]
+
+
+def _dates(reply: QueryPlanReply) -> DateRange | None:
+    first, last = reply.since, reply.until
+    if first is None and last is None:
+        return None
+    if first is not None and last is not None and first > last:
+        first, last = last, first
+    return DateRange(
+        since=date(first, 1, 1) if first else None, until=date(last, 12, 31) if last else None, because="the model"
+    )

@@ -1,0 +1,119 @@
+"""The rungs of a plan: strict, then abstraction one step at a time, then relaxed (CoMeta, Adapt-E).
+
+Every rung asks for less than the one before. How many there are is ours; CoMeta names the three kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from tools.contract import unique
+from tools.literature.adapt_e.contract import DateRange, Expression, PlannedTerm, Rejected, RungName
+from tools.literature.adapt_e.lint import lint, mended
+from tools.literature.adapt_e.spellings import spellings
+
+STRICT_TERMS = 4  # ours: terms that the strict rung asks for together
+RELAXED_TERMS = 4  # ours: terms of which the relaxed rung asks for any two: six pairs
+FORMS = 8  # ours: forms of a term that are asked for beside each other, so that a query stays readable
+OPEN_END = "3000"  # code: PubMed's own way to write an open end of a date range
+UNSAFE = re.compile(r"[\"\[\]()*:~]")  # what has a meaning in PubMed's syntax
+
+
+def expressions(terms: Sequence[PlannedTerm], dates: DateRange | None) -> tuple[list[Expression], list[Rejected]]:
+    """The linted rungs for some terms, the most telling first, and what the lint mended or left out."""
+    kept: list[Expression] = []
+    rejected: list[Rejected] = []
+    for rung in _rungs([t for t in terms if _clean(t.text)], dates):
+        good, remark = checked(rung)
+        if remark is not None:
+            rejected.append(remark)
+        if good is not None and all(good.query != k.query for k in kept):
+            kept.append(good)
+    return kept, rejected
+
+
+def checked(rung: Expression) -> tuple[Expression | None, Rejected | None]:
+    """A rung that can be sent: as it is, mended, or None; with the remark when it was not good as it was."""
+    verdict = lint(rung.query)
+    if verdict.good:
+        return rung, None
+    reason = "; ".join(verdict.remarks)
+    instead = mended(rung.query)
+    remark = Rejected(query=rung.query, reason=reason, mended=instead or "")
+    return (rung.model_copy(update={"query": instead}) if instead else None), remark
+
+
+def _rungs(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
+    if not terms:
+        return
+    strict = terms[:STRICT_TERMS]
+    names = _named(strict)
+    yield _expression(RungName.STRICT, [any_form(t) for t in strict], dates, f"all of {names}, in title or abstract")
+    for size in range(len(strict) - 1, 1, -1):
+        dropped = strict[size].text
+        forms = [any_form(t) for t in strict[:size]]
+        yield _expression(RungName.ABSTRACTION, forms, dates, f"without “{dropped}”, the least telling left")
+    pair = strict[:2]
+    opened = [in_words(t) for t in pair]
+    if opened != [any_form(t) for t in pair]:
+        yield _expression(RungName.ABSTRACTION, opened, dates, f"words and classes of {_named(pair)}, in any order")
+    yield from _relaxed(terms[:RELAXED_TERMS], dates)
+
+
+def _relaxed(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
+    loose = [in_words(t) for t in terms]
+    pairs = [f"({a} AND {b})" for a, b in combinations(loose, 2)]
+    if len(pairs) > 1:
+        yield _expression(RungName.RELAXED, [" OR ".join(pairs)], dates, f"any two of {_named(terms)}")
+    yield _expression(RungName.RELAXED, [loose[0]], dates, f"“{terms[0].text}” alone, the most telling")
+    if len(terms) > 1:
+        yield _expression(RungName.RELAXED, [" OR ".join(loose)], dates, f"any one of {_named(terms)}")
+    words = unique([w for t in terms for w in t.text.split() if len(w) > 2 and _clean(w)])
+    yield _expression(RungName.RELAXED, [" OR ".join(f'"{_clean(w)}"' for w in words)], dates, "any of their words")
+
+
+def any_form(term: PlannedTerm) -> str:
+    """The term, its spellings, its synonyms and its MeSH heading, any of them."""
+    names = unique([form for name in (term.text, *term.synonyms) for form in spellings(_clean(name)) if form])
+    parts = [f'"{name}"[tiab]' for name in names[:FORMS]]
+    if term.mesh:
+        parts.append(f'"{term.mesh}"[mh]')
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+
+
+def in_words(term: PlannedTerm) -> str:
+    """The term with its words in any order, or a synonym, or its class; tags are left to PubMed's own mapping."""
+    words = [w for w in _clean(term.text).split() if w]
+    parts = [" AND ".join(_word(w) for w in words)]
+    parts += [f'"{_clean(name)}"' for name in (*term.synonyms, term.broader) if _clean(name)]
+    if len(words) > 1 and len(parts) > 1:
+        parts[0] = f"({parts[0]})"
+    return parts[0] if len(parts) == 1 and len(words) == 1 else f"({' OR '.join(parts)})"
+
+
+def _word(word: str) -> str:
+    forms = [f'"{w}"' for w in spellings(word)[:4]]
+    return forms[0] if len(forms) == 1 else f"({' OR '.join(forms)})"
+
+
+def _expression(rung: RungName, parts: Sequence[str], dates: DateRange | None, why: str) -> Expression:
+    query = " AND ".join(parts)
+    if dates is not None:
+        query = f"({query}) AND {_range(dates)}"
+    return Expression(rung=rung, query=query, why=why)
+
+
+def _range(dates: DateRange) -> str:
+    since = f"{dates.since:%Y/%m/%d}" if dates.since else "1781"
+    until = f"{dates.until:%Y/%m/%d}" if dates.until else OPEN_END
+    return f"{since}:{until}[dp]"
+
+
+def _named(terms: Sequence[PlannedTerm]) -> str:
+    return ", ".join(f"“{t.text}”" for t in terms)
+
+
+def _clean(text: str) -> str:
+    return " ".join(UNSAFE.sub(" ", text).split()).strip("-'’ ")

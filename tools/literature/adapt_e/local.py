@@ -1,0 +1,137 @@
+"""The local planner: terms, groups, intent, dates and rungs by rules, without any service (CoMeta, Adapt-E)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+
+from tools.contract import unique
+from tools.literature.adapt_e.contract import (
+    Correction,
+    Group,
+    PlannedTerm,
+    SearchPlan,
+    Speller,
+    pico_of,
+)
+from tools.literature.adapt_e.dates import date_constraint
+from tools.literature.adapt_e.entries import entry_of, in_medical_words
+from tools.literature.adapt_e.expressions import expressions
+from tools.literature.adapt_e.intent import group_of, intent_of
+from tools.literature.adapt_e.spelling import VocabularySpeller
+from tools.literature.focus import asking
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct
+from tools.literature.vocabulary import Vocabulary
+from tools.literature.word_lists import ABBREVIATIONS
+from tools.medicines.names import medicines_in
+
+SYNONYMS = 4  # ours: other names asked for beside a term
+WEAK = 0.3  # ours: a phrase below this share of the best one's weight is talk around it
+
+OtherNames = Callable[[str], Mapping[str, tuple[str, ...]]]
+
+
+class QueryPlannerLocal:
+    """Plans by rules.
+
+    Args:
+        vocabulary: what is known of words.
+        speller: who mends spellings; None for the words that are known here.
+        other_names: names found in a text with other names of the same thing, for example the knowledge graph's.
+        today: the day from which "the last five years" counts; None for the current day.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        speller: Speller | None = None,
+        other_names: OtherNames | None = None,
+        today: date | None = None,
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._speller: Speller = speller or VocabularySpeller(vocabulary)
+        self._other_names, self._today = other_names, today
+
+    async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
+        """The plan of a text; see `QueryPlanner`."""
+        found = self._named(terms) if terms else self._found(text, case=case)
+        corrections = await self._corrections(found)
+        mended = {c.written: c.meant for c in corrections}
+        planned = self._planned([f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], text)
+        dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
+        rungs, rejected = expressions(planned, dates)
+        return SearchPlan(
+            terms=tuple(planned),
+            corrections=tuple(corrections),
+            intent=intent_of(asking(text)),
+            pico=pico_of(planned),
+            dates=dates,
+            expressions=tuple(rungs),
+            rejected=tuple(rejected),
+        )
+
+    def _found(self, text: str, *, case: bool) -> list[Candidate]:
+        found = candidates(in_medical_words(text), self._vocabulary, case=case)
+        best = found[0].weight if found else 0.0
+        strong = [c for c in found if c.weight >= WEAK * best]
+        kept = set(distinct(c.text for c in strong))
+        return [c for c in strong if c.text in kept]
+
+    def _named(self, terms: Sequence[str]) -> list[Candidate]:
+        clean = clean_terms(terms, self._vocabulary, case=True)
+        return [Candidate(text=t.text, weight=float(len(clean) - n)) for n, t in enumerate(clean)]
+
+    async def _corrections(self, found: Sequence[Candidate]) -> list[Correction]:
+        corrections = []
+        for item in found:
+            meant = await self._speller.suggest(item.text)
+            if meant and meant.lower() != item.text.lower():
+                allowed = clean_terms([meant], self._vocabulary, case=False)
+                corrections += [Correction(written=item.text, meant=t.text) for t in allowed[:1]]
+        return corrections
+
+    def _planned(self, found: Sequence[Candidate], text: str) -> list[PlannedTerm]:
+        planned: dict[str, PlannedTerm] = {}
+        for item in found:
+            term = self._term(item, text)
+            planned.setdefault(term.text.lower(), term)
+        return list(planned.values())[:MAX_TERMS]
+
+    def _term(self, item: Candidate, text: str) -> PlannedTerm:
+        entry = entry_of(item.text)
+        synonyms = [*(entry.also if entry else ()), *self._written_out(item.text), *self._called(item.text)]
+        drug = next(
+            (m for m in medicines_in(item.text) if not m.everyday and m.written.lower() == item.text.lower()), None
+        )
+        if drug is not None:
+            synonyms += [n for n in (drug.generic, *drug.names) if n and n != drug.family]
+        name = entry.term if entry else item.text
+        listed = entry.group if entry else Group.INTERVENTION if drug else None
+        others = [s for s in unique(synonyms) if s.lower() != name.lower() and len(s.split()) <= MAX_WORDS]
+        return PlannedTerm(
+            text=name,
+            group=group_of(item.text, text, listed),
+            synonyms=tuple(others[:SYNONYMS]),
+            broader=entry.broader if entry and entry.broader else drug.family if drug and drug.generic else "",
+            mesh=entry.mesh if entry else "",
+            weight=item.weight,
+        )
+
+    def _written_out(self, phrase: str) -> list[str]:
+        words = phrase.split()
+        long = " ".join(ABBREVIATIONS.get(w, w) for w in words)
+        return [long] if long != phrase else []
+
+    def _called(self, phrase: str) -> list[str]:
+        """Other names of the very thing that the phrase names, by the knowledge graph; its wordings of talk stay out."""
+        if self._other_names is None:
+            return []
+        found = self._other_names(phrase)
+        names = next((others for written, others in found.items() if written.lower() == phrase.lower()), ())
+        return [t.text for t in clean_terms(names[:2], self._vocabulary, case=True) if len(t.text) > 3]
+
+
+def as_terms(plan: SearchPlan) -> list[Term]:
+    """The plan's terms as the library's search takes them."""
+    return [Term(text=t.text, also=t.synonyms[:1]) for t in plan.terms]

@@ -1,0 +1,169 @@
+"""A PubMed record as a value: what it says, when, where and by whom, and what has been said of it since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import Field
+
+from tools.evidence import Evidence, Found, Frozen, Origin, Status
+
+# RefType of the entries that retract a record
+NOTICE_TYPES = ("RetractionIn", "PartialRetractionIn", "RetractedandRepublishedIn", "RetractedAndRepublishedIn")
+
+
+class Availability(StrEnum):
+    """Whether a record has an abstract; ``withdrawn`` is one that only says that the article was withdrawn."""
+
+    AVAILABLE = "available"
+    NONE = "none"
+    WITHDRAWN = "withdrawn"
+
+
+class AbstractPart(Frozen):
+    """A part of an abstract: ``abstract[start:end]`` is its text, the label left out.
+
+    ``category`` is NLM's own reading of the label (``BACKGROUND``, ``METHODS``, ``RESULTS``, ...), "" when not given.
+    """
+
+    label: str
+    category: str
+    start: int
+    end: int
+
+
+class OtherAbstract(Frozen):
+    """A further abstract: in plain language, in another language, or from another collection."""
+
+    type: str
+    language: str
+    text: str
+
+
+class Qualifier(Frozen):
+    """A MeSH subheading."""
+
+    name: str
+    major: bool
+
+
+class MeshHeading(Frozen):
+    """A MeSH heading with its subheadings. ``major`` tells whether the heading itself is a main subject."""
+
+    name: str
+    id: str
+    major: bool
+    qualifiers: tuple[Qualifier, ...] = ()
+
+
+class Author(Frozen):
+    """An author as the record gives the name; ``collective`` is a group's name, the other fields are then empty."""
+
+    last: str = ""
+    fore: str = ""
+    initials: str = ""
+    suffix: str = ""
+    collective: str = ""
+    orcid: str = ""
+
+
+class Correction(Frozen):
+    """An entry of CommentsCorrections: how another publication bears on this one, or this one on it."""
+
+    type: str
+    pmid: str
+    source: str
+
+
+class Accession(Frozen):
+    """An entry in a data bank, for example a trial's registration."""
+
+    bank: str
+    number: str
+
+
+class Exclusion(Frozen):
+    """A record that may not be used: its status, and who says so: PMIDs of the notices, else their source in words."""
+
+    pmid: str
+    title: str
+    status: Status
+    notices: tuple[str, ...] = ()
+
+
+class Article(Frozen):
+    """A PubMed record. ``abstract`` is the stored document: one line a part, with its label; "" when there is none.
+
+    All dates are ISO, as precise as the record is, "" when it gives none.
+
+    Attributes:
+        date, year: of publication. electronic: published online. entered: into PubMed. completed, revised: by NLM.
+        history: every dated step of the record (received, accepted, entrez, pubmed, ...).
+        language: the first one, in the contract's codes; languages: all, as PubMed codes them.
+        level: level of evidence in words (`tools.literature.appraisal.level_of`).
+        corrections: CommentsCorrections as they are; a notice, a comment, or only a reference (``Cites``).
+        version: of the PMID; above 1 for the few journals that publish in versions.
+    """
+
+    pmid: str
+    title: str
+    abstract: str
+    publication_types: tuple[str, ...]
+    status: Status
+    level: str
+    date: str
+    year: int | None
+    journal: str
+    language: str
+    version: int = Field(default=1, ge=1)
+    book: bool = False
+    vernacular_title: str = ""
+    parts: tuple[AbstractPart, ...] = ()
+    availability: Availability = Availability.AVAILABLE
+    other_abstracts: tuple[OtherAbstract, ...] = ()
+    copyright: str = ""
+    electronic: str = ""
+    entered: str = ""
+    completed: str = ""
+    revised: str = ""
+    history: tuple[tuple[str, str], ...] = ()
+    mesh: tuple[MeshHeading, ...] = ()
+    supplementary: tuple[str, ...] = ()
+    substances: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    iso_abbreviation: str = ""
+    issn: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    authors: tuple[Author, ...] = ()
+    doi: str = ""
+    pmcid: str = ""
+    corrections: tuple[Correction, ...] = ()
+    accessions: tuple[Accession, ...] = ()
+
+    @property
+    def exclusion(self) -> Exclusion | None:
+        """Why the record may not be used as evidence, None when it may."""
+        if self.status.usable:
+            return None
+        named = [c.pmid or c.source for c in self.corrections if c.type in NOTICE_TYPES]
+        return Exclusion(pmid=self.pmid, title=self.title, status=self.status, notices=tuple(filter(None, named)))
+
+    def evidence(self, found: Sequence[Found] = ()) -> Evidence:
+        """The whole abstract as evidence; only for a record that has one."""
+        return Evidence(
+            id=f"pubmed:{self.pmid}@0-{len(self.abstract)}",
+            text=self.abstract,
+            title=self.title,
+            kind="abstract",
+            origin=Origin.RETRIEVED,
+            publication_types=self.publication_types,
+            level=self.level,
+            status=self.status,
+            date=self.date or None,
+            language=self.language,
+            found=tuple(found),
+        )

@@ -1,0 +1,187 @@
+"""How deep the literature is read (CoMeta, D1 to D3): abstracts, full texts of reviews, full texts of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prompts.errors import DataError, ServiceError
+from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
+from tools.literature.appraisal import is_review
+from tools.literature.article import Article, Availability, Exclusion
+from tools.literature.full_text import FullText, FullTextSource, FullTextState
+from tools.readers.contract import Record
+
+ABSTRACTS, REVIEWS, ALL = 1, 2, 3  # CoMeta's D1, D1+D2 and D1+D2+D3
+LONGEST = 2_000  # characters of a passage; ours: some 400 tokens, a paragraph or a few
+TOP = 5  # CoMeta gives the share of types among the first five pieces of evidence
+FULL_TEXT = "full_text"  # `Evidence.kind` of a passage of a full text
+GRAVITY = (Status.RETRACTED, Status.RETRACTION_NOTICE, Status.CONCERN, Status.CORRECTED, Status.PREPRINT, Status.OK)
+
+
+class BestDocument(Frozen):
+    """The best text there is of an article: its full text, else its abstract, else nothing to quote.
+
+    Attributes:
+        record: the full text, None when the abstract stands for the article.
+        depth: 1 when the abstract is used, 2 for the full text of a review, 3 for that of another article.
+        state, why: whether the full text was read, and if not, why.
+    """
+
+    article: Article
+    record: Record | None
+    depth: int
+    state: FullTextState
+    why: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there is anything to quote."""
+        return self.record is not None or self.article.availability is Availability.AVAILABLE
+
+    @property
+    def status(self) -> Status:
+        """The graver of what PubMed and the full text say."""
+        said = {self.article.status, Status.OK if self.record is None else self.record.status}
+        return next(s for s in GRAVITY if s in said)
+
+
+class Deepened(Frozen):
+    """Articles at their depth, in the order given, and those that may not be used. ``failure`` is that of the source:
+    the abstracts then stand for the full texts."""
+
+    documents: tuple[BestDocument, ...]
+    excluded: tuple[Exclusion, ...] = ()
+    failure: str = ""
+
+
+class TypeShare(Frozen):
+    """Of the first ``n`` pieces of evidence, the share of reviews and of others, and the share of each depth."""
+
+    n: int
+    reviews: float
+    others: float
+    depths: dict[int, float]
+
+
+async def deepen(
+    articles: Sequence[Article], source: FullTextSource | None, depth: int = REVIEWS, full_texts: int = 8
+) -> Deepened:
+    """For each ranked article the best available document (CoMeta, depth by publication type).
+
+    Args:
+        articles: best first.
+        source: of full texts; None reads abstracts only.
+        depth: 1, 2 or 3.
+        full_texts: read at most, for the best articles that the depth allows (ours: one batch of bounded size).
+
+    A source that fails costs the full texts, never the abstracts; every document says why it has none.
+    """
+    excluded = [a.exclusion for a in articles if a.exclusion]
+    usable = [a for a in articles if not a.exclusion]
+    wanted = [a for a in usable if depth >= ALL or (depth >= REVIEWS and is_review(a.publication_types))]
+    texts: Mapping[str, FullText] = {}
+    failure = ""
+    if source is not None and wanted[:full_texts]:
+        try:
+            texts = await source.read(wanted[:full_texts])
+        except (ServiceError, DataError) as error:
+            failure = str(error)
+            texts = {a.pmid: FullText(FullTextState.FAILED, why=error.what) for a in wanted[:full_texts]}
+    documents = [_document(a, texts.get(a.pmid, FullText(FullTextState.NOT_ASKED))) for a in usable]
+    excluded += [_exclusion(d) for d in documents if not d.status.usable]
+    return Deepened(documents=tuple(d for d in documents if d.status.usable), excluded=tuple(excluded), failure=failure)
+
+
+def _document(article: Article, text: FullText) -> BestDocument:
+    full = REVIEWS if is_review(article.publication_types) else ALL
+    depth = ABSTRACTS if text.record is None else full
+    return BestDocument(article=article, record=text.record, depth=depth, state=text.state, why=text.why)
+
+
+def _exclusion(document: BestDocument) -> Exclusion:
+    """Of an article of which only the full text says that it may not be used."""
+    return Exclusion(pmid=document.article.pmid, title=document.article.title, status=document.status)
+
+
+def passages(document: BestDocument, found: Sequence[Found] = (), longest: int = LONGEST) -> list[Evidence]:
+    """The document as evidence: the whole abstract, or the full text by sections, cut between paragraphs.
+
+    Args:
+        found: how the article was found; every passage says it.
+        longest: characters of a passage; a longer paragraph (a table, mostly) is cut after a sentence or a word.
+    """
+    article, record = document.article, document.record
+    if record is None:
+        return [article.evidence(found)] if document.has_text else []
+    return [
+        Evidence(
+            id=f"{record.id}@{start}-{end}",
+            text=record.text[start:end],
+            title=article.title or record.title,
+            kind=FULL_TEXT,
+            origin=Origin.RETRIEVED,
+            publication_types=article.publication_types or record.publication_types,
+            level=article.level,
+            status=document.status,
+            section=title or None,
+            date=article.date or record.date or None,
+            language=record.language,
+            found=tuple(found),
+        )
+        for title, start, end in _spans(record, longest)
+    ]
+
+
+def _spans(record: Record, longest: int) -> Iterator[tuple[str, int, int]]:
+    for section in record.sections:
+        start = end = -1
+        for first, last in _pieces(record.text, section.start, section.end, longest):
+            if start >= 0 and last - start > longest:
+                yield section.title, start, end
+                start = -1
+            start, end = (first if start < 0 else start), last
+        if start >= 0:
+            yield section.title, start, end
+
+
+def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """The paragraphs of a section; those that are too long in several pieces."""
+    for first, last in _paragraphs(text, start, end):
+        while last - first > longest:
+            window = text[first : first + longest]
+            cut = max(window.rfind(". ") + 1, 0) or max(window.rfind(" "), 0) or longest
+            yield first, first + cut
+            first += cut
+            first += len(text[first:last]) - len(text[first:last].lstrip())
+        yield first, last
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The lines of a section that are not empty, without the white space around them."""
+    at = start
+    for line in text[start:end].splitlines(keepends=True):
+        words = line.strip()
+        if words:
+            first = at + line.index(words)
+            yield first, first + len(words)
+        at += len(line)
+
+
+def type_share(evidence: Sequence[Evidence], top: int = TOP) -> TypeShare:
+    """What kinds of publication the first pieces of evidence are (CoMeta's share among the top five)."""
+    first = list(evidence[:top])
+    reviews = [is_review(e.publication_types) for e in first]
+    depths = [_depth(e, review) for e, review in zip(first, reviews, strict=True)]
+    whole = max(1, len(first))
+    return TypeShare(
+        n=len(first),
+        reviews=sum(reviews) / whole,
+        others=(len(first) - sum(reviews)) / whole,
+        depths={d: depths.count(d) / whole for d in (ABSTRACTS, REVIEWS, ALL)},
+    )
+
+
+def _depth(item: Evidence, review: bool) -> int:
+    if item.kind != FULL_TEXT and EvidenceId.parse(item.id).collection != "pmc":
+        return ABSTRACTS
+    return REVIEWS if review else ALL

@@ -1,0 +1,127 @@
+"""How the E-utilities can fail: a type, a reason and an advice each; none of them is ever an empty result."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from prompts.errors import ServiceError
+
+
+class Reason(StrEnum):
+    """What happened, for programs; `RECOVERY` says when and what helps."""
+
+    TOO_MANY_REQUESTS = "too_many_requests"
+    NO_ANSWER = "no_answer"
+    NO_CONNECTION = "no_connection"
+    SERVER_ERROR = "server_error"
+    REFUSED = "refused"
+    REDIRECTED = "redirected"
+    BAD_QUERY = "bad_query"
+    BEYOND_LIMIT = "beyond_limit"
+    CUT_OFF = "cut_off"
+    NOT_XML = "not_xml"
+    DAMAGED = "damaged"
+    WRONG_DOCUMENT = "wrong_document"
+    INCOMPLETE = "incomplete"
+    TOO_LARGE = "too_large"
+
+
+class Recovery(NamedTuple):
+    """When a reason is given, what the user can do, and whether the same request may succeed later."""
+
+    when: str
+    advice: str
+    retryable: bool
+
+
+LATER = "Try again in a minute."
+RECOVERY = {
+    Reason.TOO_MANY_REQUESTS: Recovery(
+        "status 429, or an answer that says that the rate limit is exceeded",
+        "Wait a minute, or set NCBI_API_KEY for a higher limit.",
+        True,
+    ),
+    Reason.NO_ANSWER: Recovery("no answer, or none whole, within the time limit", LATER, True),
+    Reason.NO_CONNECTION: Recovery("the connection could not be made, or broke", LATER, True),
+    Reason.SERVER_ERROR: Recovery("status 500 and above, or an ERROR element about the server itself", LATER, True),
+    Reason.REFUSED: Recovery(
+        "another status of 400 and above, or a key that the server does not know",
+        "Check NCBI_API_KEY and the address in ANAMNESIS_LITERATURE__BASE_URL.",
+        False,
+    ),
+    Reason.REDIRECTED: Recovery(
+        "a redirect to another server, or of a posted request",
+        "Set ANAMNESIS_LITERATURE__BASE_URL to the new address if you trust it.",
+        False,
+    ),
+    Reason.BAD_QUERY: Recovery("an ERROR element about the request", "Search with other terms.", False),
+    Reason.BEYOND_LIMIT: Recovery(
+        "more than the first 9,999 records of a search are asked for",
+        "Narrow the search, or split it by dates, for example 2020:2022[dp].",
+        False,
+    ),
+    Reason.CUT_OFF: Recovery("fewer bytes than announced, or a broken compression", LATER, True),
+    Reason.NOT_XML: Recovery("a web page, JSON, or nothing at all with status 200", LATER, True),
+    Reason.DAMAGED: Recovery("XML that ends early, is not well-formed, or declares entities", LATER, True),
+    Reason.WRONG_DOCUMENT: Recovery("XML with another root than asked for", LATER, True),
+    Reason.INCOMPLETE: Recovery("an answer without its count, its ids or the records that were listed", LATER, True),
+    Reason.TOO_LARGE: Recovery("a body beyond the size limit", "Ask for fewer records at a time.", False),
+}
+
+
+class EUtilitiesError(ServiceError):
+    """A failure of the E-utilities.
+
+    Args:
+        reason: what happened; the advice and whether to try again follow from `RECOVERY`.
+        what: the same in a sentence, without address, key or e-mail.
+        retry_after: seconds that the server asks to wait, None when it does not say.
+    """
+
+    def __init__(self, reason: Reason, what: str, retry_after: float | None = None) -> None:
+        super().__init__(what, RECOVERY[reason].advice, retryable=RECOVERY[reason].retryable)
+        self.reason, self.retry_after = reason, retry_after
+
+
+class RateLimited(EUtilitiesError):  # noqa: N818 - the base says that it is an error
+    """The server has had too many requests."""
+
+
+class Unavailable(EUtilitiesError):  # noqa: N818 - the base says that it is an error
+    """The server cannot be reached, does not answer, or fails."""
+
+
+class Refused(EUtilitiesError):  # noqa: N818 - the base says that it is an error
+    """The server does not accept the request, whatever its terms: key, address, redirect."""
+
+
+class BadQuery(EUtilitiesError):  # noqa: N818 - the base says that it is an error
+    """The request itself is wrong: the query, or a range beyond PubMed's limit."""
+
+
+class MalformedReply(EUtilitiesError):  # noqa: N818 - the base says that it is an error
+    """An answer came and is not what it should be."""
+
+
+KINDS: dict[Reason, type[EUtilitiesError]] = {
+    Reason.TOO_MANY_REQUESTS: RateLimited,
+    Reason.NO_ANSWER: Unavailable,
+    Reason.NO_CONNECTION: Unavailable,
+    Reason.SERVER_ERROR: Unavailable,
+    Reason.REFUSED: Refused,
+    Reason.REDIRECTED: Refused,
+    Reason.BAD_QUERY: BadQuery,
+    Reason.BEYOND_LIMIT: BadQuery,
+    Reason.CUT_OFF: MalformedReply,
+    Reason.NOT_XML: MalformedReply,
+    Reason.DAMAGED: MalformedReply,
+    Reason.WRONG_DOCUMENT: MalformedReply,
+    Reason.INCOMPLETE: MalformedReply,
+    Reason.TOO_LARGE: MalformedReply,
+}
+
+
+def failure(reason: Reason, what: str, retry_after: float | None = None) -> EUtilitiesError:
+    """The typed error of a reason."""
+    return KINDS[reason](reason, what, retry_after)

@@ -1,0 +1,151 @@
+"""Full texts of PubMed Central, joined to their PubMed records by PMID: live through efetch, or out of a folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from prompts.errors import DataError
+from tools.literature.article import Article
+from tools.literature.client import EUtilities
+from tools.readers.contract import Problem, Record
+
+SUFFIXES = (".nxml", ".xml")
+
+
+class FullTextState(StrEnum):
+    """Whether an article's full text was read, and if not, why."""
+
+    READ = "read"
+    NO_COPY = "no_copy"  # PubMed Central has none that the source can give
+    RESTRICTED = "restricted"  # there, but its publisher allows no more than the abstract as XML
+    UNREADABLE = "unreadable"  # it came and cannot be read, or belongs to another record
+    FAILED = "failed"  # the source failed
+    NOT_ASKED = "not_asked"  # the depth or the bound leaves it out
+
+
+class FullText(NamedTuple):
+    """What a source gave for an article: the record when it was read, else the reason in words."""
+
+    state: FullTextState
+    record: Record | None = None
+    why: str = ""
+
+
+class FullTextSource(Protocol):
+    """Where full texts come from."""
+
+    async def read(self, articles: Sequence[Article]) -> Mapping[str, FullText]:
+        """The full text, or why there is none, for every article, by PMID. Raises ServiceError or DataError."""
+
+
+class PmcLive:
+    """PubMed Central through efetch. A record that names no PMCID is looked up by elink."""
+
+    def __init__(self, client: EUtilities) -> None:
+        self._client = client
+
+    async def read(self, articles: Sequence[Article]) -> Mapping[str, FullText]:
+        """One batch of full texts for all articles; raises EUtilitiesError."""
+        pmcids = {a.pmid: a.pmcid for a in articles if a.pmcid}
+        unknown = [a.pmid for a in articles if not a.pmcid]
+        if unknown:
+            pmcids |= await self._client.pmcids(unknown)
+        if not pmcids:
+            return {a.pmid: FullText(FullTextState.NO_COPY) for a in articles}
+        sent = await self._client.full_texts(list(pmcids.values()))
+        return await asyncio.to_thread(_read_all, articles, pmcids, sent)
+
+
+class PmcFolder:
+    """JATS files (``.nxml``, ``.xml``) of a folder; which is whose is read from the files once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, Path] | None = None
+
+    async def read(self, articles: Sequence[Article]) -> Mapping[str, FullText]:
+        """The files that name an article's PMID or PMCID; raises DataError when the folder cannot be read."""
+        return await asyncio.to_thread(self._read, articles)
+
+    def _read(self, articles: Sequence[Article]) -> dict[str, FullText]:
+        if self._files is None:
+            self._files = _index(self._folder)
+        files = {a.pmid: self._files.get(a.pmid) or self._files.get(a.pmcid) for a in articles}
+        names = {pmid: path.name for pmid, path in files.items() if path is not None}
+        try:
+            sent = {path.name: path.read_bytes() for path in files.values() if path is not None}
+        except OSError as error:
+            raise _unreadable(self._folder, error) from error
+        return _read_all(articles, names, sent)
+
+
+def _read_all(articles: Sequence[Article], names: Mapping[str, str], sent: Mapping[str, bytes]) -> dict[str, FullText]:
+    found = {}
+    for article in articles:
+        body = sent.get(names.get(article.pmid, ""))
+        found[article.pmid] = FullText(FullTextState.NO_COPY) if body is None else read_full_text(body, article)
+    return found
+
+
+def read_full_text(body: bytes, article: Article) -> FullText:
+    """The full text in a JATS ``article``, if it is that of the record and has a body."""
+    from tools.readers.jats import parse_jats, read_article
+
+    try:
+        root = parse_jats(body)
+    except DataError as error:
+        return FullText(FullTextState.UNREADABLE, why=error.what)
+    root = root if root.tag == "article" else root.find("article")
+    if root is None:
+        return FullText(FullTextState.UNREADABLE, why="The XML holds no article.")
+    pmid, pmcid = ids_of(root)
+    if (pmid and pmid != article.pmid) or (pmcid and article.pmcid and pmcid != article.pmcid):
+        return FullText(FullTextState.UNREADABLE, why=f"The text belongs to another record ({pmid or pmcid}).")
+    if root.find("body") is None:
+        return FullText(FullTextState.RESTRICTED, why="The publisher does not give the full text as XML.")
+    record = read_article(root, pmcid or f"pubmed-{article.pmid}")
+    if isinstance(record, Problem):
+        return FullText(FullTextState.UNREADABLE, why=record.what)
+    return FullText(FullTextState.READ, record)
+
+
+def ids_of(article: Any) -> tuple[str, str]:
+    """PMID and PMCID of a JATS ``article`` element, "" where it names none."""
+    pmid = pmcid = ""
+    for element in article.iterfind("front/article-meta/article-id"):
+        text = "".join(element.itertext()).strip()
+        kind = element.get("pub-id-type")
+        if kind == "pmid" and text.isdigit():
+            pmid = text
+        elif kind in ("pmc", "pmcid") and text.upper().removeprefix("PMC").split(".")[0].isdigit():
+            pmcid = "PMC" + text.upper().removeprefix("PMC").split(".")[0]
+    return pmid, pmcid
+
+
+def _index(folder: Path) -> dict[str, Path]:
+    from tools.readers.jats import parse_jats
+
+    files: dict[str, Path] = {}
+    try:
+        for path in sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES):
+            try:
+                root = parse_jats(path.read_bytes())
+            except DataError:  # named when an article asks for it by its file's name
+                files.setdefault(path.stem.upper(), path)
+                continue
+            article = root if root.tag == "article" else root.find("article")
+            for name in filter(None, ids_of(article) if article is not None else ()):
+                files.setdefault(name, path)
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+    return files
+
+
+def _unreadable(folder: Path, error: OSError) -> DataError:
+    return DataError(
+        f"The full texts in {folder} cannot be read: {error.strerror}.", "Check the folder's path and rights."
+    )

@@ -1,0 +1,227 @@
+"""The search strategy: what was asked, what came back and why it went on, in a form that can be kept and repeated.
+
+A saved strategy carries the question's hash, not its words, unless the user wants them in: a case is about a patient.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from prompts.errors import DataError, InputError, ServiceError
+from tools.evidence import Frozen
+from tools.files import write_atomic
+from tools.fusion import RRF_K
+from tools.literature.adapt_e.contract import SearchPlan
+from tools.literature.client import PubMed
+from tools.literature.ladder import Climb, Step
+
+FORMAT = 1  # raised when the saved file changes its shape
+PACKAGES = ("anamnesis", "biopython", "search-query")  # whose versions shape a search
+
+
+class Source(Frozen):
+    """Where was searched: ``pubmed`` by its base URL, or ``mirror`` by its name; ``date`` is the mirror's newest date."""
+
+    kind: Literal["pubmed", "mirror"]
+    name: str
+    date: str = ""
+
+
+class Hit(Frozen):
+    """One way in which a document was found: the stream, the rung's place in the ladder from 1, and the rank there."""
+
+    stream: str
+    rung: str = ""
+    step: int = Field(default=0, ge=0)
+    rank: int = Field(ge=1)
+
+
+class FoundDocument(Frozen):
+    """A document of the result, by its rank there, with every way in which it was found."""
+
+    id: str
+    title: str = ""
+    rank: int = Field(ge=1)
+    hits: tuple[Hit, ...]
+
+
+class Excluded(Frozen):
+    """A document that was found and left out, and why."""
+
+    id: str
+    reason: str
+
+
+class SearchStrategy(Frozen):
+    """A search as it was done. ``question`` is "" unless the user asked to keep the words."""
+
+    format: Literal[1] = FORMAT
+    question_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    question: str = ""
+    at: AwareDatetime
+    source: Source
+    enough: int = Field(ge=1)
+    rrf_k: int = RRF_K
+    plan: SearchPlan
+    rungs: tuple[Step, ...]
+    documents: tuple[FoundDocument, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    failure: str = ""
+    versions: dict[str, str] = {}
+
+
+class Repeated(Frozen):
+    """A rung done again: its query, the count then and now, and the PMIDs that are new or gone among those listed."""
+
+    rung: str
+    query: str
+    count_then: int
+    count_now: int
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+class Rerun(Frozen):
+    """A strategy done again: rung by rung, and over all. ``since`` limits what counts as new by date of entry."""
+
+    question_sha256: str
+    then: AwareDatetime
+    now: AwareDatetime
+    since: date | None = None
+    rungs: tuple[Repeated, ...]
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+def question_hash(question: str) -> str:
+    """The sha256 of a question's words, spaces evened out."""
+    return hashlib.sha256(" ".join(question.split()).encode()).hexdigest()
+
+
+def make_strategy(
+    question: str,
+    plan: SearchPlan,
+    climbed: Climb,
+    source: Source,
+    enough: int,
+    *,
+    documents: Sequence[FoundDocument] = (),
+    excluded: Sequence[Excluded] = (),
+    at: datetime | None = None,
+) -> SearchStrategy:
+    """The strategy of a finished search; without ``documents`` those of the ladder, in its order."""
+    found = tuple(documents) or tuple(
+        FoundDocument(id=f"pubmed:{pmid}", rank=n, hits=hits_of(climbed, pmid)) for n, pmid in enumerate(climbed.ids, 1)
+    )
+    return SearchStrategy(
+        question_sha256=question_hash(question),
+        at=at or datetime.now(UTC).replace(microsecond=0),
+        source=source,
+        enough=enough,
+        plan=plan,
+        rungs=climbed.steps,
+        documents=found,
+        excluded=tuple(excluded),
+        failure=climbed.failure,
+        versions=_versions(),
+    )
+
+
+def hits_of(climbed: Climb, pmid: str, more: Mapping[str, int] | None = None) -> tuple[Hit, ...]:
+    """Each place of a PMID in the ladder, then its rank in further streams."""
+    ladder = [Hit(stream="pubmed", rung=p.rung, step=p.step + 1, rank=p.rank) for p in climbed.places.get(pmid, ())]
+    return (*ladder, *(Hit(stream=stream, rank=rank) for stream, rank in (more or {}).items()))
+
+
+def as_steps(strategy: SearchStrategy) -> list[dict[str, Any]]:
+    """The strategy as the steps of a tool's artefact: the plan, each rung, then what became of the records."""
+    whole = strategy.model_dump(mode="json")
+    plan = {k: v for k, v in whole["plan"].items() if k not in ("expressions", "notices")}
+    kept = ("question_sha256", "at", "source", "enough", "documents", "excluded", "failure", "versions")
+    return [
+        {"step": "plan", **plan},
+        *({"step": "rung", **rung} for rung in whole["rungs"]),
+        {"step": "records", **{k: whole[k] for k in kept}},
+    ]
+
+
+def save_strategy(strategy: SearchStrategy, path: Path) -> None:
+    """Write a strategy as JSON, atomically; raises InputError when the place cannot be written."""
+    try:
+        write_atomic(path, (strategy.model_dump_json(indent=2) + "\n").encode())
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error
+
+
+def load_strategy(path: Path) -> SearchStrategy:
+    """Read a saved strategy. Raises InputError when there is none, DataError when it is damaged or of another format."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.", "Give a file that --strategy wrote.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no search strategy.", "Give a file that --strategy wrote.") from error
+    try:
+        return SearchStrategy.model_validate_json(text)
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the file"
+        raise DataError(f"{path} is no search strategy of format {FORMAT} ({where}).", "Search again.") from None
+
+
+async def rerun(strategy: SearchStrategy, pubmed: PubMed, since: date | None = None) -> Rerun:
+    """Repeat the very queries, and tell what is new and what is gone.
+
+    With ``since`` a document counts as new only when it was entered on that day or later; each query is then also
+    asked with that date of entry, so that newer documents show which the first ``enough`` places would hide.
+
+    Raises:
+        ServiceError: a rung failed. A comparison of half of the rungs would tell what is not so.
+    """
+    known = {pmid for step in strategy.rungs for pmid in step.ids}
+    repeated: list[Repeated] = []
+    now_found: dict[str, None] = {}
+    for step in strategy.rungs:
+        result = await pubmed.search(step.query, strategy.enough)
+        if result.count and not result.ids:
+            raise ServiceError("The source counted documents and listed none.", "Try again in a minute.")
+        fresh = result.ids
+        if since is not None:
+            fresh = (await pubmed.search(f"({step.query}) AND {since:%Y/%m/%d}:3000[edat]", strategy.enough)).ids
+        now_found |= dict.fromkeys(result.ids)
+        repeated.append(
+            Repeated(
+                rung=step.rung,
+                query=step.query,
+                count_then=step.count,
+                count_now=result.count,
+                new=tuple(p for p in fresh if p not in known),
+                gone=tuple(p for p in step.ids if p not in result.ids),
+            )
+        )
+    new = dict.fromkeys(p for r in repeated for p in r.new)
+    return Rerun(
+        question_sha256=strategy.question_sha256,
+        then=strategy.at,
+        now=datetime.now(UTC).replace(microsecond=0),
+        since=since,
+        rungs=tuple(repeated),
+        new=tuple(new),
+        gone=tuple(p for p in dict.fromkeys(p for s in strategy.rungs for p in s.ids) if p not in now_found),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
