@@ -28,6 +28,8 @@ Vectors = NDArray[np.float32]
 MINILM = "all-MiniLM-L6-v2"
 # The checksum of the upstream weights file.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# The names under which NCBI released MedCPT's models.
+MEDCPT = ("ncbi/MedCPT-Query-Encoder", "ncbi/MedCPT-Article-Encoder", "ncbi/MedCPT-Cross-Encoder")
 HEADS = 12  # all-MiniLM-L6-v2's own config.json: num_attention_heads
 BATCH = 32  # ours: larger batches gain nothing on two cores
 
@@ -140,18 +142,29 @@ def load_encoder(name: str = "", *, bf16: bool | None = False) -> Encoder:
     """The encoder that a setting names.
 
     Args:
-        name: "" for the embedded one; ``medcpt:QUERY_FOLDER,ARTICLE_FOLDER``; else a sentence-transformers model.
+        name: "" for the embedded one; ``medcpt`` or ``medcpt:QUERY,ARTICLE[,CROSS]``, see `medcpt_paths`; else a
+            sentence-transformers model.
     """
     if name in ("", MINILM):
         return MiniLMEncoder(bf16=bf16)
     from tools.encoders_on_disk import MedCPTEncoder, SentenceTransformerEncoder
 
-    if name.startswith("medcpt:"):
-        query, _, article = name.removeprefix("medcpt:").partition(",")
-        if not query or not article:
-            raise InputError("MedCPT needs two folders.", "Write medcpt:QUERY_FOLDER,ARTICLE_FOLDER.")
-        return MedCPTEncoder(query, article)
+    if name == "medcpt" or name.startswith("medcpt:"):
+        return MedCPTEncoder(*medcpt_paths(name)[:2])
     return SentenceTransformerEncoder(name)
+
+
+def medcpt_paths(name: str) -> tuple[str, str, str]:
+    """Query encoder, article encoder and cross-encoder ("" when not given) of a ``medcpt`` setting.
+
+    ``medcpt`` alone takes NCBI's names, which are looked up in the hub cache. Raises InputError for a bad setting.
+    """
+    if name == "medcpt":
+        return MEDCPT
+    query, article, cross, *more = [*name.removeprefix("medcpt:").split(","), "", ""]
+    if not query or not article or any(more):
+        raise InputError("MedCPT needs two folders.", "Write medcpt:QUERY_FOLDER,ARTICLE_FOLDER[,CROSS_FOLDER].")
+    return query, article, cross
 
 
 def minilm_folder() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ import numpy as np
 
 from prompts.errors import DataError
 from tools.encoders import BATCH, Vectors
+from tools.text.within_tokens import within_tokens
 
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # the file names of Hugging Face's libraries
+SINGLE_TOKENS, PAIR_TOKENS = 2, 3  # code: BERT's [CLS] and [SEP] around one text, or two
+TextPair = tuple[str, str | None]
 HASH = 8  # ours: hexadecimal digits, enough to tell a user's few models apart
 
 
@@ -57,55 +60,103 @@ class MedCPTEncoder:
     """NCBI's MedCPT: a query encoder (64 tokens) and an article encoder (512), CLS vectors, from folders on disk.
 
     Source: Jin et al. 2023, Bioinformatics 39(11); the released models' cards give the lengths and the pooling.
-    Vectors are L2-normalised here, so that one index serves every encoder. The name ends with a short hash of the
-    weights in both folders.
+    MedCPT was trained for inner products of CLS vectors as they are. Here they are made unit length, on both sides and
+    on import of the published ones, so that one kind of index serves every encoder: the length of an article's vector
+    no longer counts. The name ends with a short hash of the weights in both folders.
     """
 
     limit = 512
     query_limit = 64
 
     def __init__(self, query_path: str, article_path: str) -> None:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        self._query = _load_automodel(query_path)
-        self._article = _load_automodel(article_path)
+        self._query = load_pretrained(query_path, "AutoModel")
+        self._article = load_pretrained(article_path, "AutoModel")
         self.name = f"MedCPT-{_weights_hash(query_path, article_path)}"
         self.dimension = int(self._article[1].config.hidden_size)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), dimension); a text beyond 64 tokens is not read to its end (split it first)."""
-        return self._encode(self._query, texts, self.query_limit)
+        """Array (len(texts), dimension). A text beyond 64 tokens is the mean of the vectors of its parts.
+
+        For a search, ask with each part and fuse (`tools.literature.medcpt.queries`): a mean blurs what a list keeps.
+        """
+        parts = [self.query_parts(text) for text in texts]
+        vectors = self._encode(self._query, [(part, None) for group in parts for part in group], self.query_limit)
+        rows, at = np.empty((len(texts), self.dimension), dtype=np.float32), 0
+        for n, group in enumerate(parts):
+            rows[n] = vectors[at : at + len(group)].mean(axis=0)
+            at += len(group)
+        unit: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        return unit
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), dimension)."""
-        return self._encode(self._article, texts, self.limit)
+        """Array (len(texts), dimension); what stands before the first line break is the title."""
+        return self.encode_articles([(title, rest) for title, _, rest in (text.partition("\n") for text in texts)])
+
+    def encode_articles(self, articles: Sequence[tuple[str, str]]) -> Vectors:
+        """Array (len(articles), dimension) of (title, abstract) pairs, as the published vectors were made.
+
+        What is beyond 512 tokens is not read: `beyond_limit` tells which articles that concerns.
+        """
+        return self._encode(self._article, list(articles), self.limit)
+
+    def beyond_limit(self, articles: Sequence[tuple[str, str]]) -> list[int]:
+        """Places of the articles that are longer than the encoder reads; cut those into windows."""
+        counts = self.count_tokens([f"{title} {abstract}" for title, abstract in articles])
+        return [n for n, count in enumerate(counts) if count > self.limit - PAIR_TOKENS]
+
+    def query_parts(self, text: str) -> list[str]:
+        """A query as the parts that the query encoder reads whole, in order; nothing of the text is left out."""
+        spans = within_tokens(text, self.query_limit - SINGLE_TOKENS, self._count_query)
+        return [span.of(text) for span in spans] or [text]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens left out."""
-        return [len(self._article[0].encode(t, add_special_tokens=False)) for t in texts]
+        return _count(self._article[0], texts)
 
-    def _encode(self, pair: tuple[Any, Any], texts: Sequence[str], limit: int) -> Vectors:
-        import torch
+    def _count_query(self, texts: Sequence[str]) -> list[int]:
+        return _count(self._query[0], texts)
 
-        tokenizer, model = pair
-        rows = []
-        for at in range(0, len(texts), BATCH):
-            batch = tokenizer(
-                list(texts[at : at + BATCH]), truncation=True, padding=True, return_tensors="pt", max_length=limit
-            )
-            with torch.inference_mode():
-                cls = model(**batch).last_hidden_state[:, 0, :].float()
-            rows.append(torch.nn.functional.normalize(cls, dim=-1).numpy())
-        return np.concatenate(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+    def _encode(self, pair: tuple[Any, Any], texts: Sequence[TextPair], limit: int) -> Vectors:
+        out = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for rows, output in forward(pair, texts, limit):
+            cls = output.last_hidden_state[:, 0, :].float().numpy()
+            out[rows] = cls / np.linalg.norm(cls, axis=1, keepdims=True)
+        return out
 
 
-def _load_automodel(path: str) -> tuple[Any, Any]:
-    from transformers import AutoModel, AutoTokenizer
+def forward(pair: tuple[Any, Any], texts: Sequence[TextPair], limit: int) -> Iterator[tuple[list[int], Any]]:
+    """A model's output for texts or pairs, in batches of like length; each batch with the places of its texts."""
+    import torch
+
+    tokenizer, model = pair
+    order = sorted(range(len(texts)), key=lambda n: len(texts[n][0]) + len(texts[n][1] or ""))
+    for at in range(0, len(order), BATCH):
+        rows = order[at : at + BATCH]
+        first = [texts[n][0] for n in rows]
+        second = None if texts[rows[0]][1] is None else [texts[n][1] or "" for n in rows]
+        batch = tokenizer(first, second, truncation=True, padding=True, return_tensors="pt", max_length=limit)
+        with torch.inference_mode():
+            yield rows, model(**batch)
+
+
+def load_pretrained(path: str, kind: str) -> tuple[Any, Any]:
+    """Tokeniser and model from a folder or the hub cache; raises DataError when they are not on this machine.
+
+    Args:
+        kind: the class of `transformers` that loads the model.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import transformers
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        return tokenizer, AutoModel.from_pretrained(path, local_files_only=True).eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+        return tokenizer, getattr(transformers, kind).from_pretrained(path, local_files_only=True).eval()
     except (OSError, ValueError) as error:
         raise DataError(f"No MedCPT model at {path!r}.", "Give a folder with its weights.") from error
+
+
+def _count(tokenizer: Any, texts: Sequence[str]) -> list[int]:
+    return [len(tokenizer.encode(text, add_special_tokens=False, verbose=False)) for text in texts]
 
 
 def _weights_hash(*paths: str) -> str:

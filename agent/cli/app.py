@@ -96,7 +96,7 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Search PubMed or a mirror by the Boolean ladder, and show plan, rungs and documents."""
-    from agent.cli.search import Wanted, search_once, search_again
+    from agent.cli.search import Wanted, search_again, search_once
 
     if repeat is not None:
         search_again(repeat, since=since, mirror=mirror, as_json=as_json)

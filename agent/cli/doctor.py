@@ -44,6 +44,19 @@ def examine(*, as_json: bool) -> int:
 
 def endpoints(settings: Settings) -> list[dict[str, Any]]:
     """Every address that this configuration may call, what for, and whether it can be reached now."""
+    return [*_model_endpoint(settings), *_literature_endpoint(settings)]
+
+
+def _model_endpoint(settings: Settings) -> list[dict[str, Any]]:
+    """The language model's address; it is not called to find out, because a call may cost."""
+    if settings.language_model is None:
+        return []
+    url = settings.openai_base_url or "https://api.openai.com/v1"  # the openai client's own default
+    purpose = f"language model {settings.model}: it plans searches and is sent the question or case"
+    return [{"url": url, "purpose": purpose, "reachable": None}]
+
+
+def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
     literature = settings.literature
     if literature.live == "off":
         return []
@@ -70,7 +83,9 @@ def _places(settings: Settings) -> list[Check]:
             found="off" if not tracing else "left on by a setting: " + ", ".join(tracing),
         )
     )
-    checks.append(Check(name="language model", ok=True, found="none: the local engine judges, nothing is generated"))
+    none = "none: the local engine judges, nothing is generated"
+    model = f"{settings.model}: plans literature searches; the rest is judged locally" if settings.model else none
+    checks.append(Check(name="language model", ok=True, found=model))
     return checks
 
 
@@ -98,5 +113,5 @@ def _print(checks: list[Check], addresses: list[dict[str, Any]]) -> None:
         out.print(f"{check.found} {check.advice}".rstrip(), markup=False)
     out.print("Endpoints that may be called:" if addresses else "Endpoints that may be called: none")
     for address in addresses:
-        state = "reachable" if address["reachable"] else "not reachable now"
+        state = {None: "not tried", True: "reachable"}.get(address["reachable"], "not reachable now")
         out.print(f"  {address['url']}  {address['purpose']}; {state}", markup=False)

@@ -105,7 +105,9 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     out = console()
     _show_plan(strategy.plan)
     for number, rung in enumerate(strategy.rungs, 1):
-        out.print(f"[bold]{number}. {rung.rung}[/]  {rung.count} records, {rung.seconds:.2f} s  [dim]{escape(rung.why)}[/]")
+        out.print(
+            f"[bold]{number}. {rung.rung}[/]  {rung.count} records, {rung.seconds:.2f} s  [dim]{escape(rung.why)}[/]"
+        )
         out.print(f"   {rung.query}", markup=False)
         for warning in rung.warnings:
             out.print(f"   [yellow]{escape(warning)}[/]")
@@ -119,7 +121,10 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     else:
         out.print("Nothing was found.")
     left = len(strategy.excluded)
-    out.print(f"{len(strategy.documents)} documents, {left} excluded, {strategy.source.kind} {strategy.source.name}", markup=False)
+    out.print(
+        f"{len(strategy.documents)} documents, {left} excluded, {strategy.source.kind} {strategy.source.name}",
+        markup=False,
+    )
     for notice in result.notices:
         out.print(f"[{SEVERITY_STYLES[notice.severity]}]! {escape(notice.text)}[/]")
 
@@ -139,11 +144,12 @@ def _show_plan(plan: SearchPlan) -> None:
 
 def _show_rerun(found: Rerun) -> None:
     out = console()
-    out.print(f"Searched {found.then:%Y-%m-%d}, again {found.now:%Y-%m-%d}" + (f", new since {found.since}" if found.since else ""))
+    out.print(
+        f"Searched {found.then:%Y-%m-%d}, again {found.now:%Y-%m-%d}"
+        + (f", new since {found.since}" if found.since else "")
+    )
     for number, rung in enumerate(found.rungs, 1):
         out.print(f"[bold]{number}. {rung.rung}[/]  {rung.count_then} then, {rung.count_now} now")
         out.print(f"   {rung.query}", markup=False)
     for name, ids in (("new", found.new), ("gone", found.gone)):
         out.print(f"{name}: {', '.join(ids) or 'none'}", markup=False)
-
-

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel
 
 from agent.agent import Agent
 from agent.settings import load_settings
+from evals.bench.figures import Figure, print_figures
 from evals.bench.stopwatch import Stopwatch
 from graphs.answering.contract import Answer
 from tools.evidence import verify_citation
@@ -26,20 +26,10 @@ QUESTIONS = Path(__file__).parent / "questions.yaml"
 STARTS = 5  # runs of each start-up command; the median counts
 
 
-class Figure(BaseModel):
-    """One measured figure; ``asked`` is the bound it is held to, where there is one."""
-
-    name: str
-    value: float
-    unit: str
-    n: int
-    asked: str = ""
-
-
 def run_bench(json_file: Path | None, rounds: int) -> None:
     """Measure, print a table, and write the figures where asked. Live access is off."""
     figures = [*start_up(), *warm(rounds)]
-    _print(figures)
+    print_figures(figures)
     if json_file is not None:
         json_file.write_text(json.dumps([f.model_dump() for f in figures], indent=2) + "\n", encoding="utf-8")
 
@@ -147,13 +137,3 @@ def _offline() -> dict[str, str]:
     import os
 
     return {**os.environ, "ANAMNESIS_LITERATURE__LIVE": "off"}
-
-
-def _print(figures: list[Figure]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("figure", "value", "asked", "n", title="anamnesis bench", title_justify="left")
-    for figure in figures:
-        table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.asked, str(figure.n))
-    Console().print(table)

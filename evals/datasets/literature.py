@@ -112,13 +112,11 @@ def read_narratives(data: Path, questions: list[LiteratureQuestion]) -> list[Lit
     return [LiteratureQuestion(id=r.id, text=r.narrative, gold=known[r.id].gold) for r in rows]
 
 
-def _with_gold(
-    rows: Iterator[tuple[str, str, tuple[str, ...]]], held: frozenset[str]
-) -> Iterator[LiteratureQuestion]:
-    for id, text, documents in rows:
+def _with_gold(rows: Iterator[tuple[str, str, tuple[str, ...]]], held: frozenset[str]) -> Iterator[LiteratureQuestion]:
+    for key, text, documents in rows:
         gold = held.intersection(documents)
         if gold:
-            yield LiteratureQuestion(id=id, text=text, gold=gold)
+            yield LiteratureQuestion(id=key, text=text, gold=gold)
 
 
 def _of_abstract(row: _Abstract) -> LiteratureDocument:

@@ -14,6 +14,7 @@ from tools.library.document import Document
 from tools.library.files import content_of
 from tools.library.shelf import LOCK_WAIT, REEMBED, Shelf
 
+UNUSABLE = tuple(s.value for s in Status if not s.usable)  # kept out of the indexes
 NAMED = 10  # ours: files or documents that a line of the examination names
 RESTORE = "Restore a copy of the library's folder, or remove the documents and add their files again."
 
@@ -58,8 +59,8 @@ def _documents(shelf: Shelf) -> Checked:
     with shelf.store.read() as db:
         ids = records.document_ids(db)
         wrong = [f"{key}: {what}" for key in ids for what in _wrong_in(shelf, key)]
-    retracted = sum(d.status == Status.RETRACTED for d in shelf.documents())
-    kept = f", {retracted} of them retracted and never searched" if retracted else ""
+    unusable = sum(not Status(d.status).usable for d in shelf.documents())
+    kept = f", {unusable} of them retracted or the notice of it, and never searched" if unusable else ""
     return _line("documents", wrong, f"{len(ids)}, texts as they were added{kept}", RESTORE)
 
 
@@ -79,8 +80,9 @@ def _wrong_in(shelf: Shelf, key: str) -> list[str]:
 def _counts(shelf: Shelf) -> Checked:
     with shelf.store.read() as db:
         documents, windows, questions = db.execute(
-            "select count(*), coalesce(sum(windows), 0), coalesce(sum(questions), 0) from documents where status != ?",
-            (Status.RETRACTED.value,),
+            "select count(*), coalesce(sum(windows), 0), coalesce(sum(questions), 0) from documents"
+            f" where status not in ({', '.join('?' * len(UNUSABLE))})",
+            UNUSABLE,
         ).fetchone()
     wrong = []
     for name, index, wanted in (

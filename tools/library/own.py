@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tools.encoders import Encoder, Vectors
-from tools.evidence import Status, content_key
+from tools.evidence import content_key
 from tools.library.document import (
     Document,
     Window,
@@ -83,8 +83,8 @@ def paragraph_windows(title: str, text: str, sections: Sequence[Section], encode
 
 
 def texts_of(document: Document) -> list[str]:
-    """What is embedded for a document: its windows, then its questions; nothing for a retracted one."""
-    if document.status is Status.RETRACTED:
+    """What is embedded for a document: its windows, then its questions; nothing for what may not be used."""
+    if not document.status.usable:
         return []
     return [window_text(document, w) for w in document.windows] + [q.text for q in document.questions]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Encoder
-from tools.evidence import Status
 from tools.indexes.contract import Entry, Filter, Hit
 from tools.indexes.store import Store
 from tools.indexes.table import TableIndex
@@ -161,9 +160,9 @@ class Shelf:
             self.index(embedded)
 
     def index(self, embedded: Embedded) -> None:
-        """Put a stored document into the indexes; a retracted one is kept out of them."""
+        """Put a stored document into the indexes; a retracted one, or a notice, is kept out of them."""
         document = embedded.document
-        if document.status is Status.RETRACTED or not document.windows:
+        if not document.status.usable or not document.windows:
             return
         with self.store.write():
             entries = [_entry(document, document.span_id(w.start, w.end), "") for w in document.windows]

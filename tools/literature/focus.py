@@ -12,9 +12,10 @@ from tools.text.sentences import sentences
 ASKS = re.compile(
     r"\?|\b(?:would|'d|do|just|really)?\s*(?:like|want|need|wish|love|wanted|needed|hoping|trying)\s+to\s+"
     r"(?:know|learn|understand|find|establish|hear|see|ask|be sure)|\bwonder(?:ing|ed|s)?\b|\bwhether\b|\bexplain\b|"
-    r"\btell me\b|\bremind me\b|\bset out\b|\bwhat(?:'s| is| are| does| do| makes)\b|\bwhich\b|\bhow (?:does|do|much|many)\b|"
-    r"\basked (?:if|me|what|whether)\b|\bmy question\b|\bcan(?:no|')t find\b|\bpoint(?:er|ers|\s+me)\b|\blist of\b|\bnames? of\b|"
-    r"\bask(?:ing|s)? (?:about|if|what|whether)\b|\blooking for\b|\bplease\b",
+    r"\btell me\b|\bremind me\b|\bset out\b|\bwhat(?:'s| is| are| does| do| makes)\b|\bwhich\b|"
+    r"\bhow (?:does|do|much|many)\b|\basked (?:if|me|what|whether)\b|\bmy question\b|\bcan(?:no|')t find\b|"
+    r"\bpoint(?:er|ers|\s+me)\b|\blist of\b|\bnames? of\b|\bask(?:ing|s)? (?:about|if|what|whether)\b|\blooking for\b|"
+    r"\bplease\b",
     re.IGNORECASE,
 )
 CALLED = re.compile(r"\b(?:called|named|termed|known as|said|spelt|mentioned|typed)\b|[\"“]", re.IGNORECASE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from prompts.errors import ServiceError
 from tools.evidence import Frozen
 from tools.literature.adapt_e.contract import Expression, QueryPlanner, SearchPlan
@@ -44,7 +46,7 @@ class Climb(Frozen):
 
     steps: tuple[Step, ...] = ()
     ids: tuple[str, ...] = ()
-    places: dict[str, tuple[Place, ...]] = {}
+    places: dict[str, tuple[Place, ...]] = Field(default_factory=dict)
     failure: str = ""
 
 

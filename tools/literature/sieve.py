@@ -30,7 +30,7 @@ from tools.literature.word_lists import (
 IDENTIFYING = re.compile(
     r"\S+@\S+|https?://\S+|www\.\S+"  # e-mail, address
     r"|\b(?-i:Mrs?|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Dame|Nurse|mrs?|dr)\b\.?(?:\s+[a-z][\w'’-]*){1,2}"  # title and name
-    r"|\b(?:name(?:d| is|['’]s)?|known as)\s*:?\s+\w+(?:\s+\w+)?"  # how somebody is called
+    r"|\b(?:named|name(?:\s+is|['’]s|\s*:)|known as)\s*:?\s+\w+(?:\s+\w+)?"  # how somebody is called
     r"|\b(?:nhs|mrn|ssn|dob|id|ref|tel|phone|bed|ward|room|seat|flight|no)\b\.?\s*(?:no\.?|number)?\s*[:#]?\s*[\w-]*\d[\w-]*"
     r"|\b(?-i:[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2})\b"  # postcodes
     r"|\b\d{1,4}[/.-]\d{1,2}(?:[/.-]\d{1,4})?\b"  # dates, blood pressure
@@ -40,10 +40,13 @@ IDENTIFYING = re.compile(
 GREETING = re.compile(r"\b(?:dear|hi|hello|hey|morning|thanks|regards|greetings|cheers)\s+(?:[A-Z][\w'’-]+\s?){1,2}")
 NUMBER = re.compile(r"(?<![\w-])[\d.,:%°]*\d[\w.,:%°/+-]*")  # begins with a digit: ages, doses, times, 54M
 BOUND_TO = r"(?:type|factor|phase|stage|vitamin|hepatitis|group|grade)"
-TYPED = re.compile(rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE)  # a number that belongs to a term
+TYPED = re.compile(
+    rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE
+)  # a number that belongs to a term
 WORD = re.compile(rf"{BOUND_TO} (?:\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b|[^\W\d_][\w'’-]*", re.IGNORECASE)
 MEDICAL_CODE = re.compile(  # B12, HbA1c, H1N1, LB-100, PRDM9, NK3R, SHERLOCKv2
-    r"[a-z]{1,8}-?\d{1,4}|[a-z]{1,4}\d{1,3}[a-z]{1,3}\d?|[a-z]{3,9}v\d|covid-19", re.IGNORECASE
+    r"[a-z]{1,8}-?\d{1,4}|[a-z]{1,4}\d{1,3}[a-z]{1,3}\d?|[a-z]{1,8}\d{1,3}-[a-z]{2,12}|[a-z]{3,9}v\d|covid-19",
+    re.IGNORECASE,
 )
 CODE_CUE = re.compile(  # what stands near the code of a gene, a protein or a compound
     r"\b(?:genes?|proteins?|receptors?|enzymes?|kinases?|mutations?|variants?|inhibit\w*|(?:ant)?agonists?|antibod\w+|"
@@ -153,7 +156,7 @@ def _is_name(word: str, before: str, rest: str, after_name: bool, vocabulary: Vo
         return False
     low = word.lower()
     if low in GIVEN_NAMES or low in SURNAMES_OF_MANY:
-        return HEAD_NOUNS.match(rest.strip().lower()) is None
+        return HEAD_NOUNS.match(rest.strip(" –-").lower()) is None
     if PERSON_CUE.search(before) and PERSON_VERB.match(rest) and low not in NO_TERM and not vocabulary.collected(low):
         return True
     return (word[0].isupper() and NAME_CUE.match(rest) is not None) or (after_name and low not in NO_TERM)
@@ -164,12 +167,12 @@ def _allowed(word: str, before: str, rest: str, text: str, vocabulary: Vocabular
         return True
     low = word.lower()
     if low in GIVEN_NAMES or low in SURNAMES_OF_MANY:
-        return HEAD_NOUNS.match(rest.strip().lower()) is not None
+        return HEAD_NOUNS.match(rest.strip(" –-").lower()) is not None
     if any(c.isdigit() for c in word):
         return _allowed_code(word, text, vocabulary, strict)
     if vocabulary.collected(low) and vocabulary.technical(word) >= TALK and not _place(word, before, rest):
         return len(word) > 1
-    if word[0].isupper() and HEAD_NOUNS.match(rest.strip().lower()) and not _begins_a_sentence(word, text):
+    if word[0].isupper() and HEAD_NOUNS.match(rest.strip(" –-").lower()) and not _begins_a_sentence(word, text):
         return True  # Currarino triad, Ottawa ankle rule
     if BEFORE_A_NAME.search(before):
         return True  # the protein Bouncer
@@ -193,7 +196,9 @@ def _term_shaped(word: str, vocabulary: Vocabulary) -> bool:
 
 def _place(word: str, before: str, rest: str) -> bool:
     """Whether a capitalised word stands where a place stands: in Lisbon, from Leeds."""
-    return word.istitle() and PLACE_CUE.search(before) is not None and HEAD_NOUNS.match(rest.strip().lower()) is None
+    return (
+        word.istitle() and PLACE_CUE.search(before) is not None and HEAD_NOUNS.match(rest.strip(" –-").lower()) is None
+    )
 
 
 def _begins_a_sentence(word: str, text: str) -> bool:

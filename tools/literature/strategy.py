@@ -27,7 +27,7 @@ PACKAGES = ("anamnesis", "biopython", "search-query")  # whose versions shape a 
 
 
 class Source(Frozen):
-    """Where was searched: ``pubmed`` by its base URL, or ``mirror`` by its name; ``date`` is the mirror's newest date."""
+    """Where was searched: ``pubmed`` by its base URL, ``mirror`` by its name; ``date`` is the mirror's newest date."""
 
     kind: Literal["pubmed", "mirror"]
     name: str
@@ -62,7 +62,7 @@ class Excluded(Frozen):
 class SearchStrategy(Frozen):
     """A search as it was done. ``question`` is "" unless the user asked to keep the words."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
     question_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     question: str = ""
     at: AwareDatetime
@@ -74,7 +74,7 @@ class SearchStrategy(Frozen):
     documents: tuple[FoundDocument, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     failure: str = ""
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
 
 class Repeated(Frozen):
@@ -161,7 +161,7 @@ def save_strategy(strategy: SearchStrategy, path: Path) -> None:
 
 
 def load_strategy(path: Path) -> SearchStrategy:
-    """Read a saved strategy. Raises InputError when there is none, DataError when it is damaged or of another format."""
+    """Read a saved strategy. Raises InputError when there is none, DataError when it is damaged or another format."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

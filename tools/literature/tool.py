@@ -152,6 +152,7 @@ class SearchLiterature:
                 self._source,
                 enough=self._settings.enough,
                 tool=self.name,
+                rrf_k=self._settings.rrf_k,
             )
         except ServiceError as error:
             text = f"{error} Only the local library was searched."

@@ -151,7 +151,7 @@ SURNAMES_OF_MANY = frozenset(
 HEAD_NOUNS = re.compile(
     r"(?:[\w-]+\s+){0,1}?(?:syndromes?|triad|tetrad|pentad|diseases?|criteria|scores?|scales?|rules?|signs?|tests?|"
     r"classification|phenomenon|anomaly|malformation|reaction|procedure|stain|genes?|proteins?|receptors?|enzymes?|"
-    r"mutations?|pathways?|virus|database)\b"
+    r"mutations?|pathways?|virus|database|algorithm|equation|index|model)\b"
 )
 # Beginnings and endings of words of medicine and molecular biology that everyday English and names do not have.
 MEDICAL_FORM = re.compile(
@@ -166,26 +166,26 @@ MEDICAL_FORM = re.compile(
 )
 # Words in which things are asked for and told, beside `NO_TERM`: they ask, and are no subject of a search.
 ASKING_WORDS = frozenset(
-    """affect affected affecting affects annoyed anybody anyway apparently appreciate appreciated argue argued associated
-    attached aware bet bit bothers bring brings brought call called caller calls care catch chat check checked
-    checking choosing claim claimed claims colleague colleagues come compared concerned confer confirm confused
-    consists contain contained contains convinced correctly curious currently decide decided decides definitely
-    depend depending derived determine discussed discussion emailed employ employed entirely establish everybody
-    everyone everything evidently exact existing explained fact familiar figure folks forgot forward gather
-    genuinely glad grateful great greatly guess hand hands heard hint hold holds honest honestly hope hopefully
-    hoping hundred idea ideally identified implicated include included includes including indeed inform
-    information instance interested involve involved involves kindly label leaflet learn learned learnt lecture
-    letter link linked list listed lists literally located location lots lovely lucky main manager meaning meant
-    meantime meet meeting member members memory mention mentioned mind moved names notes obvious occur occurs
-    offer offered office order origin ought paper papers particular pass played plays pointer points precisely
-    preferentially preferred previous prof professor proper properly proposed provide providing pull purpose puts
-    quick quote read reading real reason rebuild recall remain remains remember remind reminded reply rest result
-    ring rota round sake seat seems selected send sends sensibly sent serve set sets several sheet slide slides
-    slow somebody someone sort sorts source speak specialist specialists spell spelling spoke stand stands state
-    stated states step steps story stuff suppose supposed sure swear swears talk talked talking tend tends term
-    terms text thank thesis thoroughly thoughts thousand throw throws topic total totally toward truth turned
-    turns unsure usually utilised utilized vague view volunteered wanting warned wish word words worried worry
-    write writes writing written wrote""".split()
+    """affect affected affecting affects annoyed anybody anyway apparently appreciate appreciated argue argued
+    associated attached aware bet bit bothers bring brings brought call called caller calls care catch chat
+    check checked checking choosing claim claimed claims colleague colleagues come compared concerned confer
+    confirm confused consists contain contained contains convinced correctly curious currently decide decided
+    decides definitely depend depending derived determine discussed discussion emailed employ employed entirely
+    establish everybody everyone everything evidently exact existing explained fact familiar figure folks forgot
+    forward gather genuinely glad grateful great greatly guess hand hands heard hint hold holds honest honestly
+    hope hopefully hoping hundred idea ideally identified implicated include included includes including indeed
+    inform information instance interested involve involved involves kindly label leaflet learn learned learnt
+    lecture letter link linked list listed lists literally located location lots lovely lucky main manager
+    meaning meant meantime meet meeting member members memory mention mentioned mind moved names notes obvious
+    occur occurs offer offered office order origin ought paper papers particular pass played plays pointer
+    points precisely preferentially preferred previous prof professor proper properly proposed provide providing
+    pull purpose puts quick quote read reading real reason rebuild recall remain remains remember remind
+    reminded reply rest result ring rota round sake seat seems selected send sends sensibly sent serve set sets
+    several sheet slide slides slow somebody someone sort sorts source speak specialist specialists spell
+    spelling spoke stand stands state stated states step steps story stuff suppose supposed sure swear swears
+    talk talked talking tend tends term terms text thank thesis thoroughly thoughts thousand throw throws topic
+    total totally toward truth turned turns unsure usually utilised utilized vague view volunteered wanting
+    warned wish word words worried worry write writes writing written wrote""".split()
 )
 # Nouns after which a name of a thing stands, also one with a capital: the protein Bouncer, the drug Kymriah.
 BEFORE_A_NAME = re.compile(

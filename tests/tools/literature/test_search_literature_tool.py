@@ -83,11 +83,13 @@ def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
     assert (top.level, top.kind, top.title) == ("meta-analysis", "abstract", "Statins.")
     assert [(f.stream, f.rung, f.rank) for f in top.found] == [("pubmed", "strict", 1), ("dense", None, 1)]
     steps = {s["step"]: s for s in artifact.strategy}
-    assert {"library", "terms", "rung", "records"} <= set(steps)
+    assert {"library", "plan", "rung", "records"} <= set(steps)
     rungs = [s for s in artifact.strategy if s["step"] == "rung"]
     assert [r["rung"] for r in rungs] == ["strict", "relaxed"] or rungs[0]["rung"] == "strict"
     assert set(rungs[0]) >= {"query", "count", "ids", "translation", "warnings", "seconds", "next"}
-    assert steps["records"]["without_abstract"] == ["3"]
+    assert {"id": "pubmed:3", "reason": "no abstract"} in steps["records"]["excluded"]
+    assert [d["id"] for d in steps["records"]["documents"]] == ["pubmed:2", "pubmed:1"]
+    assert QUESTION not in str(artifact.strategy)
     assert artifact.notices == []
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.library.search import WORD
 from tools.library.monograph import read_monograph
+from tools.library.search import WORD
 from tools.literature.terms import MAX_TERMS, MAX_WORDS, Vocabulary, clean_terms, extract_terms
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
@@ -101,6 +101,7 @@ def test_a_text_without_terms_gives_none() -> None:
     assert words("12 34 56/78", case=True) == []
 
 
+@settings(deadline=None)  # the first call reads the word list
 @given(st.text(max_size=300))
 def test_terms_are_few_and_short_for_any_text(text: str) -> None:
     for case in (True, False):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +22,7 @@ def test_no_piece_is_too_long_and_no_character_is_lost(text: str, limit: int) ->
     spans = within_tokens(text, limit, letters)
     assert all(0 < n <= limit for n in letters([s.of(text) for s in spans]))
     assert "".join("".join(s.of(text).split()) for s in spans) == "".join(text.split())
-    assert all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(spans))
 
 
 def test_sentences_stay_whole_then_clauses_then_words() -> None:
@@ -30,7 +32,5 @@ def test_sentences_stay_whole_then_clauses_then_words() -> None:
     text = "He is old. He has pain, fever and a cough. He is ill."
     assert pieces(text, 20) == [text]
     assert pieces(text, 8) == ["He is old.", "He has pain, fever and a cough.", "He is ill."]
-    assert pieces(text, 6) == ["He is old. He has pain,", "fever", "and a cough. He is ill."] or pieces(text, 6)[
-        0
-    ].endswith("He has pain,")
+    assert pieces(text, 5) == ["He is old.", "He has pain, fever", "and a cough.", "He is ill."]
     assert pieces("one two three four five", 2) == ["one two", "three four", "five"]

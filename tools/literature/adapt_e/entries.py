@@ -49,7 +49,12 @@ def bound(text: str) -> str:
 @lru_cache(maxsize=1)
 def _names() -> re.Pattern[str]:
     entries, _, _ = _table()
-    names = {name.lower() for e in entries.values() for name in (e.term, *e.also) if re.fullmatch(r"[\w-]+(?: [\w-]+)+", name)}
+    names = {
+        name.lower()
+        for e in entries.values()
+        for name in (e.term, *e.also)
+        if re.fullmatch(r"[\w-]+(?: [\w-]+)+", name)
+    }
     return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=lambda n: (-len(n), n)))})\b", re.IGNORECASE)
 
 

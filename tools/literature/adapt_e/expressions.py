@@ -17,6 +17,7 @@ from tools.literature.adapt_e.spellings import spellings
 STRICT_TERMS = 4  # ours: terms that the strict rung asks for together
 RELAXED_TERMS = 4  # ours: terms of which the relaxed rung asks for any two: six pairs
 FORMS = 8  # ours: forms of a term that are asked for beside each other, so that a query stays readable
+SHORTEST, ENDING = 5, 3  # ours: letters of a beginning at least, and of an ending that may differ (NCBI asks for 4)
 OPEN_END = "3000"  # code: PubMed's own way to write an open end of a date range
 UNSAFE = re.compile(r"[\"\[\]()*:~]")  # what has a meaning in PubMed's syntax
 
@@ -72,6 +73,9 @@ def _relaxed(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expr
         yield _expression(RungName.RELAXED, [" OR ".join(loose)], dates, f"any one of {_named(terms)}")
     words = unique([w for t in terms for w in t.text.split() if len(w) > 2 and _clean(w)])
     yield _expression(RungName.RELAXED, [" OR ".join(f'"{_clean(w)}"' for w in words)], dates, "any of their words")
+    begun = unique([f"{w[: max(SHORTEST, len(w) - ENDING)]}*" for w in words if w.isalpha() and len(w) > SHORTEST])
+    if begun:
+        yield _expression(RungName.RELAXED, [" OR ".join(begun)], dates, "any word that begins like one of theirs")
 
 
 def any_form(term: PlannedTerm) -> str:

@@ -9,19 +9,56 @@ from tools.medicines.names import medicines_in
 
 # In the order in which they are tried: a question about harm names a treatment too.
 SIGNS: tuple[tuple[Intent, str], ...] = (
-    (Intent.HARM, r"side[- ]effects?|adverse|harm|toxic|safe(?:ty|r)?\b|complication|risks? (?:of|from|with) (?:taking|using)|"
-                  r"interact\w* with|contraindicat|overdose|withdrawal"),
-    (Intent.PREVENTION, r"prevent|prophyla|vaccin|immuni[sz]ation|screening (?:reduce|lower)|protect|reduce the risk|lower the risk"),
-    (Intent.DIAGNOSIS, r"diagnos|detect|screen|test(?:s|ing)?\b|sensitivity|specificity|biomarker|rule (?:out|in)|distinguish|"
-                       r"symptom|signs?\b|features?\b|criteria|what could (?:it|this) be|imaging|scan\b"),
-    (Intent.TREATMENT, r"treat|therap|useful|effective|efficacy|\bhelps?\b|manag(?:e|ing|ement)|dose|dosing|drugs?\b|medicine|tablet|"
-                       r"surgery|versus|better than|work(?:s|ed)? for|beneficial|trial"),
-    (Intent.PROGNOSIS, r"prognos|surviv|mortality|outcome|life expectancy|recurren|relapse|how long|progress(?:es|ion)|recover"),
-    (Intent.AETIOLOGY, r"\bcauses?\b|caused|causing|risk factors?|increase[sd]? (?:the )?risk|associat|aetiolog|etiolog|link(?:ed)? (?:to|with)|"
-                       r"inherit|heredit|mutat|responsible for|susceptib"),
-    (Intent.MECHANISM, r"mechanism|how does|pathway|role of|a role|function|receptor|inhibit|activat|regulat|bind|interact|"
-                       r"express|encod|signal|target"),
-)  # fmt: skip
+    (
+        Intent.HARM,
+        (
+            r"side[- ]effects?|adverse|harm|toxic|safe(?:ty|r)?\b|complication"
+            r"|risks? (?:of|from|with) (?:taking|using)|interact\w* with|contraindicat|overdose|withdrawal"
+        ),
+    ),
+    (
+        Intent.PREVENTION,
+        (
+            r"prevent|prophyla|vaccin|immuni[sz]ation|screening (?:reduce|lower)|protect|reduce the risk"
+            r"|lower the risk"
+        ),
+    ),
+    (
+        Intent.DIAGNOSIS,
+        (
+            r"diagnos|detect|screen|test(?:s|ing)?\b|sensitivity|specificity|biomarker|rule (?:out|in)"
+            r"|distinguish|symptom|signs?\b|features?\b|criteria|what could (?:it|this) be|imaging|scan\b"
+        ),
+    ),
+    (
+        Intent.TREATMENT,
+        (
+            r"treat|therap|useful|effective|efficacy|\bhelps?\b|manag(?:e|ing|ement)|dose|dosing|drugs?\b"
+            r"|medicine|tablet|surgery|versus|better than|work(?:s|ed)? for|beneficial|trial"
+        ),
+    ),
+    (
+        Intent.PROGNOSIS,
+        (
+            r"prognos|surviv|mortality|outcome|life expectancy|recurren|relapse|how long|progress(?:es|ion)"
+            r"|recover"
+        ),
+    ),
+    (
+        Intent.AETIOLOGY,
+        (
+            r"\bcauses?\b|caused|causing|risk factors?|increase[sd]? (?:the )?risk|associat|a?etiolog"
+            r"|link(?:ed)? (?:to|with)|inherit|heredit|mutat|responsible for|susceptib"
+        ),
+    ),
+    (
+        Intent.MECHANISM,
+        (
+            r"mechanism|how does|pathway|role of|a role|function|receptor|inhibit|activat|regulat|bind"
+            r"|interact|express|encod|signal|target"
+        ),
+    ),
+)
 _SIGNS = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in SIGNS)
 COMPARED = re.compile(
     r"\b(?:versus|vs\.?|compared (?:with|to)|rather than|instead of|than|or)\s+(?:\w+\s+){0,2}$", re.IGNORECASE

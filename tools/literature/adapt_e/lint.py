@@ -1,4 +1,4 @@
-"""Every expression is parsed and linted before it is sent, by the library `search-query`, which knows PubMed's syntax."""
+"""Every expression is parsed and linted before it is sent, by `search-query`, which knows PubMed's syntax."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ MEANT = frozenset({"QUALITY_0002", "QUALITY_0004", "FIELD_0004", "PUBMED_0002"})
 # ours: remarks on style that our rungs mean so: dates stand outside, tags are left to PubMed
 UNBALANCED = re.compile(r"^[\s)]+|[\s(]+$")
 DANGLING = re.compile(r"^\s*(?:AND|OR|NOT)\b|(?<=\()\s*(?:AND|OR|NOT)\b|\b(?:AND|OR|NOT)\s*(?=\)|$)|\(\s*\)")
-LOOSE = 3  # ours: layers of brackets and operators that are taken away; a query more broken than that is made of its words
+LOOSE = (
+    3  # ours: layers of brackets and operators that are taken away; a query more broken than that is made of its words
+)
 TAG = re.compile(r"\[[^\]]*\]")
 
 

@@ -124,7 +124,7 @@ class QueryPlannerLocal:
         return [long] if long != phrase else []
 
     def _called(self, phrase: str) -> list[str]:
-        """Other names of the very thing that the phrase names, by the knowledge graph; its wordings of talk stay out."""
+        """Other names of the very thing that the phrase names, by the knowledge graph."""
         if self._other_names is None:
             return []
         found = self._other_names(phrase)

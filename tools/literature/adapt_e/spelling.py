@@ -53,7 +53,7 @@ class SpellingService(Protocol):
 
 
 class PubMedSpeller:
-    """Asks PubMed's own service; when that fails the term stays as it is, and the ladder tells the failure if it lasts."""
+    """Asks PubMed's own service. When that fails the term stays; the ladder tells the failure if it lasts."""
 
     def __init__(self, service: SpellingService, otherwise: VocabularySpeller) -> None:
         self._service, self._otherwise = service, otherwise

@@ -64,27 +64,71 @@ def test_a_question_becomes_terms_and_an_intent(question: str, expected: set[str
 
 
 NARRATIVES = [
-    ("My aunt Rosalind keeps pigeons in Bradford and last week the hospital told her that she has a clot in the lung. "
-     "She is 71 and stubborn. They gave her apixaban tablets. Does she really need to take them for six months?",
-     {"pulmonary embolism", "apixaban"}),
-    ("Hello Tobias, sorry to bother you before the choir trip. A student of ours asked whether infliximab works for "
-     "ulcerative colitis when steroids have failed. I could only shrug. Yours, Annika", {"infliximab", "colitis"}),
-    ("Dad drives a lorry and was put on water tablets for his heart failure in March. Now his big toe is red. I just "
-     "want to know: can diuretics bring on gout?", {"diuretics", "gout"}),
-    ("I am a retired baker from Leeds. My consultant mentioned rituximab for my rheumatoid arthritis and then the phone "
-     "rang. What does it do?", {"rituximab", "rheumatoid arthritis"}),
-    ("New here! Our little one was born early, at 29 weeks, and the nurse spoke of caffeine citrate. Does caffeine help "
-     "against apnoea in such babies?", {"caffeine", "preterm birth"}),
-    ("Night shift, ward 7. Pt on warfarin, INR 9, no bleeding. Please can somebody tell me whether vitamin K should be "
-     "given by mouth?", {"warfarin", "vitamin k"}),
-    ("My neighbour swears by colchicine. I had pericarditis twice since Easter, and my dog is the only one who is "
-     "pleased that I stay at home. Would colchicine stop a third pericarditis?", {"colchicine", "pericarditis"}),
-    ("Grandma was diagnosed with Parkinson's two years ago. She loves her garden. Is levodopa bad for her in the long "
-     "run?", {"parkinson disease", "levodopa"}),
-    ("Quick one: tutor asked what PCSK9 does to the LDL receptor and I froze. Explain please, exam on Monday.", {"pcsk9"}),
-]  # fmt: skip
+    (
+        (
+            "My aunt Rosalind keeps pigeons in Bradford and last week the hospital told her that she has a clot "
+            "in the lung. She is 71 and stubborn. They gave her apixaban tablets. Does she really need to take "
+            "them for six months?"
+        ),
+        {"apixaban", "pulmonary embolism"},
+    ),
+    (
+        (
+            "Hello Tobias, sorry to bother you before the choir trip. A student of ours asked whether infliximab "
+            "works for ulcerative colitis when steroids have failed. I could only shrug. Yours, Annika"
+        ),
+        {"colitis", "infliximab"},
+    ),
+    (
+        (
+            "Dad drives a lorry and was put on water tablets for his heart failure in March. Now his big toe is "
+            "red. I just want to know: can diuretics bring on gout?"
+        ),
+        {"diuretics", "gout"},
+    ),
+    (
+        (
+            "I am a retired baker from Leeds. My consultant mentioned rituximab for my rheumatoid arthritis and "
+            "then the phone rang. What does it do?"
+        ),
+        {"rheumatoid arthritis", "rituximab"},
+    ),
+    (
+        (
+            "New here! Our little one was born early, at 29 weeks, and the nurse spoke of caffeine citrate. Does "
+            "caffeine help against apnoea in such babies?"
+        ),
+        {"caffeine", "preterm birth"},
+    ),
+    (
+        (
+            "Night shift, ward 7. Pt on warfarin, INR 9, no bleeding. Please can somebody tell me whether vitamin "
+            "K should be given by mouth?"
+        ),
+        {"vitamin k", "warfarin"},
+    ),
+    (
+        (
+            "My neighbour swears by colchicine. I had pericarditis twice since Easter, and my dog is the only one "
+            "who is pleased that I stay at home. Would colchicine stop a third pericarditis?"
+        ),
+        {"colchicine", "pericarditis"},
+    ),
+    (
+        (
+            "Grandma was diagnosed with Parkinson's two years ago. She loves her garden. Is levodopa bad for her "
+            "in the long run?"
+        ),
+        {"levodopa", "parkinson disease"},
+    ),
+    (
+        ("Quick one: tutor asked what PCSK9 does to the LDL receptor and I froze. Explain please, exam on Monday."),
+        {"pcsk9"},
+    ),
+]
 PERSONAL = re.compile(
-    r"rosalind|pigeon|bradford|tobias|choir|annika|lorry|baker|leeds|march|easter|dog|monday|garden|ward|aunt|dad|\b71\b|\b29\b",
+    r"rosalind|pigeon|bradford|tobias|choir|annika|lorry|baker|leeds|march|easter|dog|monday|garden|ward|aunt|dad|"
+    r"\b71\b|\b29\b",
     re.IGNORECASE,
 )
 

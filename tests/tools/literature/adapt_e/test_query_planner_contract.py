@@ -1,0 +1,96 @@
+"""One contract for both planners: by rules, and by a language model over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+from pydantic import SecretStr
+
+from prompts.language_model import LanguageModel, ModelSettings
+from support.scripted_model import Scripted, ScriptedModel, serving
+from support.search_words import starter_vocabulary
+from tools.literature.adapt_e.by_model import QueryPlannerByModel
+from tools.literature.adapt_e.contract import Group, QueryPlanner, RungName, SearchPlan
+from tools.literature.adapt_e.lint import lint
+from tools.literature.adapt_e.local import QueryPlannerLocal
+
+LOCAL = QueryPlannerLocal(starter_vocabulary())
+STORY = "My name is Maria Okonkwo and I am 54. Does colchicine stop pericarditis from coming back?"
+REPLY = json.dumps(
+    {
+        "terms": [
+            {
+                "text": "pericarditis",
+                "group": "P",
+                "synonyms": ["pericardial inflammation"],
+                "mesh": "Invented Heading",
+            },
+            {"text": "colchicine", "group": "I", "synonyms": []},
+            {"text": "Maria Okonkwo", "group": "P"},
+            {"text": 'croup"[tiab] OR all[sb]) NOT (', "group": "other"},
+        ],
+        "intent": "prevention",
+        "since": 2015,
+    }
+)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving(Scripted(REPLY)) as running:
+        yield running
+
+
+def by_model(server: ScriptedModel) -> QueryPlannerByModel:
+    settings = ModelSettings(name="scripted", base_url=server.url, api_key=SecretStr("k"), timeout=2.0, max_retries=0)
+    return QueryPlannerByModel(LanguageModel(settings), LOCAL, starter_vocabulary())
+
+
+def plan(planner: QueryPlanner, text: str = STORY, **arguments: object) -> SearchPlan:
+    return asyncio.run(planner.plan(text, case=True, **arguments))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("which", ["local", "model"])
+def test_a_planner_gives_terms_and_linted_rungs_and_nothing_of_the_person(which: str, server: ScriptedModel) -> None:
+    planner: QueryPlanner = LOCAL if which == "local" else by_model(server)
+    made = plan(planner)
+    assert {"pericarditis", "colchicine"} <= {t.text for t in made.terms}
+    assert [t.group for t in made.terms if t.text == "colchicine"] == [Group.INTERVENTION]
+    assert made.pico.intervention == ("colchicine",)
+    assert made.expressions[0].rung is RungName.STRICT
+    assert all(lint(e.query).good for e in made.expressions)
+    sent = made.model_dump_json().lower()
+    assert not any(secret in sent for secret in ("maria", "okonkwo", "54", "all[sb]", "invented"))
+    assert plan(planner, terms=["croup", "John Smith"]).terms[0].text == "croup"
+    assert SearchPlan.model_validate_json(made.model_dump_json()) == made
+
+
+def test_the_models_plan_is_its_own_and_says_so(server: ScriptedModel) -> None:
+    made = plan(by_model(server))
+    assert made.planner == "scripted"
+    assert made.dates is not None
+    assert "2015/01/01:3000[dp]" in made.expressions[0].query
+    assert made.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests"),
+    [
+        (Scripted("I will not."), 2),
+        (Scripted(body="{}", status=500), 1),
+        (Scripted('{"terms": [{"text": "Maria Okonkwo"}]}'), 1),
+    ],
+)
+def test_a_failing_model_is_replaced_by_the_rules_with_a_notice(
+    answer: Scripted, requests: int, server: ScriptedModel
+) -> None:
+    server.script[:] = [answer]
+    made = plan(by_model(server))
+    assert [n.code for n in made.notices] == ["search_planned_locally"]
+    assert made.planner == "local"
+    assert made.expressions == plan(LOCAL).expressions
+    assert len(server.requests) == requests

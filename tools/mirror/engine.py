@@ -1,0 +1,154 @@
+"""The mirror, open for searching: the same contract as PubMed itself, in process and without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+
+from prompts.errors import DataError
+from tools.literature.answers import SearchResult
+from tools.literature.publications import Article
+from tools.mirror.database import AGAIN, connect, guarded
+from tools.mirror.descriptors import Descriptors
+from tools.mirror.evaluation import evaluate
+from tools.mirror.leaves import Leaves
+from tools.mirror.manifest import Manifest, read_manifest
+from tools.mirror.parser import parse
+from tools.mirror.postings import numbers
+from tools.mirror.records import MirrorRecord
+from tools.mirror.relevance import best, query_words, scores
+from tools.mirror.resolution import resolve
+from tools.mirror.snapshot import Snapshot, generation, read_snapshot
+from tools.mirror.terms import nothing_left
+from tools.mirror.translation import translation
+
+Sort = Literal["relevance", "date"]
+Answer = TypeVar("Answer")
+
+
+class Mirror:
+    """Searches a mirror on disk; satisfies `tools.literature.client.PubMed`. Safe in several threads.
+
+    Each search sees one commit; what a writer adds afterwards is seen by the next search.
+    """
+
+    def __init__(self, folder: Path, descriptors: Descriptors | None, today: Callable[[], date]) -> None:
+        self._folder, self._descriptors, self._today = folder, descriptors, today
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._open: list[sqlite3.Connection] = []
+        self._snapshot: Snapshot | None = None
+
+    @classmethod
+    def open(
+        cls, folder: Path, descriptors: Descriptors | None = None, today: Callable[[], date] | None = None
+    ) -> Mirror:
+        """Open the mirror in ``folder``.
+
+        Args:
+            descriptors: MeSH entry terms and tree, when there are any.
+            today: what ``"last 5 years"[dp]`` counts back from; the present day by default.
+
+        Raises:
+            DataError: there is no mirror, it is damaged, or of another format.
+        """
+        mirror = cls(folder, descriptors, today or (lambda: datetime.now(UTC).date()))
+        try:
+            with mirror._reading():
+                return mirror
+        except BaseException:
+            mirror.close()
+            raise
+
+    async def search(self, query: str, limit: int, *, offset: int = 0, sort: Sort = "relevance") -> SearchResult:
+        """The PMIDs from ``offset`` on, at most ``limit``, by relevance or newest first. As `find`, in a thread."""
+        return await asyncio.to_thread(self.find, query, limit, offset=offset, sort=sort)
+
+    async def fetch(self, pmids: Sequence[str]) -> list[Article]:
+        """The articles of some PMIDs, in their order; those not held are left out. In a thread."""
+        return [r.article() for r in await asyncio.to_thread(self.records, pmids)]
+
+    def find(self, query: str, limit: int, *, offset: int = 0, sort: Sort = "relevance") -> SearchResult:
+        """Search, blocking.
+
+        Returns:
+            the count of all that is found, some ids, PubMed's kind of translation, and warnings named as in eSearch.
+
+        Raises:
+            QueryError: the query is malformed or asks for what is not held.
+            DataError: the mirror is damaged.
+        """
+        parsed = parse(query, self._today())
+        warnings = list(parsed.warnings)
+        with self._reading() as (database, snapshot):
+            leaves = Leaves(database, snapshot, self._descriptors)
+            tree = resolve(parsed.tree, leaves, warnings)
+            if tree is None:
+                raise nothing_left(0)
+            documents = evaluate(tree, leaves)
+            found = numbers(documents)
+            wanted = max(limit, 0) + max(offset, 0)
+            if sort == "date":
+                ranked = best(snapshot, found, snapshot.published[found], wanted)
+            else:
+                ranked = best(snapshot, found, scores(database, snapshot, query_words(tree), found), wanted)
+            ids = tuple(str(p) for p in snapshot.pmids[ranked[max(offset, 0) :]].tolist())
+        if not documents:
+            warnings.append("OutputMessage: No items found.")
+        return SearchResult(
+            count=len(documents), ids=ids, translation=translation(tree), warnings=tuple(dict.fromkeys(warnings))
+        )
+
+    def records(self, pmids: Sequence[str]) -> list[MirrorRecord]:
+        """The stored records of some PMIDs, in their order, each once; blocking. Raises DataError."""
+        find = "SELECT record FROM records WHERE pmid = ?"
+        known = [int(p) for p in dict.fromkeys(pmids) if p.isdecimal() and len(p) <= 18]
+        with self._reading() as (database, _):
+            rows = [row[0] for p in known for row in database.execute(find, (p,))]
+        try:
+            return [MirrorRecord.model_validate_json(zlib.decompress(row)) for row in rows]
+        except (zlib.error, ValidationError) as error:
+            raise DataError("A record of the mirror is damaged.", AGAIN) from error
+
+    def manifest(self) -> Manifest:
+        """What the mirror holds."""
+        with self._reading() as (database, snapshot):
+            return read_manifest(database, snapshot)
+
+    def close(self) -> None:
+        """Close every connection; the mirror cannot be used afterwards."""
+        with self._lock:
+            for database in self._open:
+                database.close()
+            self._open.clear()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[tuple[sqlite3.Connection, Snapshot]]:
+        """This thread's connection inside a read transaction, and the snapshot that belongs to it."""
+        database: sqlite3.Connection | None = getattr(self._local, "database", None)
+        if database is None:
+            database = self._local.database = connect(self._folder)
+            with self._lock:
+                self._open.append(database)
+        with guarded(self._folder):
+            database.execute("BEGIN")
+            try:
+                yield database, self._current(database)
+            finally:
+                database.execute("COMMIT")
+
+    def _current(self, database: sqlite3.Connection) -> Snapshot:
+        number = generation(database)
+        with self._lock:
+            if self._snapshot is None or self._snapshot.generation != number:
+                self._snapshot = read_snapshot(database)
+            return self._snapshot

@@ -1,0 +1,131 @@
+"""A query in PubMed's language, parsed; everything that cannot be read is a QueryError.
+
+The rules are those of the PubMed User Guide (pubmed.ncbi.nlm.nih.gov/help): operators in capitals, evaluated from left
+to right; parentheses nest; words side by side are joined by AND; a tag behind several words makes them a phrase. Lower
+case ``and`` is a stop word there, ``or`` and ``not`` are words like any other. Departures, all to the strict side:
+two operators in a row, an operator without a term, a star inside a word and unbalanced signs are errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from tools.mirror.scanner import Kind, Token, scan
+from tools.mirror.syntax import Combination, Dates, Node, Operator, QueryError
+from tools.mirror.tags import Tag, read_tag
+from tools.mirror.wording import Wording, date_range, tagged, untagged
+
+DEEPEST = 100  # ours: nested parentheses, far from Python's own limit
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A query's tree, and the warnings that its wording gave."""
+
+    tree: Node
+    warnings: tuple[str, ...]
+
+
+def parse(query: str, today: date | None = None) -> Parsed:
+    """Parse a query.
+
+    Args:
+        today: what ``"last 5 years"[dp]`` counts back from; the present day when it is not given.
+
+    Raises:
+        QueryError: the query is malformed, or asks for what the mirror does not hold.
+    """
+    parser = _Parser(scan(query), today or datetime.now(UTC).date())
+    return Parsed(parser.whole(), tuple(dict.fromkeys(parser.warnings)))
+
+
+class _Parser:
+    """Recursive descent over the tokens."""
+
+    def __init__(self, tokens: list[Token], today: date) -> None:
+        self._tokens, self._at, self._depth, self._today = tokens, 0, 0, today
+        self.warnings: list[str] = []
+
+    def whole(self) -> Node:
+        if self._token.kind is Kind.END:
+            raise QueryError("The query is empty", "Give at least one term.")
+        tree = self._chain()
+        if self._token.kind is Kind.CLOSE:
+            raise QueryError("A parenthesis closes nothing", "Remove it, or open it.", self._token.at)
+        return tree
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._token
+        self._at += 1
+        return token
+
+    def _chain(self) -> Node:
+        first = self._item()
+        rest: list[tuple[Operator, Node]] = []
+        while self._token.kind not in (Kind.END, Kind.CLOSE):
+            operator = Operator.AND
+            if self._token.kind is Kind.OPERATOR:
+                operator = Operator(self._take().text)
+            rest.append((operator, self._item()))
+        return Combination(first, tuple(rest)) if rest else first
+
+    def _item(self) -> Node:
+        token = self._token
+        if token.kind is Kind.OPEN:
+            return self._nested()
+        if token.kind in (Kind.QUOTED, Kind.WORD):
+            return self._term()
+        if token.kind is Kind.OPERATOR:
+            raise QueryError(f"{token.text} has no term before it", "Put one operator between two terms.", token.at)
+        if token.kind is Kind.TAG:
+            raise QueryError(f"[{token.text[:40]}] has no term before it", "Write the term, then its tag.", token.at)
+        if token.kind is Kind.COLON:
+            raise QueryError("A colon joins no dates here", "Write ranges as 2010:2015[dp].", token.at)
+        raise QueryError("A term is missing", "Put a term here, or remove the operator or parenthesis.", token.at)
+
+    def _nested(self) -> Node:
+        opened = self._take()
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise QueryError(f"More than {DEEPEST} parentheses are nested", "Simplify the query.", opened.at)
+        tree = self._chain()
+        if self._take().kind is not Kind.CLOSE:
+            raise QueryError("A parenthesis is not closed", "Add ) where it ends.", opened.at)
+        self._depth -= 1
+        if self._token.kind is Kind.TAG:
+            raise QueryError("A tag stands behind a parenthesis", "Tag each term inside it.", self._token.at)
+        return tree
+
+    def _term(self) -> Node:
+        wording, tag = self._wording()
+        if self._token.kind is Kind.COLON:
+            return self._range(wording, tag)
+        if tag is None:
+            return untagged(wording, self.warnings)
+        return tagged(wording, tag, self._today, self.warnings)
+
+    def _wording(self) -> tuple[Wording, Tag | None]:
+        """Quoted text, or the words up to the next sign, with the tag behind it."""
+        first = self._take()
+        parts = [first.text]
+        if first.kind is Kind.WORD:
+            while self._token.kind is Kind.WORD:
+                parts.append(self._take().text)
+        wording = Wording(" ".join(parts), first.kind is Kind.QUOTED, first.at)
+        if self._token.kind is not Kind.TAG:
+            return wording, None
+        token = self._take()
+        return wording, read_tag(token.text, token.at)
+
+    def _range(self, low: Wording, low_tag: Tag | None) -> Dates:
+        """``"2010"[dp] : "2015"[dp]``: two ends, the second with a tag."""
+        colon = self._take()
+        if self._token.kind not in (Kind.QUOTED, Kind.WORD):
+            raise QueryError("A range has no end", "Write ranges as 2010:2015[dp].", colon.at)
+        high, tag = self._wording()
+        return date_range(low, low_tag, high, tag, self._today)

@@ -1,0 +1,119 @@
+"""The record that the mirror stores: what PubMed's XML says of an article, as far as searches and answers need it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tools.evidence import Frozen, Status
+from tools.literature.appraisal import level_of
+from tools.literature.article import Article, Author, Availability
+from tools.literature.article import MeshHeading as ArticleHeading
+from tools.literature.publications import LANGUAGES
+
+MARC = {short: code for code, short in LANGUAGES.items()}  # the contract's language codes back to PubMed's
+
+ISO = r"^(\d{4}(-\d{2}(-\d{2})?)?)?$"
+
+
+class MeshHeading(Frozen):
+    """A MeSH heading of a record: name, whether it is a major topic, its subheadings and which of them are major."""
+
+    name: str
+    major: bool = False
+    subheadings: tuple[str, ...] = ()
+    major_subheadings: tuple[str, ...] = ()
+
+
+class MirrorRecord(Frozen):
+    """A PubMed record as stored.
+
+    Attributes:
+        abstract: one line a part, with its label, as `Article.abstract`.
+        labels: the labels of a structured abstract, in order.
+        date: of publication, ISO, as precisely as known. entered: the date of entry into PubMed, ISO.
+        journal, journal_short, issns: title, ISO abbreviation, ISSNs.
+        languages: MARC codes (``eng``).
+        authors: surname and initials, as PubMed's index has them (``Smith JA``).
+        status: the editorial status. indexing: PubMed's citation status (``MEDLINE``, ``PubMed-not-MEDLINE``, ...).
+    """
+
+    pmid: str
+    title: str = ""
+    abstract: str = ""
+    labels: tuple[str, ...] = ()
+    date: str = Field(default="", pattern=ISO)
+    entered: str = Field(default="", pattern=ISO)
+    journal: str = ""
+    journal_short: str = ""
+    issns: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    publication_types: tuple[str, ...] = ()
+    mesh: tuple[MeshHeading, ...] = ()
+    keywords: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    doi: str = ""
+    pmcid: str = ""
+    status: Status = Status.OK
+    indexing: str = ""
+
+    @classmethod
+    def of(cls, article: Article, indexing: str = "") -> MirrorRecord:
+        """The record of an article; the citation status ``indexing`` is not part of an `Article`."""
+        languages = article.languages or ((MARC.get(article.language, article.language),) if article.language else ())
+        return cls(
+            pmid=article.pmid,
+            title=article.title,
+            abstract=article.abstract,
+            labels=tuple(part.label for part in article.parts if part.label),
+            date=article.date,
+            entered=article.entered,
+            journal=article.journal,
+            journal_short=article.iso_abbreviation,
+            issns=(article.issn,) if article.issn else (),
+            languages=languages,
+            publication_types=article.publication_types,
+            mesh=tuple(_heading(h) for h in article.mesh),
+            keywords=article.keywords,
+            authors=tuple(filter(None, map(_name, article.authors))),
+            doi=article.doi,
+            pmcid=article.pmcid,
+            status=article.status,
+            indexing=indexing,
+        )
+
+    def article(self) -> Article:
+        """The record as the literature tool reads it; what the mirror does not store has its default."""
+        language = self.languages[0] if self.languages else "eng"
+        return Article(
+            pmid=self.pmid,
+            title=self.title,
+            abstract=self.abstract,
+            publication_types=self.publication_types,
+            status=self.status,
+            level=level_of(self.publication_types),
+            date=self.date,
+            year=int(self.date[:4]) if self.date else None,
+            journal=self.journal,
+            language=LANGUAGES.get(language, language),
+            availability=Availability.AVAILABLE if self.abstract else Availability.NONE,
+            entered=self.entered,
+            keywords=self.keywords,
+            languages=self.languages,
+            iso_abbreviation=self.journal_short,
+            issn=self.issns[0] if self.issns else "",
+            doi=self.doi,
+            pmcid=self.pmcid,
+        )
+
+
+def _heading(heading: ArticleHeading) -> MeshHeading:
+    return MeshHeading(
+        name=heading.name,
+        major=heading.major,
+        subheadings=tuple(q.name for q in heading.qualifiers),
+        major_subheadings=tuple(q.name for q in heading.qualifiers if q.major),
+    )
+
+
+def _name(author: Author) -> str:
+    return " ".join(part for part in (author.last, author.initials, author.suffix) if part)
