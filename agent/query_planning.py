@@ -15,6 +15,7 @@ from tools.library.contract import SearchableLibrary
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
+from tools.literature.adapt_e.spelling import PubMedSpeller, SpellingService, VocabularySpeller
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.live import LiveResult, search_pubmed
 from tools.literature.strategy import Source
@@ -36,10 +37,12 @@ def query_planner(
     other_names: OtherNames | None = None,
     *,
     collection: Collection | None = None,
+    spelling: SpellingService | None = None,
 ) -> QueryPlanner:
-    """The planner; with ``collection`` it also knows the words of the collection that is searched."""
+    """The planner; with ``collection`` it knows the words of what is searched, with ``spelling`` it asks for slips."""
     known = vocabulary if collection is None else replace(vocabulary, collection=collection)
-    local = QueryPlannerLocal(known, other_names=other_names)
+    speller = None if spelling is None else PubMedSpeller(spelling, VocabularySpeller(known))
+    local = QueryPlannerLocal(known, speller=speller, other_names=other_names)
     model = settings.language_model
     return local if model is None else QueryPlannerByModel(LanguageModel(model), local, known)
 
@@ -64,16 +67,17 @@ class OpenSearch:
     ) -> None:
         self._encoder, self._enough = encoder, settings.literature.enough
         collection: Collection | None = None
+        spelling: EUtilities | None = None
         self.pubmed: PubMed
         if mirror is None:
-            self.pubmed = EUtilities(settings.literature)
+            self.pubmed = spelling = EUtilities(settings.literature)
             self.source = Source(kind="pubmed", name=settings.literature.base_url)
         else:
             opened = Mirror.open(mirror)
             self.pubmed, held = opened, opened.manifest()
             self.source = Source(kind="mirror", name=mirror.resolve().name, date=held.newest_entered)
             collection = CountedWords(lambda word: opened.find(f'"{word}"[tiab]', 1).count, held.records)
-        self.planner = query_planner(settings, vocabulary, other_names, collection=collection)
+        self.planner = query_planner(settings, vocabulary, other_names, collection=collection, spelling=spelling)
 
     async def search(self, text: str, *, case: bool) -> LiveResult:
         """Plan, climb and fuse. Raises InputError when the text has no terms that may be sent, ServiceError."""

@@ -30,7 +30,7 @@ class Figure(Frozen):
 
     Attributes:
         name: dotted, ``what.setting.metric``.
-        value: shares and accuracies in percent; ``mrr`` and ``p`` in 0..1; ``ms`` in milliseconds.
+        value: shares and accuracies in percent; ``mrr``, ``recall`` and ``p`` in 0..1; ``ms`` in milliseconds.
         n: how many rows it rests on.
         ci95: the 95 % interval in the value's unit; None where none is due (a p value, a baseline known exactly).
         published: a paper's figure for the same, None where no source gives one.

@@ -80,7 +80,8 @@ def print_report(report: Report) -> None:
     from rich.table import Table
 
     title = f"anamnesis eval run {report.task}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
-    table = Table("figure", title=title, title_justify="left")
+    table = Table(title=title, title_justify="left")
+    table.add_column("figure", no_wrap=True)
     for column in ("value", "95 % interval", "n", "published"):
         table.add_column(column, justify="right")
     for figure in report.figures:
@@ -108,4 +109,4 @@ def _interval(figure: Figure) -> str:
 
 
 def _number(value: float, name: str) -> str:
-    return f"{value:.3f}" if name.endswith((".mrr", ".p")) else f"{value:.1f}"
+    return f"{value:.3f}" if name.endswith((".mrr", ".mrr@10", ".recall@20", ".p")) else f"{value:.1f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -26,13 +26,17 @@ def wilson(successes: int, n: int) -> Interval:
 
 def bootstrap_mean(values: Sequence[float], seed: int) -> Interval:
     """Percentile bootstrap interval of a mean; of a single value, that value twice."""
+    return _bootstrap(values, np.mean, seed)
+
+
+def _bootstrap(values: Sequence[float], statistic: Callable[..., object], seed: int) -> Interval:
     from scipy.stats import bootstrap
 
     if len(values) < 2:
         return float(values[0]), float(values[0])
     done = bootstrap(
         (np.asarray(values, dtype=np.float64),),
-        np.mean,
+        statistic,
         n_resamples=RESAMPLES,
         batch=BATCH,
         confidence_level=LEVEL,
@@ -73,6 +77,14 @@ def mean(name: str, values: Sequence[float], seed: int) -> list[Figure]:
     if not values:
         return []
     return [Figure(name=name, value=float(np.mean(values)), n=len(values), ci95=bootstrap_mean(values, seed))]
+
+
+def median(name: str, values: Sequence[float], seed: int) -> list[Figure]:
+    """The median with a percentile bootstrap interval; nothing for no rows."""
+    if not values:
+        return []
+    ci95 = _bootstrap(values, np.median, seed)
+    return [Figure(name=name, value=float(np.median(values)), n=len(values), ci95=ci95)]
 
 
 def paired_difference(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:

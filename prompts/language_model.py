@@ -62,7 +62,7 @@ class Usage(BaseModel):
         )
 
 
-class InvalidReply(ServiceError):
+class InvalidReplyError(ServiceError):
     """The model answered twice, and neither reply was what the schema asks for."""
 
 
@@ -91,7 +91,7 @@ class LanguageModel:
             The reply, and what this call cost.
 
         Raises:
-            InvalidReply: both replies were no JSON, or not of the schema.
+            InvalidReplyError: both replies were no JSON, or not of the schema.
             ServiceError: the server failed (429, 5xx, time-out, cut or malformed answer, refused key).
         """
         system, user = _filled(template, values)
@@ -108,7 +108,7 @@ class LanguageModel:
             return schema.model_validate_json(_object(again)), spent
         except ValidationError as error:
             what = f"The language model's reply is not what was asked for: {_faults(error)}."
-            raise InvalidReply(what, "Try again, or set another model.") from None
+            raise InvalidReplyError(what, "Try again, or set another model.") from None
 
     async def _ask(self, messages: list[tuple[str, str]], schema: type[BaseModel]) -> tuple[str, Usage]:
         import openai

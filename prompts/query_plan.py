@@ -29,8 +29,8 @@ class QueryPlanReply(Strict):
     """A search plan. ``since`` and ``until`` are years."""
 
     terms: list[TermReply] = Field(min_length=1, max_length=12)
-    intent: Literal[
-        "treatment", "diagnosis", "prognosis", "aetiology", "harm", "prevention", "mechanism", "other"
-    ] = "other"
+    intent: Literal["treatment", "diagnosis", "prognosis", "aetiology", "harm", "prevention", "mechanism", "other"] = (
+        "other"
+    )
     since: int | None = Field(default=None, ge=1781, le=3000)  # PubMed's first year, and its open end
     until: int | None = Field(default=None, ge=1781, le=3000)

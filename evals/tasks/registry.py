@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, library
+from evals.tasks import answers, cases, differential, library, literature
 from prompts.errors import InputError
 
-TASKS: dict[str, Task] = {task.name: task for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK)}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK, literature.TASK)
+}
 
 
 def find_task(name: str) -> Task:

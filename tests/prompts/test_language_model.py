@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from prompts.errors import ServiceError
-from prompts.language_model import InvalidReply, LanguageModel, ModelSettings, Usage
+from prompts.language_model import InvalidReplyError, LanguageModel, ModelSettings, Usage
 from prompts.query_plan import QueryPlanReply
 from support.scripted_model import Scripted, ScriptedModel, serving
 
@@ -17,9 +17,9 @@ KEY = "sk-very-secret"
 GOOD = json.dumps({"terms": [{"text": "croup", "group": "P"}], "intent": "treatment"})
 
 
-def ask(server: ScriptedModel, question: str = "Do steroids help in croup?", **settings: object) -> tuple[
-    QueryPlanReply, Usage
-]:
+def ask(
+    server: ScriptedModel, question: str = "Do steroids help in croup?", **settings: object
+) -> tuple[QueryPlanReply, Usage]:
     values = {"timeout": 2.0, "max_retries": 0} | settings
     model = LanguageModel(ModelSettings(name="m", base_url=server.url, api_key=SecretStr(KEY), **values))
     return asyncio.run(model.structured("query_plan", QueryPlanReply, question=question))
@@ -41,7 +41,9 @@ def test_a_good_reply_is_typed_and_its_tokens_are_counted(content: str) -> None:
     assert sent["response_format"]["json_schema"]["name"] == "QueryPlanReply"
 
 
-@pytest.mark.parametrize("bad", ["no JSON at all", '{"terms": []}', '{"terms": [{"text": "croup", "dose": 3}]}', '{"te'])
+@pytest.mark.parametrize(
+    "bad", ["no JSON at all", '{"terms": []}', '{"terms": [{"text": "croup", "dose": 3}]}', '{"te']
+)
 def test_an_invalid_reply_is_mended_once(bad: str) -> None:
     with serving(Scripted(bad), Scripted(GOOD)) as server:
         reply, usage = ask(server)
@@ -53,7 +55,7 @@ def test_an_invalid_reply_is_mended_once(bad: str) -> None:
 
 
 def test_two_invalid_replies_are_an_error_and_no_third_is_asked_for() -> None:
-    with serving(Scripted("nonsense")) as server, pytest.raises(InvalidReply):
+    with serving(Scripted("nonsense")) as server, pytest.raises(InvalidReplyError):
         ask(server)
     assert len(server.requests) == 2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,18 @@ class Lexicon:
         if not known:
             return np.zeros(self._count, dtype=np.float32)
         return np.asarray(self._model.get_scores(known), dtype=np.float32)
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        return self._count
+
+    def weighted(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """Array (number of texts,): the sum over tokens (as `tools.text.tokens` makes them) of weight times BM25."""
+        total = np.zeros(self._count, dtype=np.float32)
+        for token, weight in weights.items():
+            if self._model is not None and weight > 0 and token in self._model.vocab_dict:
+                total += np.float32(weight) * np.asarray(self._model.get_scores([token]), dtype=np.float32)
+        return total
 
     def save(self, folder: Path) -> None:
         """Write .npy and JSON files; nothing when no text has a word."""

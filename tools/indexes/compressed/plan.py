@@ -91,8 +91,8 @@ class LargeManifest(Frozen):
 
 def lists_for(count: int) -> int:
     """Inverted lists for this many rows: the power of two nearest to 4 sqrt(n), with enough points to train each."""
-    wanted = 2 ** round(math.log2(max(4 * math.sqrt(count), 1)))  # code: faiss' own guideline is 4 to 16 sqrt(n)
-    most = 2 ** int(math.log2(max(count // POINTS_A_LIST, 1)))
+    wanted = 1 << round(math.log2(max(4 * math.sqrt(count), 1)))  # code: faiss' own guideline is 4 to 16 sqrt(n)
+    most = 1 << int(math.log2(max(count // POINTS_A_LIST, 1)))
     return max(1, min(wanted, most, LARGEST_NLIST))
 
 

@@ -113,7 +113,7 @@ def load_plan(folder: Path) -> tuple[Plan, Components]:
 
 def _kept(sample: Vectors, whole: Components) -> int:
     """The fewest dimensions, of some eighths of all, that keep the neighbours of a sample (`KEEPS`)."""
-    dimension = sample.shape[1]
+    dimension = int(sample.shape[1])
     base, probes = sample[: PROBE_ROWS + PROBES], sample[-PROBES:]
     base = base[:-PROBES] if len(base) == len(sample) else base[:PROBE_ROWS]
     exact = _nearest(base @ probes.T, 10)

@@ -109,4 +109,5 @@ def _timed(searcher: Searcher, queries: Vectors, own: Rows, effort: Effort) -> t
 
 def _one(searcher: Searcher, query: Vectors, self: int, effort: Effort) -> Rows:
     rows, _ = searcher.search(query, K + 1, effort)
-    return rows[rows != self][:K]
+    others: Rows = rows[rows != self][:K]
+    return others

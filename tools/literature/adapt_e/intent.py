@@ -65,7 +65,8 @@ COMPARED = re.compile(
 )
 OUTCOME = re.compile(
     r"\b(?:risk|mortality|survival|death|recurrence|relapse|quality of life|remission|progression|response|outcome|"
-    r"hospitali[sz]ation|readmission|adverse|toxicity|safety|efficacy|complication|weight loss|pain relief|healing|cost)",
+    r"hospitali[sz]ation|readmission|adverse|toxicity|safety|efficacy|complication|weight loss|pain relief|"
+    r"healing|cost)",
     re.IGNORECASE,
 )
 INTERVENTION = re.compile(

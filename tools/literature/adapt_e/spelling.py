@@ -30,6 +30,10 @@ class VocabularySpeller:
         better = [self._nearest(w) or w for w in words]
         return " ".join(better) if better != words else None
 
+    def knows(self, term: str) -> bool:
+        """Whether every word of a term is known or too short to be judged."""
+        return all(len(w) < SHORTEST or not w.isalpha() or self._known(w.lower()) for w in term.split())
+
     def _nearest(self, word: str) -> str | None:
         low = word.lower()
         if len(low) < SHORTEST or not low.isalpha() or self._known(low):
@@ -59,10 +63,12 @@ class PubMedSpeller:
         self._service, self._otherwise = service, otherwise
 
     async def suggest(self, term: str) -> str | None:
-        """The correction known here, else PubMed's."""
+        """The correction known here, else PubMed's; a term whose words are all known is not sent."""
         local = await self._otherwise.suggest(term)
         if local is not None:
             return local
+        if self._otherwise.knows(term):
+            return None
         try:
             return await self._service.spell(term)
         except ServiceError:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prompts.errors import ServiceError
 from support.search_words import starter_vocabulary
 from tools.literature.adapt_e.contract import (
     Expression,
@@ -25,6 +26,7 @@ from tools.literature.adapt_e.entries import in_medical_words
 from tools.literature.adapt_e.expressions import checked, expressions
 from tools.literature.adapt_e.lint import lint, mended
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.adapt_e.spelling import PubMedSpeller, VocabularySpeller
 from tools.literature.adapt_e.spellings import spellings
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
@@ -297,3 +299,22 @@ def test_nothing_but_terms_reaches_pubmed(
     assert not re.search(r"\d", sent)
     assert place.lower() not in sent or ("{lowerplace}" in frame and not case)
     assert name.lower() not in done.plan.model_dump_json().lower()
+
+
+def test_only_an_unknown_term_is_sent_for_its_spelling_and_a_failure_leaves_it() -> None:
+    class Service:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def spell(self, term: str) -> str | None:
+            self.asked.append(term)
+            if term == "zzyzxomab":
+                raise ServiceError("down")
+            return "eravacycline"
+
+    service = Service()
+    speller = PubMedSpeller(service, VocabularySpeller(starter_vocabulary()))
+    assert asyncio.run(speller.suggest("pericarditis")) is None
+    assert asyncio.run(speller.suggest("eravaciclyn")) == "eravacycline"
+    assert asyncio.run(speller.suggest("zzyzxomab")) is None
+    assert service.asked == ["eravaciclyn", "zzyzxomab"]

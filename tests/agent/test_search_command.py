@@ -1,0 +1,60 @@
+"""`anamnesis search` over a local mirror: saved, reported, done again; refused when it has no source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.cli.app import app
+from prompts.errors import InputError
+from tools.mirror.load import load_records
+from tools.mirror.records import MirrorRecord
+
+QUESTION = "Does colchicine prevent recurrence of pericarditis?"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    """A mirror of three records."""
+    texts = {
+        "1": ("Colchicine for recurrent pericarditis.", "Colchicine prevents recurrence of pericarditis."),
+        "2": ("Tulips.", "Tulips were planted in rows."),
+        "3": ("Pericarditis.", "Pericarditis is an inflammation."),
+    }
+    records = [MirrorRecord(pmid=p, title=t, abstract=a) for p, (t, a) in texts.items()]
+    load_records(tmp_path / "mirror", records, source="test")
+    return tmp_path / "mirror"
+
+
+def test_a_search_is_shown_saved_reported_and_done_again(
+    mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    saved, report = tmp_path / "s.json", tmp_path / "account.md"
+    run = CliRunner().invoke
+    shown = run(app, ["search", QUESTION, "--mirror", str(mirror), "--strategy", str(saved), "--report", str(report)])
+    assert shown.exit_code == 0, shown.output
+    assert "pubmed:1" in shown.output
+    strategy = json.loads(saved.read_text())
+    assert [d["id"] for d in strategy["documents"]] == ["pubmed:1", "pubmed:3"]
+    assert strategy["source"]["kind"] == "mirror"
+    assert "Does colchicine" not in saved.read_text() + report.read_text()
+    assert strategy["rungs"][0]["query"] in report.read_text()
+    again = run(app, ["search", "--rerun", str(saved), "--mirror", str(mirror), "--json"])
+    assert again.exit_code == 0, again.output
+    assert (json.loads(again.output)["new"], json.loads(again.output)["gone"]) == ([], [])
+
+
+def test_without_pubmed_and_without_a_mirror_it_says_what_to_set(
+    built_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    result = CliRunner().invoke(app, ["search", QUESTION])
+    assert isinstance(result.exception, InputError)
+    assert result.exception.exit_code == 2
+    assert "--mirror" in result.exception.advice
