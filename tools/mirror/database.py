@@ -16,13 +16,14 @@ from pathlib import Path
 from prompts.errors import DataError
 from tools.mirror.entries import COLUMNS
 
-FORMAT = 1  # raised with every change of the tables or of `tools.mirror.words`
+FORMAT = 2  # raised with every change of the tables or of `tools.mirror.words`
 FILE = "mirror.sqlite"
 APPLICATION = 0x414E4D52  # "ANMR", in the file's header
 BUSY = 60.0  # seconds to wait for another writer's commit; ours
 AGAIN = "Import the mirror again."
 SCHEMA = f"""
-CREATE TABLE records (document INTEGER PRIMARY KEY, pmid INTEGER NOT NULL UNIQUE, record BLOB NOT NULL);
+CREATE TABLE records (document INTEGER PRIMARY KEY, pmid INTEGER NOT NULL UNIQUE, version INTEGER NOT NULL,
+    record BLOB NOT NULL);
 CREATE TABLE segments (segment INTEGER PRIMARY KEY, base INTEGER NOT NULL, size INTEGER NOT NULL,
     pmids BLOB NOT NULL, published BLOB NOT NULL, entered BLOB NOT NULL, lengths BLOB NOT NULL);
 CREATE TABLE words (segment INTEGER NOT NULL, word TEXT NOT NULL, {", ".join(f"{c} BLOB" for c in COLUMNS)},
@@ -32,6 +33,12 @@ CREATE TABLE keys (segment INTEGER NOT NULL, key TEXT NOT NULL, documents BLOB N
 CREATE TABLE headings (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE dead (segment INTEGER PRIMARY KEY, documents BLOB NOT NULL);
 CREATE TABLE sources (name TEXT PRIMARY KEY, records INTEGER NOT NULL, at TEXT NOT NULL);
+CREATE TABLE files (sha256 TEXT PRIMARY KEY, name TEXT NOT NULL, bytes INTEGER NOT NULL, begun INTEGER NOT NULL,
+    position INTEGER NOT NULL, records INTEGER NOT NULL, deleted INTEGER NOT NULL, unread INTEGER NOT NULL,
+    done INTEGER NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE descriptors (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tree (number TEXT PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX tree_keys ON tree (key);
 CREATE TABLE state (generation INTEGER NOT NULL, documents INTEGER NOT NULL);
 INSERT INTO state VALUES (0, 0);
 CREATE VIRTUAL TABLE positions USING fts5({", ".join(COLUMNS)}, content='', columnsize=0, tokenize='ascii');

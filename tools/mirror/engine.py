@@ -6,21 +6,18 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import ValidationError
-
-from prompts.errors import DataError
 from tools.literature.answers import SearchResult
 from tools.literature.publications import Article
-from tools.mirror.database import AGAIN, connect, guarded
+from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors
 from tools.mirror.evaluation import evaluate
 from tools.mirror.leaves import Leaves
+from tools.mirror.mesh import stored_descriptors
 from tools.mirror.manifest import Manifest, read_manifest
 from tools.mirror.parser import parse
 from tools.mirror.postings import numbers
@@ -28,6 +25,7 @@ from tools.mirror.records import MirrorRecord
 from tools.mirror.relevance import best, query_words, scores
 from tools.mirror.resolution import resolve
 from tools.mirror.snapshot import Snapshot, generation, read_snapshot
+from tools.mirror.stored import Stored
 from tools.mirror.terms import nothing_left
 from tools.mirror.translation import translation
 
@@ -55,7 +53,7 @@ class Mirror:
         """Open the mirror in ``folder``.
 
         Args:
-            descriptors: MeSH entry terms and tree, when there are any.
+            descriptors: MeSH entry terms and tree; by default those that were imported into the mirror, if any.
             today: what ``"last 5 years"[dp]`` counts back from; the present day by default.
 
         Raises:
@@ -75,7 +73,7 @@ class Mirror:
 
     async def fetch(self, pmids: Sequence[str]) -> list[Article]:
         """The articles of some PMIDs, in their order; those not held are left out. In a thread."""
-        return [r.article() for r in await asyncio.to_thread(self.records, pmids)]
+        return await asyncio.to_thread(lambda: [stored.article() for stored in self.stored(pmids).values()])
 
     def find(self, query: str, limit: int, *, offset: int = 0, sort: Sort = "relevance") -> SearchResult:
         """Search, blocking.
@@ -90,7 +88,7 @@ class Mirror:
         parsed = parse(query, self._today())
         warnings = list(parsed.warnings)
         with self._reading() as (database, snapshot):
-            leaves = Leaves(database, snapshot, self._descriptors)
+            leaves = Leaves(database, snapshot, self._descriptors or stored_descriptors(database))
             tree = resolve(parsed.tree, leaves, warnings)
             if tree is None:
                 raise nothing_left(0)
@@ -109,15 +107,16 @@ class Mirror:
         )
 
     def records(self, pmids: Sequence[str]) -> list[MirrorRecord]:
-        """The stored records of some PMIDs, in their order, each once; blocking. Raises DataError."""
+        """The searched fields of some PMIDs, in their order, each once; blocking. Raises DataError."""
+        return [stored.record() for stored in self.stored(pmids).values()]
+
+    def stored(self, pmids: Sequence[str]) -> dict[str, Stored]:
+        """The stored records of some PMIDs by PMID, in their order; those not held are left out. Raises DataError."""
         find = "SELECT record FROM records WHERE pmid = ?"
-        known = [int(p) for p in dict.fromkeys(pmids) if p.isdecimal() and len(p) <= 18]
+        known = dict.fromkeys(str(int(p)) for p in pmids if p.isascii() and p.isdecimal() and len(p) <= 18)
         with self._reading() as (database, _):
-            rows = [row[0] for p in known for row in database.execute(find, (p,))]
-        try:
-            return [MirrorRecord.model_validate_json(zlib.decompress(row)) for row in rows]
-        except (zlib.error, ValidationError) as error:
-            raise DataError("A record of the mirror is damaged.", AGAIN) from error
+            rows = [(p, row[0]) for p in known for row in database.execute(find, (int(p),))]
+        return {pmid: Stored(row) for pmid, row in rows}
 
     def manifest(self) -> Manifest:
         """What the mirror holds."""

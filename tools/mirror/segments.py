@@ -1,7 +1,8 @@
 """A segment: the records of one transaction, inverted.
 
-Segments are only ever added; a record that is replaced or deleted keeps its number, which is then listed as dead. A
-commit holds records and postings together, so an interrupted load leaves the mirror as it was after the last one.
+A record that is replaced or deleted keeps its number, which is then listed as dead. A commit holds records and postings
+together, so an interrupted load leaves the mirror as it was after the last one; `tools.mirror.compaction` joins
+segments later.
 """
 
 from __future__ import annotations
@@ -9,37 +10,87 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tools.mirror.entries import COLUMNS, GAP, Entry
 from tools.mirror.postings import pack
+from tools.mirror.words import key
 
 TITLE, ABSTRACT = 0, 1  # the columns whose counts are kept, for relevance
 MOST = 255  # a count is one byte; the weight of a word has long been saturated there
+NO_PMID = 0  # of a number that stands for no record
+WordRow = tuple[str | bytes | None, ...]
 
 
-class Inverted:
-    """The postings of a segment, in memory until it is written.
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record with what is indexed of it, the version of its PMID, and the bytes that are stored."""
 
-    Args:
-        base: the number of its first document; the others follow.
+    entry: Entry
+    version: int
+    stored: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment ready to be written; made in another process, so it holds plain values only.
+
+    Attributes:
+        base, size: the number of its first document, and how many numbers it takes.
+        unused: numbers that stand for no record. arrays: PMIDs, dates of publication and entry, lengths, as bytes.
+        records: (number, PMID, version, stored bytes). texts: (number, words of each column).
+        words, keys: rows of postings, in order. headings: names by key.
     """
 
-    def __init__(self, base: int, entries: Sequence[Entry]) -> None:
-        self.base = base
-        self._documents: tuple[dict[str, array[int]], ...] = tuple(defaultdict(_documents) for _ in COLUMNS)
-        self._counts: tuple[dict[str, bytearray], ...] = (defaultdict(bytearray), defaultdict(bytearray))
-        self._keys: dict[str, array[int]] = defaultdict(_documents)
-        for document, entry in enumerate(entries, base):
-            self._add(document, entry)
-        self.pmids = np.array([int(e.record.pmid) for e in entries], dtype=np.int64).tobytes()
-        self.published = np.array([e.published for e in entries], dtype=np.int32).tobytes()
-        self.entered = np.array([e.entered for e in entries], dtype=np.int32).tobytes()
-        lengths = [len(e.columns[TITLE]) + len(e.columns[ABSTRACT]) for e in entries]
-        self.lengths = np.array(lengths, dtype=np.int32).tobytes()
+    base: int
+    size: int
+    unused: tuple[int, ...]
+    arrays: tuple[bytes, bytes, bytes, bytes]
+    records: list[tuple[int, int, int, bytes]]
+    texts: list[tuple[int | str, ...]]
+    words: list[WordRow]
+    keys: list[tuple[str, bytes]]
+    headings: dict[str, str]
 
-    def _add(self, document: int, entry: Entry) -> None:
+
+def make_segment(base: int, items: Sequence[Item | None]) -> Segment:
+    """Invert records; an item that is None takes a number and stands for nothing."""
+    inverted = _Inverted()
+    for number, item in enumerate(items, base):
+        if item is not None:
+            inverted.add(number, item.entry)
+    return Segment(
+        base=base,
+        size=len(items),
+        unused=tuple(n for n, item in enumerate(items, base) if item is None),
+        arrays=_arrays([item and item.entry for item in items]),
+        records=[(n, int(i.entry.record.pmid), i.version, i.stored) for n, i in enumerate(items, base) if i],
+        texts=[(n, *map(" ".join, i.entry.columns)) for n, i in enumerate(items, base) if i],
+        words=list(inverted.word_rows()),
+        keys=list(inverted.key_rows()),
+        headings={key(name): name for item in items if item for name in item.entry.headings},
+    )
+
+
+def _arrays(entries: Sequence[Entry | None]) -> tuple[bytes, bytes, bytes, bytes]:
+    pmids = np.array([int(e.record.pmid) if e else NO_PMID for e in entries], dtype=np.int64)
+    published = np.array([e.published if e else 0 for e in entries], dtype=np.int32)
+    entered = np.array([e.entered if e else 0 for e in entries], dtype=np.int32)
+    lengths = [len(e.columns[TITLE]) + len(e.columns[ABSTRACT]) if e else 0 for e in entries]
+    return pmids.tobytes(), published.tobytes(), entered.tobytes(), np.array(lengths, dtype=np.int32).tobytes()
+
+
+class _Inverted:
+    """Postings by word and by key, in memory until they are written."""
+
+    def __init__(self) -> None:
+        self._documents: tuple[dict[str, array[int]], ...] = tuple(defaultdict(_numbers) for _ in COLUMNS)
+        self._counts: tuple[dict[str, bytearray], ...] = (defaultdict(bytearray), defaultdict(bytearray))
+        self._keys: dict[str, array[int]] = defaultdict(_numbers)
+
+    def add(self, document: int, entry: Entry) -> None:
         for column, found in enumerate(entry.columns):
             postings = self._documents[column]
             if column <= ABSTRACT:
@@ -53,7 +104,7 @@ class Inverted:
         for name in entry.keys:
             self._keys[name].append(document)
 
-    def word_rows(self) -> Iterator[tuple[str | bytes | None, ...]]:
+    def word_rows(self) -> Iterator[WordRow]:
         """A row a word, in order: the word, its documents by column, its counts in title and abstract."""
         for word in sorted(set().union(*self._documents)):
             lists = (pack(d[word]) if word in d else None for d in self._documents)
@@ -66,5 +117,5 @@ class Inverted:
             yield name, pack(self._keys[name])
 
 
-def _documents() -> array[int]:
+def _numbers() -> array[int]:
     return array("I")

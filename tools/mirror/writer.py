@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,15 @@ from typing import Any
 from prompts.errors import InputError
 from tools.files import locked
 from tools.mirror.database import FILE, connect_writer, guarded
-from tools.mirror.entries import Entry, entry
+from tools.mirror.compaction import compact
+from tools.mirror.entries import entry
 from tools.mirror.postings import pack, unpack
 from tools.mirror.records import MirrorRecord
-from tools.mirror.segments import Inverted
-from tools.mirror.words import key
+from tools.mirror.segments import Item, Segment, make_segment
+from tools.mirror.stored import pack_record
 
-COMPRESSION = 1  # zlib's fastest: half the size at a tenth of the time of its default
+Deletion = tuple[int, int]  # a PMID, and the highest version of it that goes; ALL_VERSIONS for every one
+ALL_VERSIONS = 2**31  # more than any PMID has
 
 
 @contextlib.contextmanager
@@ -43,7 +44,12 @@ class Writer:
     """Writes batches; get one from `writing`."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
+        self.database = database
+
+    @property
+    def base(self) -> int:
+        """The number that the next document gets."""
+        return int(self.database.execute("SELECT documents FROM state").fetchone()[0])
 
     def add(self, records: Iterable[MirrorRecord], source: str) -> int:
         """Add a batch in one transaction, replacing records of the same PMID; returns how many were replaced.
@@ -51,74 +57,117 @@ class Writer:
         Raises:
             InputError: a record whose PMID is no number; nothing of the batch is then kept.
         """
-        entries = [entry(r) for r in {r.pmid: r for r in map(_checked, records)}.values()]
-        if not entries:
-            return 0
+        unique = {r.pmid: r for r in map(_checked, records)}.values()
+        items = [Item(entry(r), 1, pack_record(r)) for r in unique]
+        return self.write(make_segment(self.base, items), (), source) if items else 0
+
+    def write(
+        self,
+        segment: Segment,
+        deletions: Sequence[Deletion],
+        source: str,
+        also: Callable[[sqlite3.Connection, int], None] | None = None,
+    ) -> int:
+        """Delete, then add a segment, in one transaction; returns how many records were replaced.
+
+        A record is not replaced by an older version of its PMID.
+
+        Args:
+            also: what belongs to the same transaction; gets the connection and how many records were deleted.
+        """
         with self._transaction() as database:
-            segment, base = database.execute(
-                "SELECT coalesce((SELECT max(segment) FROM segments), 0) + 1, documents FROM state"
+            newest, documents = database.execute(
+                "SELECT (SELECT coalesce(max(segment), 0) FROM segments), documents FROM state"
             ).fetchone()
-            replaced = self._bury(segment, [int(e.record.pmid) for e in entries])
-            self._insert(segment, base, entries)
-            database.execute("UPDATE state SET documents = documents + ?", (len(entries),))
-            database.execute(
-                "INSERT INTO sources VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
-                "records = records + excluded.records, at = excluded.at",
-                (source, len(entries), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"),
-            )
+            if documents != segment.base:
+                raise ValueError(f"the segment begins at {segment.base}, the mirror ends at {documents}")
+            number = int(newest) + 1 if segment.size else int(newest)
+            deleted = self._bury(number, deletions)
+            older = self._older(segment)
+            replaced = self._bury(number, [(pmid, version) for _, pmid, version, _ in segment.records])
+            if segment.size:
+                self._insert(number, segment, older)
+                self._kill(number, [*segment.unused, *older])
+            self._count(source, len(segment.records) - len(older))
+            if also is not None:
+                also(database, deleted)
         return replaced
 
     def delete(self, pmids: Iterable[str]) -> int:
         """Delete records by PMID in one transaction; returns how many there were."""
         with self._transaction() as database:
             newest = database.execute("SELECT coalesce(max(segment), 0) FROM segments").fetchone()[0]
-            return self._bury(int(newest), [int(p) for p in pmids if p.isdecimal()])
+            return self._bury(int(newest), [(int(p), ALL_VERSIONS) for p in pmids if p.isdecimal()])
+
+    def compact(self, *, whole: bool) -> None:
+        """Join segments that are due to be, in one transaction; with ``whole`` also the words' positions."""
+        with self._transaction() as database:
+            if compact(database, whole=whole) and whole:
+                database.execute("INSERT INTO positions (positions) VALUES ('optimize')")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self._database.execute("BEGIN IMMEDIATE")
+        self.database.execute("BEGIN IMMEDIATE")
         try:
-            yield self._database
-            self._database.execute("UPDATE state SET generation = generation + 1")
-            self._database.execute("COMMIT")
+            yield self.database
+            self.database.execute("UPDATE state SET generation = generation + 1")
+            self.database.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
-                self._database.execute("ROLLBACK")
+                self.database.execute("ROLLBACK")
             raise
 
-    def _bury(self, segment: int, pmids: Sequence[int]) -> int:
-        """Remove stored records and list their numbers as dead; returns how many there were."""
-        find = "SELECT document FROM records WHERE pmid = ?"
-        found = [row[0] for pmid in pmids for row in self._database.execute(find, (pmid,))]
-        if found:
-            before = self._database.execute("SELECT documents FROM dead WHERE segment = ?", (segment,)).fetchone()
-            dead = unpack([*(before or ()), pack(array("I", sorted(found)))])
-            self._database.executemany("DELETE FROM records WHERE document = ?", ((d,) for d in found))
-            self._database.execute("REPLACE INTO dead VALUES (?, ?)", (segment, pack(dead.to_array())))
+    def _bury(self, segment: int, versions: Iterable[Deletion]) -> int:
+        """Remove stored records up to a version, and list their numbers as dead; returns how many there were."""
+        find = "SELECT document FROM records WHERE pmid = ? AND version <= ?"
+        found = [row[0] for asked in versions for row in self.database.execute(find, asked)]
+        self.database.executemany("DELETE FROM records WHERE document = ?", ((d,) for d in found))
+        self._kill(segment, found)
         return len(found)
 
-    def _insert(self, segment: int, base: int, entries: Sequence[Entry]) -> None:
-        inverted = Inverted(base, entries)
-        self._many("records", 3, ((n, int(e.record.pmid), packed(e.record)) for n, e in enumerate(entries, base)))
-        texts = ((n, *map(" ".join, e.columns)) for n, e in enumerate(entries, base))
-        self._many("positions (rowid, title, abstract, keywords, subjects, rest)", 6, texts)
-        self._many("words", 9, ((segment, *row) for row in inverted.word_rows()))
-        self._many("keys", 3, ((segment, *row) for row in inverted.key_rows()))
-        names = {key(name): name for e in entries for name in e.headings}
-        self._database.executemany("INSERT OR IGNORE INTO headings VALUES (?, ?)", sorted(names.items()))
-        arrays = (inverted.pmids, inverted.published, inverted.entered, inverted.lengths)
-        self._many("segments", 7, [(segment, base, len(entries), *arrays)])
+    def _kill(self, segment: int, documents: Sequence[int]) -> None:
+        if documents:
+            before = self.database.execute("SELECT documents FROM dead WHERE segment = ?", (segment,)).fetchone()
+            dead = unpack([*(before or ()), pack(array("I", sorted(documents)))])
+            self.database.execute("REPLACE INTO dead VALUES (?, ?)", (segment, pack(dead.to_array())))
+
+    def _older(self, segment: Segment) -> set[int]:
+        """The numbers of records of which a later version is stored."""
+        find = "SELECT 1 FROM records WHERE pmid = ? AND version > ?"
+        rows = segment.records
+        return {n for n, pmid, version, _ in rows if self.database.execute(find, (pmid, version)).fetchone()}
+
+    def _insert(self, number: int, segment: Segment, older: set[int]) -> None:
+        self._many("records", 4, (row for row in segment.records if row[0] not in older))
+        self._many("positions (rowid, title, abstract, keywords, subjects, rest)", 6, segment.texts)
+        self._many("words", 9, ((number, *row) for row in segment.words))
+        self._many("keys", 3, ((number, *row) for row in segment.keys))
+        self.database.executemany("INSERT OR IGNORE INTO headings VALUES (?, ?)", sorted(segment.headings.items()))
+        self._many("segments", 7, [(number, segment.base, segment.size, *segment.arrays)])
+        self.database.execute("UPDATE state SET documents = documents + ?", (segment.size,))
+
+    def _count(self, source: str, records: int) -> None:
+        self.database.execute(
+            "INSERT INTO sources VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+            "records = records + excluded.records, at = excluded.at",
+            (source, records, now()),
+        )
 
     def _many(self, table: str, columns: int, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", rows)
+        self.database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", rows)
 
 
-def packed(record: MirrorRecord) -> bytes:
-    """A record as it is stored: JSON without what is empty, compressed."""
-    return zlib.compress(record.model_dump_json(exclude_defaults=True).encode(), COMPRESSION)
+def now() -> str:
+    """The present moment, UTC, ISO, to the second."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _checked(record: MirrorRecord) -> MirrorRecord:
-    if not (record.pmid.isascii() and record.pmid.isdecimal() and len(record.pmid) <= 12):
+    if not is_pmid(record.pmid):
         raise InputError(f"'{record.pmid[:20]}' is no PMID.", "A PMID is a number.")
     return record
+
+
+def is_pmid(text: str) -> bool:
+    """Whether a text may be a PMID."""
+    return text.isascii() and text.isdecimal() and len(text) <= 12  # ours: PMIDs have eight digits
