@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent.agent import Agent, Session, Step
+    from agent.agent import Agent
+    from agent.conversation import Session, Step
     from agent.settings import Settings
     from graphs.answering.contract import Answer, Choice, Usage
     from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
@@ -23,8 +24,8 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "Agent": "agent.agent",
-    "Session": "agent.agent",
-    "Step": "agent.agent",
+    "Session": "agent.conversation",
+    "Step": "agent.conversation",
     "Settings": "agent.settings",
     "Answer": "graphs.answering.contract",
     "Choice": "graphs.answering.contract",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel
-
+from agent.conversation import Given, Options, Session, Step
 from agent.given import given_evidence
 from agent.loop import arun, run, submit
 from agent.messages import check_message
@@ -37,19 +36,6 @@ if TYPE_CHECKING:
 
 RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
 DURABILITY = "sync"  # a finished node is on disk before the next begins
-
-Options = dict[str, str] | None  # letter to text
-Given = Sequence[str]  # texts given with a question
-
-
-class Step(BaseModel):
-    """A step of a turn, as it happens."""
-
-    step: str
-    status: str
-    tool: str = ""
-    summary: str = ""
-    seconds: float = 0.0
 
 
 class Agent:
@@ -268,38 +254,6 @@ class Agent:
         async with self._locks.setdefault(session, asyncio.Lock()):
             with session_lock(self.home, session), typed_database_errors():
                 yield
-
-
-class Session:
-    """Turns that know of each other, in a session that outlives the program."""
-
-    def __init__(self, agent: Agent, session: str) -> None:
-        self._agent = agent
-        self.id = session
-
-    def ask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
-        """Answer a message and wait for it; arguments as for `Agent.ask`."""
-        return self._agent.ask(text, session=self.id, options=options, given=given)
-
-    async def aask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
-        """Answer a message."""
-        return await self._agent.aask(text, session=self.id, options=options, given=given)
-
-    def astream(self, text: str, *, options: Options = None, given: Given = ()) -> AsyncIterator[Step | Answer]:
-        """The steps of a turn as they happen, then its answer."""
-        return self._agent.astream(text, session=self.id, options=options, given=given)
-
-    def stream(self, text: str, *, options: Options = None, given: Given = ()) -> Iterator[Step | Answer]:
-        """The steps of a turn as they happen, then its answer, from synchronous code."""
-        return self._agent.stream(text, session=self.id, options=options, given=given)
-
-    def resume(self) -> Answer:
-        """Finish the turn that was cut off, or give the last answer once more."""
-        return self._agent.resume(self.id)
-
-    def delete(self) -> None:
-        """Delete the session with its checkpoints, traces and texts."""
-        self._agent.delete_session(self.id)
 
 
 def _config(session: str) -> Any:

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.agent import Agent, Step
+from agent.agent import Agent
 from agent.cli.render import console, show_answer, show_step
+from agent.conversation import Step
 from agent.given import given_evidence, read_given
 from agent.messages import check_message
 from agent.settings import load_settings

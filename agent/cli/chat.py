@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from agent.agent import Agent, Session
+from agent.agent import Agent
 from agent.cli.ask import follow, print_answer
 from agent.cli.render import console, progress_console
+from agent.conversation import Session
 from agent.settings import load_settings
 from prompts.errors import AnamnesisError
 

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agent.agent import Step
+from agent.conversation import Step
 from graphs.answering.contract import Answer
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, Origin

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.agent import Agent, Step
+from agent.agent import Agent
+from agent.conversation import Step
 from agent.settings import Settings
 from graphs.answering.contract import Answer
 from graphs.context import Limits, Parts

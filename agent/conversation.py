@@ -1,0 +1,58 @@
+"""A session as a Python object: turns that know of each other, and the steps of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from graphs.answering.contract import Answer
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+
+Options = dict[str, str] | None  # letter to text
+Given = Sequence[str]  # texts given with a question
+
+
+class Step(BaseModel):
+    """A step of a turn, as it happens."""
+
+    step: str
+    status: str
+    tool: str = ""
+    summary: str = ""
+    seconds: float = 0.0
+
+
+class Session:
+    """Turns that know of each other, in a session that outlives the program."""
+
+    def __init__(self, agent: Agent, session: str) -> None:
+        self._agent = agent
+        self.id = session
+
+    def ask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
+        """Answer a message and wait for it; arguments as for `Agent.ask`."""
+        return self._agent.ask(text, session=self.id, options=options, given=given)
+
+    async def aask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
+        """Answer a message."""
+        return await self._agent.aask(text, session=self.id, options=options, given=given)
+
+    def astream(self, text: str, *, options: Options = None, given: Given = ()) -> AsyncIterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer."""
+        return self._agent.astream(text, session=self.id, options=options, given=given)
+
+    def stream(self, text: str, *, options: Options = None, given: Given = ()) -> Iterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer, from synchronous code."""
+        return self._agent.stream(text, session=self.id, options=options, given=given)
+
+    def resume(self) -> Answer:
+        """Finish the turn that was cut off, or give the last answer once more."""
+        return self._agent.resume(self.id)
+
+    def delete(self) -> None:
+        """Delete the session with its checkpoints, traces and texts."""
+        self._agent.delete_session(self.id)
