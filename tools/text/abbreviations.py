@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.text.definitions import definitions
+
+REMEMBERED = 8192  # ours: texts kept in memory; a case is read clause by clause, several times
 
 
 class Sense(NamedTuple):
@@ -110,6 +112,7 @@ class WrittenOut(NamedTuple):
         return (min(a for a, _ in spans), max(b for _, b in spans)) if spans else (0, 0)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def expand(text: str, context: str = "") -> str:
     """The text with its abbreviations written out. Offsets change: `write_out` keeps those of the original.
 

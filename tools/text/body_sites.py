@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+REMEMBERED = 8192  # ours: clauses kept in memory; a case is read clause by clause, several times
 
 # ours: words (stems are written out) and the sites of docs/knowledge-format.md that they stand for
 WORDS: dict[str, tuple[str, ...]] = {
@@ -95,6 +98,7 @@ _SIDES = (
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def sites(text: str) -> frozenset[str]:
     """The sites that a text names."""
     english = {site for site, pattern in _PATTERN.items() if pattern.search(text)}
