@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.mirror import searched
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
@@ -36,6 +37,7 @@ from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
 from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
+from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
@@ -65,7 +67,14 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     names = Names(graph.graph)
     vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
     planner = query_planner(settings, vocabulary, names.found_in)
-    search = SearchLiterature(library, encoder, settings.literature, planner=planner, vocabulary=vocabulary)
+    search = SearchLiterature(
+        library,
+        encoder,
+        **searched(settings.literature)._asdict(),
+        planner=planner,
+        vocabulary=vocabulary,
+        meaning=imported(home.indexes / FOLDER, encoder),
+    )
     return Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=CompletenessGateLocal(settings.gate),
@@ -95,17 +104,18 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> O
         build(settings, home, rebuild=False, say=lambda _: None)
     encoder = open_encoder(settings, home)
     graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH).graph
-    vocabulary = search_vocabulary(Library.open(_library(home), encoder), graph, _icd10(home))
-    return OpenSearch(settings, encoder, vocabulary, Names(graph).found_in, mirror)
+    library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
+    vocabulary = search_vocabulary(library, graph, _icd10(home))
+    meaning = imported(home.indexes / FOLDER, encoder)
+    folder = mirror or settings.literature.mirror
+    return OpenSearch(settings, encoder, vocabulary, Names(graph).found_in, library, meaning, folder)
 
 
 def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
     """Build what is slow to build once: library, graph, passages, ICD-10 table. What is up to date is left."""
     with locked(home.root / "build"):
         if rebuild:
-            import shutil
-
-            shutil.rmtree(home.indexes, ignore_errors=True)
+            _forget_indexes(home)
             home.encoder_choice.unlink(missing_ok=True)
         home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
         _measure_encoder(settings, home, say)
@@ -180,6 +190,15 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("checkpoints", database(home.checkpoints)),
         ("content store", database(home.texts)),
     ]
+
+
+def _forget_indexes(home: Home) -> None:
+    """Delete what set-up builds; the imported vectors of PubMed stay, because importing them takes hours."""
+    import shutil
+
+    for path in home.indexes.iterdir() if home.indexes.is_dir() else ():
+        if not path.name.startswith(FOLDER):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _library(home: Home) -> Path:

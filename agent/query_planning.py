@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from agent.mirror import mirror_source
 from agent.settings import Settings
 from prompts.errors import InputError
 from prompts.language_model import LanguageModel
@@ -16,8 +17,10 @@ from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
 from tools.literature.adapt_e.spelling import PubMedSpeller, SpellingService, VocabularySpeller
+from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
-from tools.literature.live import LiveResult, search_pubmed
+from tools.literature.live import LiveResult, LiveSearch
+from tools.literature.own_texts import full_text_sources
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, CountedWords, Vocabulary, technical_words
 from tools.mirror.engine import Mirror
@@ -48,9 +51,11 @@ def query_planner(
 
 
 class OpenSearch:
-    """The literature search of a configuration, without a library and without a turn.
+    """The literature search of a configuration, without a turn.
 
     Args:
+        library: gives the full texts that it holds; it is not searched.
+        meaning: the imported vectors of PubMed, where there are any.
         mirror: folder of a local mirror to search in this process; None for the E-utilities of the settings.
 
     Attributes:
@@ -63,9 +68,10 @@ class OpenSearch:
         encoder: Encoder,
         vocabulary: Vocabulary,
         other_names: OtherNames,
+        library: SearchableLibrary,
+        meaning: ByMeaning | None = None,
         mirror: Path | None = None,
     ) -> None:
-        self._encoder, self._enough = encoder, settings.literature.enough
         collection: Collection | None = None
         spelling: EUtilities | None = None
         self.pubmed: PubMed
@@ -75,15 +81,21 @@ class OpenSearch:
         else:
             opened = Mirror.open(mirror)
             self.pubmed, held = opened, opened.manifest()
-            self.source = Source(kind="mirror", name=mirror.resolve().name, date=held.newest_entered)
+            newest = held.newest_entered or held.newest_published
+            self.source = Source(kind="mirror", name=mirror.resolve().name, date=newest)
             collection = CountedWords(lambda word: opened.find(f'"{word}"[tiab]', 1).count, held.records)
         self.planner = query_planner(settings, vocabulary, other_names, collection=collection, spelling=spelling)
+        texts = full_text_sources(library, self.pubmed)
+        self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
 
-    async def search(self, text: str, *, case: bool) -> LiveResult:
-        """Plan, climb and fuse. Raises InputError when the text has no terms that may be sent, ServiceError."""
+    async def search(self, text: str, *, case: bool, limit: int) -> LiveResult:
+        """Plan, climb, fuse, and read the best ``limit`` at their depth.
+
+        Raises:
+            InputError: the text has no terms that may be sent.
+            ServiceError: the source failed.
+        """
         plan = await self.planner.plan(text, case=case)
         if not plan.expressions:
             raise InputError("The text gives no search terms that may be sent.", "Name the illness or the treatment.")
-        return await search_pubmed(
-            self.pubmed, plan, text, self._encoder, self.source, enough=self._enough, tool="search"
-        )
+        return await self._live.search(plan, text, limit=limit, tool="search")

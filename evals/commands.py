@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     benchmarks = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=bench)
     benchmarks.command("vectors")(vectors)
+    benchmarks.command("mirror")(mirror)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
@@ -41,6 +42,18 @@ def vectors(
     from evals.bench.vectors import bench_vectors
 
     bench_vectors(count, folder, json_file)
+
+
+def mirror(
+    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+    records: Annotated[int, typer.Option(min=100, help="How many made-up records.")] = 1_000_000,
+    folder: Annotated[Path | None, typer.Option(help="Keep the mirror here; it must be new.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Import made-up records into a mirror and ask it (a million: about 20 minutes on two cores, 8 GB of disk)."""
+    from evals.bench.mirror import bench_mirror
+
+    bench_mirror(records, data, folder, json_file)
 
 
 def list_tasks() -> None:

@@ -8,7 +8,9 @@ client keeps connections that belong to the loop of its first call.
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 from typing import Any, TypeVar
@@ -19,6 +21,8 @@ from prompts.errors import ServiceError
 
 FOLDER = Path(__file__).parent
 SEPARATOR = "\n---\n"  # between what a template says as the system and what it says as the user
+TILDES = re.compile(r"~+")
+LEAST_FENCE = 3  # ours: as Markdown's
 MAX_ERRORS = 5  # ours: faults of a reply that are told back; more would not help to mend it
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -150,7 +154,13 @@ class LanguageModel:
 
 def _filled(template: str, values: dict[str, str]) -> tuple[str, str]:
     system, _, user = (FOLDER / f"{template}.md").read_text(encoding="utf-8").partition(SEPARATOR)
-    return system.strip(), Template(user.strip()).substitute(values)
+    return system.strip(), Template(user.strip()).substitute(values | {"fence": fence_of(values.values())})
+
+
+def fence_of(texts: Iterable[str]) -> str:
+    """A line of tildes that stands in none of the texts: longer than the longest run of tildes in them."""
+    longest = max((len(run) for text in texts for run in TILDES.findall(text)), default=0)
+    return "~" * max(LEAST_FENCE, longest + 1)
 
 
 def _object(text: str) -> str:

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from agent.cli.mirror_commands import mirror
+
 app = typer.Typer(
     name="anamnesis",
     help="An agentic medical evidence assistant that cites every sentence, offline too.",
@@ -212,6 +214,9 @@ def embeddings_status(
     from agent.cli.embeddings import show_status
 
     show_status(as_json=as_json, verify=verify)
+
+
+app.add_typer(mirror, name="mirror")
 
 
 @app.command()

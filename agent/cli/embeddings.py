@@ -18,6 +18,7 @@ from tools.indexes.compressed.build import work_folder
 from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.generations import MANIFEST
 from tools.indexes.large import LargeIndex, read_large_manifest
+from tools.literature.by_meaning import FOLDER
 from tools.literature.medcpt.published import Published, check_same_space, look
 
 SECONDS_BETWEEN = 2.0  # ours: lines of progress
@@ -73,7 +74,7 @@ def show_status(*, as_json: bool, verify: bool) -> None:
 
 def index_folder(home: Home) -> Path:
     """Where the index of PubMed's vectors lies."""
-    return home.indexes / "pubmed-vectors"
+    return home.indexes / FOLDER
 
 
 class Progress:

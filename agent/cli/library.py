@@ -25,13 +25,21 @@ from tools.library.report import AddReport
 from tools.library.shelf import Shelf, shelf_file
 
 NONE_YET = "There are no documents of your own yet; `anamnesis library add PATH` adds some."
+STOPPED = "anamnesis: Stopped. What is finished stays in the library; add the same paths again to go on.\n"
+STAY = "No document is gone: other files give the same."
+KINDS = 10  # ours: suffixes of skipped files that the report names
 DAMAGED = 3  # the exit code of damaged data, as everywhere (prompts/errors.py)
 
 
 def add_paths(paths: list[Path], *, as_json: bool, quiet: bool) -> int:
     """Add files and folders and print the report; returns 0, 1 when something failed, 2 when nothing could be read."""
-    with _shelf() as shelf, _bar(show=not quiet) as progress:
-        report = add(shelf, paths, progress)
+    with _shelf() as shelf:
+        try:
+            with _bar(show=not quiet) as progress:
+                report = add(shelf, paths, progress)
+        except KeyboardInterrupt:
+            sys.stderr.write(STOPPED)
+            raise
     _print_json(_as_data(report)) if as_json else _print_report(report)
     return report.exit_code
 
@@ -61,7 +69,7 @@ def remove_names(names: list[str], *, as_json: bool) -> None:
     if as_json:
         _print_json({"removed": gone})
     else:
-        console().print(f"{len(gone)} documents removed: {', '.join(gone)}" if gone else "Removed.", markup=False)
+        console().print(f"{len(gone)} documents removed: {', '.join(gone)}" if gone else STAY, markup=False)
 
 
 def check_library(*, rebuild: bool, as_json: bool) -> int:
@@ -125,6 +133,9 @@ def _print_report(report: AddReport) -> None:
             cells = (row.path, row.outcome.value, str(row.documents), row.reason, row.advice)
             table.add_row(*(escape(cell) for cell in cells))
         out.print(table)
+    for reason, paths in report.skipped.items():
+        kinds = ", ".join(sorted({Path(path).suffix or Path(path).name for path in paths})[:KINDS])
+        out.print(f"{len(paths)} skipped ({kinds}): {reason}", markup=False)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.counts.items()))
     documents = sum(row.documents for row in report.rows)
     out.print(f"{len(report.rows)} files: {counts}. They hold {documents} documents.", markup=False)

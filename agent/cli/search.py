@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.markup import escape
-from rich.table import Table
+from rich.padding import Padding
 
 from agent.assembly import open_search
 from agent.cli.ask import read_message
@@ -18,14 +19,18 @@ from agent.messages import check_message
 from agent.sessions import Home
 from agent.settings import Settings, load_settings, silence_telemetry
 from prompts.errors import InputError
+from tools.evidence import Status
 from tools.files import write_atomic
 from tools.literature.adapt_e.contract import SearchPlan
+from tools.literature.folding import folded
 from tools.literature.live import LiveResult
-from tools.literature.report import account
-from tools.literature.strategy import Rerun, SearchStrategy, load_strategy, rerun, save_strategy
+from tools.literature.report import account, kind_of, read_as, ways
+from tools.literature.rerun import Rerun, rerun
+from tools.literature.strategy import FoundDocument, SearchStrategy, load_strategy, save_strategy
 from tools.text.sentences import sentences
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
+NOTHING = "Nothing was found."
 PRINTED = "-"
 
 
@@ -49,7 +54,7 @@ def search_once(question: str, wanted: Wanted) -> None:
     text = check_message(read_message(question), settings.max_characters)
     case = wanted.case or len(sentences(text)) >= NARRATIVE
     search = open_search(settings, Home(settings.home).prepare(), wanted.mirror)
-    result = run(search.search(text, case=case))
+    result = run(search.search(text, case=case, limit=wanted.limit))
     strategy = result.strategy.model_copy(update={"question": text if wanted.keep_question else ""})
     if wanted.strategy is not None:
         save_strategy(strategy, wanted.strategy)
@@ -79,7 +84,7 @@ def search_again(saved: Path, *, since: str | None, mirror: Path | None, as_json
 def _settings(mirror: Path | None) -> Settings:
     settings = load_settings()
     silence_telemetry(settings)
-    if mirror is None and settings.literature.live == "off":
+    if mirror is None and settings.literature.mirror is None and settings.literature.live == "off":
         raise InputError(
             "PubMed is switched off, and no mirror is given.",
             "Set ANAMNESIS_LITERATURE__LIVE=auto, or give a local mirror with --mirror FOLDER.",
@@ -105,28 +110,38 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     out = console()
     _show_plan(strategy.plan)
     for number, rung in enumerate(strategy.rungs, 1):
-        out.print(
-            f"[bold]{number}. {rung.rung}[/]  {rung.count} records, {rung.seconds:.2f} s  [dim]{escape(rung.why)}[/]"
-        )
+        count = "1 record" if rung.count == 1 else f"{rung.count} records"
+        out.print(f"[bold]{number}. {rung.rung}[/]  {count}, {rung.seconds:.2f} s  [dim]{escape(rung.why)}[/]")
         out.print(f"   {rung.query}", markup=False)
-        for warning in rung.warnings:
+        for warning in folded(rung.warnings):
             out.print(f"   [yellow]{escape(warning)}[/]")
         out.print(f"   [dim]{escape(rung.next)}[/]")
-    table = Table("", "Document", "Title", "Found by (rank)")
     for document in strategy.documents[:limit]:
-        ways = ", ".join(f"{h.rung or h.stream} {h.rank}" for h in document.hits)
-        table.add_row(str(document.rank), *(escape(cell) for cell in (document.id, document.title, ways)))
-    if strategy.documents:
-        out.print(table)
-    else:
-        out.print("Nothing was found.")
-    left = len(strategy.excluded)
+        _show_document(document)
+    if not strategy.documents:
+        out.print("[yellow]The search was cut off before anything was found.[/]" if result.failed else NOTHING)
     out.print(
-        f"{len(strategy.documents)} documents, {left} excluded, {strategy.source.kind} {strategy.source.name}",
+        f"{len(strategy.documents)} documents, {len(strategy.excluded)} left out, {strategy.source.kind} "
+        f"{strategy.source.name}" + (f" of {strategy.source.date}" if strategy.source.date else ""),
         markup=False,
     )
+    if strategy.vectors is not None:
+        out.print(f"by meaning: {strategy.vectors.count:,} vectors of {strategy.vectors.encoder}", markup=False)
+    for reason, times in Counter(e.reason for e in strategy.excluded).most_common():
+        out.print(f"  left out, {reason}: {times}", markup=False)
     for notice in result.notices:
         out.print(f"[{SEVERITY_STYLES[notice.severity]}]! {escape(notice.text)}[/]")
+
+
+def _show_document(d: FoundDocument) -> None:
+    status = f"[yellow]{d.status.value}[/]" if d.status is not Status.OK else d.status.value
+    said = ", ".join(escape(p) for p in (f"PMID {d.id.partition(':')[2]}", kind_of(d), str(d.year or "no year")))
+    lines = (
+        f"[bold]{d.rank}. {escape(d.title or d.id)}[/]",
+        f"{said}, {status}, {escape(read_as(d))}",
+        f"[dim]found by {escape(ways(d))}[/]",
+    )
+    console().print(Padding("\n".join(lines), (0, 0, 0, 2)))
 
 
 def _show_plan(plan: SearchPlan) -> None:

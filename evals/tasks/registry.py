@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, library, literature
+from evals.tasks import answers, cases, differential, library, literature, mirror
 from prompts.errors import InputError
 
 TASKS: dict[str, Task] = {
-    task.name: task for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK, literature.TASK)
+    task.name: task
+    for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK, literature.TASK, mirror.TASK)
 }
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphs.answering.orders import is_order
 from graphs.answering.ports import SentenceRanker
 from graphs.judging.key_terms import Subject
 from graphs.judging.polarity import opens
@@ -224,15 +225,14 @@ def _neighbours(sentence: Sentence) -> tuple[Sentence | None, Sentence | None]:
 
 
 def _trimmed(sentence: Sentence) -> Sentence | None:
-    """The sentence without surrounding white space, list marks and labels; None when no word is left."""
+    """The sentence without surrounding white space, list marks and labels; None without a word, and for an order."""
     text = sentence.text
     start = sentence.start + len(text) - len(text.lstrip())
     end = sentence.start + len(text.rstrip())
     label = LABEL.match(sentence.evidence.text[start:end])
     start += label.end() if label else 0
-    if start >= end or not tokens(sentence.evidence.text[start:end]):
-        return None
-    return replace(sentence, start=start, end=end)
+    said = sentence.evidence.text[start:end]
+    return replace(sentence, start=start, end=end) if tokens(said) and not is_order(said) else None
 
 
 def _overlap(left: Sentence, right: Sentence) -> bool:

@@ -56,19 +56,28 @@ PLAIN_NO = re.compile(
     re.IGNORECASE,
 )
 GENERIC = frozenset(
-    tokens("have got getting feel feeling now also actually still bit little much day days week weeks since more like")
+    tokens(
+        "have got getting feel feeling now also actually still bit little much day days week weeks since more like"
+        " 她 他 我 患者 病人"
+    )
 )
 # Words of a correction that the case need not hold for it to have been told: what merely points. Ours.
 POINTS = GENERIC | frozenset(tokens("side actually really it is he she patient meant 是 的 侧 边 她 他 患者 应该"))
 TIDY = (
     (re.compile(r"\s+([,.;，。；])"), r"\1"),
-    (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；])+"), r"\1"),
+    (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；、])+"), r"\1"),
     (re.compile(r"[,;，；]\s*(?:and|or|but)?\s*([.。])"), r"\1"),
     (re.compile(r"(?:(?<=[.。])|^)\s*(?:and|or|but)?\s*[,.;，。；]+\s*"), " "),
     (re.compile(r"\s+(?:and|or|but)\s*([.。])"), r"\1"),
     (re.compile(r" {2,}"), " "),
 )
-WORDS = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|\d+(?:[./]\d+)*|[\u4e00-\u9fff]|[^\w\s]")
+# Who is meant, beside a complaint in one clause (``45F fever``): stays when the complaint goes. Ours.
+PERSON = re.compile(
+    r"(?:\b[Aa]n? )?\b\d{1,3}(?:[- ]?(?:(?:year|month|week|day)s?[- ]old|y/?o|yr|y)\b"
+    r"(?:[- ]?(?:(?:wo)?man|(?:fe)?male|boy|girl|lady|gentleman|[MF])\b)?|[MF]\b)|"
+    r"\d{1,3} ?(?:周?岁|(?:个?月|周|天)[大龄])的?(?:[男女](?:性|孩|童|婴|士)?)?(?:患者)?"
+)
+WORDS = re.compile(r"[A-Za-z]+(?:['/][a-z]+)*|\d+(?:[./]\d+)*|[\u4e00-\u9fff]|[^\w\s]")
 BESIDE = 2  # ours: words of the case told beside one that was replaced
 
 
@@ -211,7 +220,9 @@ def _without(case: str, statement: str, *, both: bool) -> tuple[str, list[Clause
     for clause in reversed(clauses(case)):
         if any(_contradicts(words, said, clause, both=both) for words, said in now):
             gone.append(clause)
-            case = case[: clause.start] + case[clause.end :]
+            person = PERSON.search(case, clause.start, clause.end)
+            stays = person[0].strip() + ("，" if language_of(case) == "zh" else ",") if person else ""
+            case = case[: clause.start] + stays + case[clause.end :]
             for pattern, into in TIDY:
                 case = pattern.sub(into, case)
     return case.strip(), gone[::-1]

@@ -18,6 +18,12 @@ NOT_LAST = re.compile(
     r"(?:the |my |his |her |an? |on the |in the )?(?P<old>[\w.'/-]+(?: [\w.'/-]+){0,4}?)\W*$",
     re.IGNORECASE,
 )
+# ``not red, actually`` denies too: what follows is no other thing
+FILLER = re.compile(
+    r"^(?:actually|really|sorry|in fact|though|anyway|at all|any ?more|now|thanks?(?: you)?|i think|i believe|"
+    r"i(?:'m| am| was) (?:wrong|sorry|mistaken)|my mistake)$",
+    re.IGNORECASE,
+)
 # ``the pain is not severe`` denies; it names nothing in another's place
 DENIES = re.compile(
     r"\b(?:is|was|are|were|am|do|does|did|has|have|had|be|been|it's|'s|'m|will|can|could|it)$", re.IGNORECASE
@@ -42,8 +48,9 @@ def instead(statement: str) -> Instead | None:
     """What a statement puts in the place of what; None when it only states or denies."""
     for pattern in (NOT_FIRST, NOT_LAST, NOT_FIRST_ZH, NOT_LAST_ZH):
         match = pattern.search(statement)
-        if match and not DENIES.search(match["new"].strip()) and match["new"].strip():
-            return Instead(match["new"].strip(), match["old"].strip().rstrip("."))
+        new = match["new"].strip() if match else ""
+        if match and new and not DENIES.search(new) and not FILLER.match(new):
+            return Instead(new, match["old"].strip().rstrip("."))
     return None
 
 

@@ -18,6 +18,8 @@ OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
 
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
+QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
+GROUP = "患者"  # in a question it names a group (``哮喘患者可以用吗``), in a statement one patient
 FEW = 15  # words of a bare list of complaints; ours
 # Words of the lists that are as common outside medicine: alone they prove nothing beside a word of another field.
 WEAK = re.compile(
@@ -84,7 +86,7 @@ def classify(
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
     if session.case and is_about_case(text) and (not _after_evidence(session) or names_no_disease(text)):
         return _about_case(session)
-    if session.case and _after_evidence(session) and corrections.is_correction(text, session.case):
+    if session.case and session.kind in QUESTIONS and corrections.is_correction(text, session.case):
         return Verdict(Kind.CASE, "corrects the case")
     patient = describes_patient(text)
     if patient and not session.case and asks_effect(text, _told_parts(text)):
@@ -102,7 +104,7 @@ def _about_case(session: SessionView) -> Verdict:
 
 def _after_evidence(session: SessionView) -> bool:
     """Whether the turn before asked a question of evidence that is not about the case."""
-    return session.kind in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE) and not session.about_case
+    return session.kind in QUESTIONS and not session.about_case
 
 
 def _medical_words(text: str) -> list[str]:
@@ -124,7 +126,7 @@ def describes_patient(text: str) -> str:
     asked = lexicon.SYMPTOM.search(text)
     if asked is None:
         return ""
-    if header and (told or not questions.OPENING.match(text)):
+    if header and header[0] != GROUP and (told or not questions.OPENING.match(text)):
         return f"a patient is described: {header[0].strip()!r}, {asked[0]!r}"
     own = lexicon.OWN.search(text)
     if own and not told and not TEXTBOOK.search(text) and not HYPOTHETICAL.search(text):
@@ -171,7 +173,7 @@ def _in_session(text: str, session: SessionView, medical: bool) -> Verdict | Non
         return None
     asks = any(map(questions.is_question, questions.parts(text)))
     leaning = questions.leans(text)
-    if session.kind == Kind.EVIDENCE or session.kind == Kind.MULTIPLE_CHOICE:
+    if session.kind in QUESTIONS:
         return Verdict(Kind.EVIDENCE, "goes on from the question before", leans=True) if leaning else None
     if not session.case:
         return None

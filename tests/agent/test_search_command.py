@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from agent.assembly import _forget_indexes
 from agent.cli.app import app
+from agent.cli.render import console
+from agent.cli.search import _show
+from agent.sessions import Home
 from prompts.errors import InputError
+from tools.literature.adapt_e.contract import SearchPlan
+from tools.literature.ladder import Climb
+from tools.literature.live import LiveResult
+from tools.literature.report import account
+from tools.literature.strategy import Source, make_strategy
 from tools.mirror.load import load_records
 from tools.mirror.records import MirrorRecord
 
@@ -38,7 +47,8 @@ def test_a_search_is_shown_saved_reported_and_done_again(
     run = CliRunner().invoke
     shown = run(app, ["search", QUESTION, "--mirror", str(mirror), "--strategy", str(saved), "--report", str(report)])
     assert shown.exit_code == 0, shown.output
-    assert "pubmed:1" in shown.output
+    for told in ("PMID 1, no type given, no year, ok, abstract", "found by rung 1 (1)", "Plan (local)", "2 documents"):
+        assert told in shown.output
     strategy = json.loads(saved.read_text())
     assert [d["id"] for d in strategy["documents"]] == ["pubmed:1", "pubmed:3"]
     assert strategy["source"]["kind"] == "mirror"
@@ -58,3 +68,28 @@ def test_without_pubmed_and_without_a_mirror_it_says_what_to_set(
     assert isinstance(result.exception, InputError)
     assert result.exception.exit_code == 2
     assert "--mirror" in result.exception.advice
+
+
+def test_a_source_that_failed_is_never_nothing_found(capsys: pytest.CaptureFixture[str]) -> None:
+    strategy = make_strategy(
+        QUESTION, SearchPlan(), Climb(failure="PubMed is away."), Source(kind="pubmed", name="x"), 20
+    )
+    failed = LiveResult(documents=(), strategy=strategy, notices=[], failed=True)
+    console.cache_clear()
+    _show(strategy, failed, 5)
+    _show(strategy.model_copy(update={"failure": ""}), failed.model_copy(update={"failed": False}), 5)
+    console.cache_clear()
+    first, second = capsys.readouterr().out.split("0 documents", 1)
+    assert "cut off before anything was found" in first
+    assert "Nothing was found" not in first
+    assert "Nothing was found" in second
+    assert "cut off" in account(strategy)
+
+
+def test_imported_vectors_outlive_a_rebuild(tmp_path: Path) -> None:
+    home = Home(tmp_path).prepare()
+    for name in ("pubmed-vectors", "pubmed-vectors.building", "library"):
+        (home.indexes / name).mkdir(parents=True)
+    (home.indexes / "icd10.json").write_text("{}")
+    _forget_indexes(home)
+    assert sorted(p.name for p in home.indexes.iterdir()) == ["pubmed-vectors", "pubmed-vectors.building"]

@@ -12,6 +12,7 @@ import pytest
 from prompts.errors import DataError, InputError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import (
+    BATCH,
     Encoder,
     MiniLMEncoder,
     Vectors,
@@ -143,3 +144,18 @@ def test_no_document_is_embedded_twice_and_no_query_is_kept(tmp_path: Path) -> N
     again.encode_queries(["my name is private"])
     again.close()
     assert b"private" not in b"".join(f.read_bytes() for f in tmp_path.iterdir())
+
+
+def test_memory_stays_flat_over_batches_of_many_lengths(encoder: Encoder) -> None:
+    """Lengths differ from call to call; a process that gives no memory back grows beyond this within a few calls."""
+    import psutil
+
+    def texts(call: int) -> list[str]:
+        return [" ".join(["cough fever pain"] * (1 + (7 * call + n) % 50)) for n in range(2 * BATCH)]
+
+    encoder.encode_documents(texts(0))
+    process = psutil.Process()
+    before = process.memory_info().rss
+    for call in range(1, 4):
+        encoder.encode_documents(texts(call))
+    assert process.memory_info().rss - before < 60e6

@@ -11,7 +11,7 @@ from tools.evidence import EvidenceId, Status
 from tools.files import locked
 from tools.library import records
 from tools.library.document import Document
-from tools.library.files import Candidate, Content, candidates, content_of
+from tools.library.files import Candidate, Content, candidates, content_of, is_changed
 from tools.library.own import BATCH, embed_together, fingerprint, own_document
 from tools.library.report import AddReport, FileRow, Outcome
 from tools.library.shelf import LOCK_WAIT, Shelf
@@ -19,7 +19,7 @@ from tools.readers.contract import Problem, Record
 from tools.readers.reading import read, suffix_of, suffixes
 
 PROBLEMS = 5  # ours: problems of one file that its row spells out
-RESERVED = {"library", "graph", "generated", "record"}  # collections of other rooms (tools/evidence.py)
+RESERVED = {"library", "graph", "generated", "record", "given"}  # collections of other rooms (tools/evidence.py)
 Progress = Callable[[int, int, int], None]
 """Called with files done, files in all, and documents stored so far."""
 
@@ -51,7 +51,7 @@ class _Reading:
         if self.problems:
             return Outcome.PARTLY
         if self.before:
-            return Outcome.REPLACED
+            return Outcome.REPLACED if self.fresh or self.before - self.ids.keys() else Outcome.UNCHANGED
         return Outcome.ADDED if self.fresh else Outcome.DUPLICATE
 
 
@@ -101,6 +101,8 @@ class _Adding:
         path = str(candidate.path)
         if candidate.problem is not None:
             self._fail(path, candidate.problem)
+        elif not candidate.named and candidate.path.is_dir():
+            self._tell(path, Outcome.SKIPPED, 0, reason="A link to a folder is not followed.", advice="Add the folder.")
         elif not candidate.named and suffix_of(candidate.path) not in self._known:
             self._tell(path, Outcome.SKIPPED, 0, reason="Files of this kind are not read.")
         else:
@@ -113,6 +115,8 @@ class _Adding:
 
     def _take(self, file: Path, content: Content) -> None:
         path = str(file)
+        if any(w.reading.content.sha256 == content.sha256 for w in self._waiting):
+            self.flush()  # the same content under another name, which shall be known
         with self._shelf.store.read() as db:
             known = records.files(db, "path", path)
             before = frozenset(records.given_by(db, path))
@@ -157,6 +161,8 @@ class _Adding:
                 reading.trouble(wrong)
             else:
                 self._take_record(item, reading)
+        if is_changed(file, reading.content):
+            reading.trouble(Problem(where="", what="The file changed while it was read.", advice="Add it again."))
         self._waiting.append(_Waiting(reading))
 
     def _take_record(self, record: Record, reading: _Reading) -> None:
@@ -164,8 +170,10 @@ class _Adding:
         with self._shelf.store.read() as db:
             stored = records.fingerprint_of(db, record.id)
             status = records.status_of(db, record.id)
-        waiting = [w.fingerprint for w in self._waiting if w.document is not None and w.document.id == record.id]
-        if print_of == (waiting[-1] if waiting else stored):
+        for waiting in self._waiting:
+            if waiting.document is not None and waiting.document.id == record.id:
+                stored, status = waiting.fingerprint, waiting.document.status
+        if print_of == stored:
             reading.ids[record.id] = None
             return
         if status == Status.RETRACTED and record.status is not Status.RETRACTED:

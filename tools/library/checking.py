@@ -99,8 +99,9 @@ def _sources(shelf: Shelf) -> Checked:
     """Files that are gone or changed since: told, for the stored texts do not need them."""
     with shelf.store.read() as db:
         files = records.files(db)
-    gone = [f.path for f in files if not Path(f.path).exists()]
-    changed = [f.path for f in files if f.path not in gone and _is_changed(f)]
+    there = [f for f in files if Path(f.path).exists()]
+    gone = sorted({f.path for f in files} - {f.path for f in there})
+    changed = [f.path for f in there if _is_changed(f)]
     parts = [f"{len(files)} files"]
     for what, paths in (("gone", gone), ("changed", changed)):
         if paths:

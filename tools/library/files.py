@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompts.errors import DataError
+from tools.readers.files import check
 
 
 class Candidate(NamedTuple):
@@ -31,20 +32,29 @@ def candidates(paths: Iterable[Path]) -> list[Candidate]:
     """The files of some paths, each once: folders are walked and sorted, what is hidden in them is left out."""
     found: dict[Path, Candidate] = {}
     for path in paths:
-        whole = path.expanduser().resolve()
+        whole = absolute(path)
         inside = walk(whole) if whole.is_dir() else [Candidate(whole, named=True)]
         for candidate in inside:
             found.setdefault(candidate.path, candidate)
     return list(found.values())
 
 
+def absolute(path: str | Path) -> Path:
+    """The path from the root, links followed and ``~`` written out; a loop of links, or an unknown ``~name``, stays."""
+    return Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111  pathlib raises RuntimeError for both
+
+
 def walk(folder: Path) -> Iterator[Candidate]:
-    """The files below a folder; a folder that cannot be read, or holds no file, is a candidate with a problem."""
+    """The files below a folder, and the links to folders in it, which are not followed.
+
+    A folder that cannot be read, or holds nothing of these, is a candidate with a problem.
+    """
     unreadable: list[OSError] = []
     any_file = False
     for root, folders, files in os.walk(folder, onerror=unreadable.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
+        links = [name for name in folders if (Path(root) / name).is_symlink()]
+        for name in sorted([*files, *links]):
             if not name.startswith("."):
                 any_file = True
                 yield Candidate(Path(root) / name, named=False)
@@ -56,14 +66,24 @@ def walk(folder: Path) -> Iterator[Candidate]:
 
 
 def content_of(path: Path) -> Content:
-    """The content of a file; raises DataError when it cannot be read."""
+    """The content of a file; raises DataError for one that is not ordinary, empty, or cannot be read."""
+    check(path)  # before it is opened: a pipe or a device would be read for ever
     try:
         with path.open("rb") as file:
+            status = os.fstat(file.fileno())  # before it is read: a change from here on shows
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        status = path.stat()
     except OSError as error:
         raise DataError(f"The file cannot be read: {error.strerror}.", "Check that it is there and yours.") from error
     return Content(digest, status.st_size, status.st_mtime_ns)
+
+
+def is_changed(path: Path, content: Content) -> bool:
+    """Whether size or time of a file are no longer those of its content."""
+    try:
+        status = path.stat()
+    except OSError:  # it is gone
+        return True
+    return (status.st_size, status.st_mtime_ns) != (content.size, content.modified)
 
 
 def near(name: str, known: Collection[str]) -> list[str]:

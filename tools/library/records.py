@@ -134,6 +134,11 @@ def files(db: sqlite3.Connection, column: str = "1", value: str | int = 1) -> li
     return [KnownFile(**dict(zip(KnownFile.model_fields, row, strict=True))) for row in found]
 
 
+def paths(db: sqlite3.Connection) -> list[str]:
+    """Paths of all files that gave something, one whose reading was interrupted included."""
+    return [path for (path,) in db.execute("select path from files union select path from sources order by path")]
+
+
 def put_file(db: sqlite3.Connection, file: KnownFile) -> None:
     """Remember that a file was read."""
     db.execute("insert or replace into files values (?, ?, ?, ?, ?)", tuple(file.model_dump().values()))

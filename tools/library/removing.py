@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from prompts.errors import InputError
 from tools.files import locked
 from tools.library import records
 from tools.library.adding import Progress
 from tools.library.document import Document
-from tools.library.files import near
+from tools.library.files import absolute, near
 from tools.library.own import embed_each, paragraph_windows
 from tools.library.shelf import LOCK_WAIT, Shelf
 
@@ -63,12 +62,12 @@ def _resolve(shelf: Shelf, names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names as paths of files and ids of documents; raises InputError for the unknown ones, with the near ones."""
     with shelf.store.read() as db:
         ids = set(records.document_ids(db))
-        files = [f.path for f in records.files(db)]
+        files = records.paths(db)
     paths: list[str] = []
     chosen: list[str] = []
     unknown: list[str] = []
     for name in names:
-        whole = str(Path(name).expanduser().resolve())
+        whole = str(absolute(name))
         inside = [path for path in files if path == whole or path.startswith(f"{whole}/")]
         if name.partition("@")[0] in ids:
             chosen.append(name.partition("@")[0])

@@ -50,6 +50,15 @@ class AddReport(Frozen):
         return tuple(row for row in self.rows if row.outcome in (Outcome.FAILED, Outcome.PARTLY))
 
     @property
+    def skipped(self) -> dict[str, list[str]]:
+        """Paths of what folders hold and is not read, by the reason."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.outcome is Outcome.SKIPPED:
+                found.setdefault(row.reason, []).append(row.path)
+        return found
+
+    @property
     def exit_code(self) -> int:
         """0 when all went in, 1 when something did not, 2 when nothing could be read."""
         if not self.wrong:

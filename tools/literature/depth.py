@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from prompts.errors import DataError, ServiceError
 from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
@@ -54,6 +56,14 @@ class Deepened(Frozen):
     failure: str = ""
 
 
+class TextSpan(NamedTuple):
+    """Characters of a full text under one heading ("" where there is none)."""
+
+    title: str
+    start: int
+    end: int
+
+
 class TypeShare(Frozen):
     """Of the first ``n`` pieces of evidence, the share of reviews and of others, and the share of each depth."""
 
@@ -64,7 +74,11 @@ class TypeShare(Frozen):
 
 
 async def deepen(
-    articles: Sequence[Article], source: FullTextSource | None, depth: int = REVIEWS, full_texts: int = 8
+    articles: Sequence[Article],
+    source: FullTextSource | None,
+    depth: int = REVIEWS,
+    full_texts: int = 8,
+    seconds: float | None = None,
 ) -> Deepened:
     """For each ranked article the best available document (CoMeta, depth by publication type).
 
@@ -73,8 +87,9 @@ async def deepen(
         source: of full texts; None reads abstracts only.
         depth: 1, 2 or 3.
         full_texts: read at most, for the best articles that the depth allows (ours: one batch of bounded size).
+        seconds: that the source may take; None waits for it.
 
-    A source that fails costs the full texts, never the abstracts; every document says why it has none.
+    A source that fails or is late costs the full texts, never the abstracts; every document says why it has none.
     """
     excluded = [a.exclusion for a in articles if a.exclusion]
     usable = [a for a in articles if not a.exclusion]
@@ -83,13 +98,24 @@ async def deepen(
     failure = ""
     if source is not None and wanted[:full_texts]:
         try:
-            texts = await source.read(wanted[:full_texts])
+            texts = await _in_time(source, wanted[:full_texts], seconds)
         except (ServiceError, DataError) as error:
             failure = str(error)
             texts = {a.pmid: FullText(FullTextState.FAILED, why=error.what) for a in wanted[:full_texts]}
     documents = [_document(a, texts.get(a.pmid, FullText(FullTextState.NOT_ASKED))) for a in usable]
     excluded += [_exclusion(d) for d in documents if not d.status.usable]
     return Deepened(documents=tuple(d for d in documents if d.status.usable), excluded=tuple(excluded), failure=failure)
+
+
+async def _in_time(
+    source: FullTextSource, articles: Sequence[Article], seconds: float | None
+) -> Mapping[str, FullText]:
+    try:
+        async with asyncio.timeout(seconds):
+            return await source.read(articles)
+    except TimeoutError:
+        advice = "Try again, or raise ANAMNESIS_LITERATURE__FULL_TEXT_SECONDS."
+        raise ServiceError(f"The full texts did not come within {seconds:g} seconds.", advice) from None
 
 
 def _document(article: Article, text: FullText) -> BestDocument:
@@ -113,35 +139,39 @@ def passages(document: BestDocument, found: Sequence[Found] = (), longest: int =
     article, record = document.article, document.record
     if record is None:
         return [article.evidence(found)] if document.has_text else []
-    return [
-        Evidence(
-            id=f"{record.id}@{start}-{end}",
-            text=record.text[start:end],
-            title=article.title or record.title,
-            kind=FULL_TEXT,
-            origin=Origin.RETRIEVED,
-            publication_types=article.publication_types or record.publication_types,
-            level=article.level,
-            status=document.status,
-            section=title or None,
-            date=article.date or record.date or None,
-            language=record.language,
-            found=tuple(found),
-        )
-        for title, start, end in _spans(record, longest)
-    ]
+    return [passage(document, record, span, found) for span in spans(record, longest)]
 
 
-def _spans(record: Record, longest: int) -> Iterator[tuple[str, int, int]]:
+def passage(document: BestDocument, record: Record, span: TextSpan, found: Sequence[Found] = ()) -> Evidence:
+    """A slice of a full text as evidence, with what PubMed says of the article."""
+    article = document.article
+    return Evidence(
+        id=f"{record.id}@{span.start}-{span.end}",
+        text=record.text[span.start : span.end],
+        title=article.title or record.title,
+        kind=FULL_TEXT,
+        origin=Origin.RETRIEVED,
+        publication_types=article.publication_types or record.publication_types,
+        level=article.level,
+        status=document.status,
+        section=span.title or None,
+        date=article.date or record.date or None,
+        language=record.language,
+        found=tuple(found),
+    )
+
+
+def spans(record: Record, longest: int) -> Iterator[TextSpan]:
+    """The sections of a full text, cut between paragraphs, each at most ``longest`` characters."""
     for section in record.sections:
         start = end = -1
         for first, last in _pieces(record.text, section.start, section.end, longest):
             if start >= 0 and last - start > longest:
-                yield section.title, start, end
+                yield TextSpan(section.title, start, end)
                 start = -1
             start, end = (first if start < 0 else start), last
         if start >= 0:
-            yield section.title, start, end
+            yield TextSpan(section.title, start, end)
 
 
 def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:

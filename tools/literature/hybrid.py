@@ -1,4 +1,4 @@
-"""Hybrid search over a collection that lies on this machine: words, the plan's terms and meaning in one score.
+"""Words, the plan's terms and meaning in one score: over a collection on this machine, or the records of a search.
 
 CoMeta fuses Adapt-E and MedCPT by ranks (`cometa`). Where every document can be scored, as in a collection of one's
 own, a weighted sum of normalised scores keeps what a rank throws away (Bruch et al. 2023, "An Analysis of Fusion
@@ -8,7 +8,7 @@ finds in a narrative what is asked about and passes over the story around it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,16 +75,49 @@ class HybridCollection:
         """
         if limit < 1 or not self.ids:
             return []
-        parts = {
-            "dense": self._weights.dense * _spread(self.vectors @ vector),
-            "question": self._weights.question * _share(self.lexicon.scores(question)),
-            "terms": self._weights.terms * _share(self.lexicon.weighted(weights_of(plan))),
-        }
+        parts = weighed(self.vectors @ vector, self.lexicon, question, plan, self._weights)
         total = np.sum(list(parts.values()), axis=0)
         return [
             Ranked(self.ids[i], float(total[i]), {name: float(part[i]) for name, part in parts.items()})
             for i in best(total, limit)
         ]
+
+
+def order_pool(
+    question: str,
+    plan: SearchPlan,
+    texts: Mapping[str, str],
+    similarity: Mapping[str, float],
+    weights: HybridWeights | None = None,
+) -> list[Ranked]:
+    """The records that a search has read, best first; equal ones keep their order.
+
+    On pools of Boolean ladders this beat RRF of the ladder's order with that by meaning: docs/literature.md.
+
+    Args:
+        texts: title and abstract by id. similarity: cosine to the question by id.
+    """
+    if not texts:
+        return []
+    dense = np.array([similarity[key] for key in texts], dtype=np.float32)
+    parts = weighed(dense, Lexicon(list(texts.values())), question, plan, weights or HybridWeights())
+    total = np.sum(list(parts.values()), axis=0)
+    ids = list(texts)
+    return [
+        Ranked(ids[i], float(total[i]), {name: float(part[i]) for name, part in parts.items()})
+        for i in best(total, len(ids))
+    ]
+
+
+def weighed(
+    similarity: Scores, lexicon: Lexicon, question: str, plan: SearchPlan, weights: HybridWeights
+) -> dict[str, Scores]:
+    """The three parts of the score, each (number of documents,) and at most its weight."""
+    return {
+        "dense": weights.dense * _spread(similarity),
+        "question": weights.question * share_of(lexicon.scores(question)),
+        "terms": weights.terms * share_of(lexicon.weighted(weights_of(plan))),
+    }
 
 
 def weights_of(plan: SearchPlan) -> dict[str, float]:
@@ -107,7 +140,7 @@ def best(scores: NDArray[np.floating], limit: int) -> list[int]:
     return [int(i) for i in places[np.argsort(-scores[places], kind="stable")][:count]]
 
 
-def _share(scores: Scores) -> Scores:
+def share_of(scores: Scores) -> Scores:
     """Scores from 0 as shares of the highest."""
     highest = float(scores.max())
     return scores / highest if highest > 0 else scores

@@ -1,28 +1,40 @@
-"""The live part of the literature tool: ladder, records, order by relevance and meaning, retractions (CoMeta)."""
+"""The live part of the literature tool: ladder, meaning, records, their order, retractions, depth (CoMeta)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from prompts.errors import DataError
 from tools.contract import Notice, Severity
-from tools.encoders import Encoder, Vectors
+from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Frozen
-from tools.fusion import RRF_K, Fused, reciprocal_rank_fusion
+from tools.fusion import reciprocal_rank_fusion
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.client import PubMed
+from tools.literature.article import Article
+from tools.literature.by_meaning import ByMeaning, Nearest, question_similarities
+from tools.literature.client import Fetched, PubMed
+from tools.literature.close_reading import read_closely
+from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, type_share
+from tools.literature.full_text import FullTextSource
+from tools.literature.hybrid import order_pool
 from tools.literature.ladder import Climb, climb
-from tools.literature.publications import Article
-from tools.literature.strategy import (
-    Excluded,
-    FoundDocument,
-    SearchStrategy,
-    Source,
-    hits_of,
-    make_strategy,
-)
+from tools.literature.left_out import names_of, not_read, notices_of, retracted
+from tools.literature.records import read_records, within
+from tools.literature.settings import LiteratureSettings
+from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source, hits_of, make_strategy
 
 FETCHED = 60  # ours: records read a call, at most
+IRRELEVANT = "none of its passages is relevant to the question"
+
+
+class LiveDocument(Frozen):
+    """An article of the result: every id that it goes by, and its evidence, the best piece first."""
+
+    names: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
 
 
 class LiveResult(Frozen):
@@ -31,108 +43,192 @@ class LiveResult(Frozen):
     ``retracted`` are ids of documents that were left out: a copy of them elsewhere may not be used either.
     """
 
-    evidence: tuple[Evidence, ...]
+    documents: tuple[LiveDocument, ...]
     strategy: SearchStrategy
     notices: list[Notice]
     failed: bool
     retracted: tuple[str, ...] = ()
 
 
-async def search_pubmed(
-    pubmed: PubMed,
-    plan: SearchPlan,
-    question: str,
-    encoder: Encoder,
-    source: Source,
-    *,
-    enough: int,
-    tool: str,
-    rrf_k: int = RRF_K,
-) -> LiveResult:
-    """Climb the ladder, read the records, and fuse PubMed's order with that by meaning (CoMeta, hybrid).
+class Ordered(NamedTuple):
+    """A record in its place: its weighted score (None when ranks decided), its rank and cosine by meaning."""
 
-    The question is used on this machine only, to order the abstracts; PubMed is sent the plan's expressions.
+    pmid: str
+    score: float | None
+    dense_rank: int
+    similarity: float
 
-    Raises:
-        ServiceError: the first rung or the reading of records failed.
+
+class _Read(NamedTuple):
+    """What was found and read."""
+
+    climbed: Climb
+    nearest: Nearest | None
+    found: list[str]
+    fetched: Fetched
+    usable: dict[str, Article]
+    excluded: list[Excluded]
+
+
+@dataclass(frozen=True)
+class LiveSearch:
+    """Searches PubMed, or what stands in its place.
+
+    Attributes:
+        pubmed: what is sent the plan's expressions; it never sees the question.
+        encoder: orders the records by meaning on this machine.
+        source: the name of ``pubmed`` in the strategy.
+        texts: where full texts come from; None reads abstracts only.
+        meaning: the imported vectors of PubMed, where there are any.
     """
-    found = await climb(pubmed, plan.expressions, enough)
-    articles = await pubmed.fetch(found.ids[:FETCHED]) if found.ids else []
-    unusable = [a for a in articles if not a.status.usable]
-    usable = {a.pmid: a for a in articles if a.status.usable and a.abstract}
-    similarity = await asyncio.to_thread(_similarities, usable, question, encoder)
-    dense = sorted(usable, key=lambda p: (-similarity[p], p))
-    fused = reciprocal_rank_fusion({"pubmed": list(usable), "dense": dense}, rrf_k)
-    strategy = make_strategy(
-        question,
-        plan,
-        found,
-        source,
-        enough,
-        documents=[_document(f, found, usable[f.id]) for f in fused],
-        excluded=_excluded(found, articles),
-    )
-    return LiveResult(
-        evidence=tuple(usable[f.id].evidence(_found(f, found, question, similarity, tool)) for f in fused),
-        strategy=strategy.model_copy(update={"rrf_k": rrf_k}),
-        notices=[*plan.notices, *_notices(found, unusable)],
-        failed=bool(found.failure),
-        retracted=tuple(f"pubmed:{a.pmid}" for a in unusable),
-    )
+
+    pubmed: PubMed
+    encoder: Encoder
+    source: Source
+    settings: LiteratureSettings
+    texts: FullTextSource | None = None
+    meaning: ByMeaning | None = None
+
+    async def search(self, plan: SearchPlan, question: str, *, limit: int, tool: str) -> LiveResult:
+        """Climb the ladder, read the records, put them in order, and read the best ``limit`` at their depth.
+
+        Raises:
+            ServiceError: the first rung or the reading of records failed.
+        """
+        (nearest, told), climbed = await asyncio.gather(
+            asyncio.to_thread(self._nearest, question), climb(self.pubmed, plan.expressions, self.settings.enough)
+        )
+        read = await self._read(climbed, nearest, plan)
+        order = await asyncio.to_thread(self._order, question, plan, read)
+        deepened = await self._deepened([read.usable[o.pmid] for o in order], limit)
+        excluded = retracted(deepened.excluded) + read.excluded
+        by_pmid = {o.pmid: o for o in order}
+        kept = [(by_pmid[d.article.pmid], d) for d in deepened.documents]
+        ways = {o.pmid: _found(o, climbed, question, tool) for o, _ in kept}
+        evidence = await asyncio.to_thread(read_closely, question, plan, deepened.documents, ways, self.encoder, tool)
+        documents = [LiveDocument(names=names_of(d), evidence=tuple(evidence[o.pmid])) for o, d in kept]
+        strategy = make_strategy(
+            question,
+            plan,
+            climbed,
+            self.source,
+            self.settings.enough,
+            documents=[_document(n, o, d, climbed, evidence[o.pmid]) for n, (o, d) in enumerate(kept, 1)],
+            excluded=excluded,
+        )
+        settings = self.settings
+        return LiveResult(
+            documents=tuple(documents),
+            strategy=strategy.model_copy(
+                update={
+                    "rrf_k": settings.rrf_k,
+                    "fusion": settings.fusion,
+                    "vectors": nearest.vectors if nearest else None,
+                    "depth": settings.depth if self.texts is not None else ABSTRACTS,
+                    "type_share": type_share([d.evidence[0] for d in documents]) if documents else None,
+                }
+            ),
+            notices=[*plan.notices, *told, *notices_of(climbed, read.fetched, excluded, deepened, climbed.places)],
+            failed=bool(climbed.failure),
+            retracted=_names_of_retracted(excluded, read.fetched),
+        )
+
+    def _nearest(self, question: str) -> tuple[Nearest | None, list[Notice]]:
+        """The question searched over the imported vectors; what makes that impossible is told, and nothing is lost."""
+        if self.meaning is None:
+            return None, []
+        try:
+            return self.meaning.nearest(question, self.settings.enough, self.settings.rrf_k), []
+        except DataError as error:
+            text = f"{error} PubMed was searched by words only."
+            return None, [Notice(code="embeddings_unusable", text=text, severity=Severity.WARNING)]
+
+    async def _read(self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan) -> _Read:
+        """The records of both streams, fused by rank; what is found by meaning alone must be of the dates asked for."""
+        found = list(climbed.ids)
+        if nearest is not None:
+            fused = reciprocal_rank_fusion({"pubmed": found, "dense": nearest.ids}, self.settings.rrf_k)
+            found = [f.id for f in fused]
+        asked = found[:FETCHED]
+        fetched = await read_records(self.pubmed, asked, climbed.places)
+        reasons = {a.pmid: _reason(a, plan, listed=a.pmid in climbed.places) for a in fetched.articles}
+        excluded = retracted(a.exclusion for a in fetched.articles if a.exclusion)
+        excluded += [
+            Excluded(id=f"pubmed:{a.pmid}", reason=reasons[a.pmid], title=a.title)
+            for a in fetched.articles
+            if not a.exclusion and reasons[a.pmid]
+        ]
+        excluded += not_read(fetched, asked, found, climbed.places)
+        usable = {a.pmid: a for a in fetched.articles if not a.exclusion and not reasons[a.pmid]}
+        return _Read(climbed, nearest, found, fetched, usable, excluded)
+
+    def _order(self, question: str, plan: SearchPlan, read: _Read) -> list[Ordered]:
+        """The records in order, by the setting ``fusion``."""
+        texts = {pmid: f"{a.title}\n{a.abstract}" for pmid, a in read.usable.items()}
+        if read.nearest is not None and self.meaning is not None:
+            similarity = self.meaning.similarities(question, texts)
+        else:
+            similarity = question_similarities(self.encoder, question, texts)
+        dense = sorted(texts, key=lambda p: (-similarity[p], p))
+        if self.settings.fusion == "weighted":
+            scores = {r.id: r.score for r in order_pool(question, plan, texts, similarity)}
+            order, score = list(scores), {p: round(s, 6) for p, s in scores.items()}
+        else:
+            ladder = [p for p in read.climbed.ids if p in texts]
+            near = dense if read.nearest is None else [p for p in read.nearest.ids if p in texts]
+            fused = reciprocal_rank_fusion({"pubmed": ladder, "dense": near}, self.settings.rrf_k)
+            order, score = [f.id for f in fused], {}
+        rank = {pmid: n for n, pmid in enumerate(dense, 1)}
+        return [Ordered(p, score.get(p), rank[p], round(similarity[p], 6)) for p in order]
+
+    async def _deepened(self, articles: Sequence[Article], limit: int) -> Deepened:
+        """The best articles at their depth; those beyond what can be returned are not fetched."""
+        s = self.settings
+        first = await deepen(articles[:limit], self.texts, s.depth, s.full_texts, s.full_text_seconds)
+        rest = await deepen(articles[limit:], None, ABSTRACTS)
+        return first.model_copy(update={"documents": first.documents + rest.documents})
 
 
-def _similarities(articles: Mapping[str, Article], question: str, encoder: Encoder) -> dict[str, float]:
-    if not articles:
-        return {}
-    texts = [f"{a.title}\n{a.abstract}" for a in articles.values()]
-    vectors: Vectors = encoder.encode_documents(texts)
-    scores = vectors @ encoder.encode_queries([question])[0]
-    return dict(zip(articles, scores.tolist(), strict=True))
+def _reason(article: Article, plan: SearchPlan, *, listed: bool) -> str:
+    """Why a record that may be cited is left out all the same, "" when it is not."""
+    if not article.abstract:
+        return "no abstract"
+    return "" if listed or within(article, plan.dates) else "outside the dates asked for"
 
 
-def _found(
-    fused: Fused, climbed: Climb, question: str, similarity: Mapping[str, float], tool: str
-) -> tuple[Found, Found]:
+def _found(item: Ordered, climbed: Climb, question: str, tool: str) -> tuple[Found, ...]:
     """The rung where a record first stood with its rank there, and its place by meaning."""
-    first = climbed.places[fused.id][0]
-    return (
-        Found(tool=tool, stream="pubmed", query=first.query, rung=first.rung, rank=first.rank),
-        Found(
-            tool=tool, stream="dense", query=question, rank=fused.ranks["dense"], score=round(similarity[fused.id], 6)
-        ),
-    )
+    dense = Found(tool=tool, stream="dense", query=question, rank=item.dense_rank, score=item.similarity)
+    places = climbed.places.get(item.pmid, ())
+    first = [Found(tool=tool, stream="pubmed", query=p.query, rung=p.rung, rank=p.rank) for p in places[:1]]
+    return (*first, dense)
 
 
-def _document(fused: Fused, climbed: Climb, article: Article) -> FoundDocument:
+def _document(
+    rank: int, item: Ordered, document: BestDocument, climbed: Climb, evidence: Sequence[Evidence]
+) -> FoundDocument:
+    article = document.article
+    passages = [e for e in evidence if e.kind == FULL_TEXT]
+    why = IRRELEVANT if document.record is not None and not passages else document.why
     return FoundDocument(
-        id=f"pubmed:{fused.id}",
+        id=f"pubmed:{item.pmid}",
         title=article.title,
-        rank=fused.rank,
-        hits=hits_of(climbed, fused.id, {"dense": fused.ranks["dense"]}),
+        rank=rank,
+        hits=hits_of(climbed, item.pmid, {"dense": item.dense_rank}),
+        score=item.score,
+        types=article.publication_types,
+        year=article.year,
+        status=document.status,
+        level=article.level,
+        depth=document.depth if passages else ABSTRACTS,
+        text=(passages or evidence)[0].document_id,
+        full_text=document.state,
+        why=why,
     )
 
 
-def _excluded(climbed: Climb, articles: Sequence[Article]) -> list[Excluded]:
-    """What was found and left out: by its status, without an abstract, not sent, or beyond what a call reads."""
-    read = {a.pmid for a in articles}
-    excluded = [Excluded(id=f"pubmed:{a.pmid}", reason=a.status.value) for a in articles if not a.status.usable]
-    excluded += [
-        Excluded(id=f"pubmed:{a.pmid}", reason="no abstract") for a in articles if a.status.usable and not a.abstract
-    ]
-    for place, pmid in enumerate(climbed.ids):
-        if pmid not in read:
-            reason = "record not sent" if place < FETCHED else f"beyond the first {FETCHED}"
-            excluded.append(Excluded(id=f"pubmed:{pmid}", reason=reason))
-    return excluded
-
-
-def _notices(climbed: Climb, retracted: Sequence[Article]) -> list[Notice]:
-    notices = []
-    if climbed.failure:
-        text = f"{climbed.failure} The search of PubMed is incomplete."
-        notices.append(Notice(code="pubmed_failed", text=text, severity=Severity.WARNING))
-    if retracted:
-        pmids = ", ".join(a.pmid for a in retracted)
-        text = f"Left out because they were retracted: PubMed {pmids}."
-        notices.append(Notice(code="retracted_excluded", text=text, severity=Severity.WARNING))
-    return notices
+def _names_of_retracted(excluded: Sequence[Excluded], fetched: Fetched) -> tuple[str, ...]:
+    """Every id of what may not be used: its PMID and its copy in PubMed Central."""
+    copies = {f"pubmed:{a.pmid}": f"pmc:{a.pmcid}" for a in fetched.articles if a.pmcid}
+    named = [e.id for e in excluded if e.reason in ("retracted", "retraction_notice")]
+    return tuple(name for key in named for name in (key, copies.get(key, "")) if name)

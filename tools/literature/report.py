@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.strategy import SearchStrategy, Source
+from tools.literature.appraisal import OTHER_LEVEL
+from tools.literature.depth import ABSTRACTS
+from tools.literature.folding import folded
+from tools.literature.full_text import FullTextState
+from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source
 
 PLATFORMS = {"pubmed": "PubMed through the E-utilities", "mirror": "local mirror of PubMed, same syntax"}
+DEPTHS = {1: "abstracts", 2: "abstracts, and full texts of reviews", 3: "abstracts and full texts"}
+MEANING = {"dense": "meaning"}
+NOT_READ = {
+    FullTextState.NO_COPY: "no full text",
+    FullTextState.RESTRICTED: "full text restricted",
+    FullTextState.UNREADABLE: "full text unreadable",
+    FullTextState.FAILED: "full text failed",
+    FullTextState.READ: "full text not to the point",
+}
 
 
 def account(strategy: SearchStrategy) -> str:
     """The account as Markdown, ending in a line break."""
-    listed = [i for rung in strategy.rungs for i in rung.ids]
     parts = [
         "# Account of a literature search",
         _sources(strategy),
@@ -23,21 +36,33 @@ def account(strategy: SearchStrategy) -> str:
         "## Limits",
         _limits(strategy),
         "## Records by stage",
-        _table(
-            ("stage", "records"),
-            [
-                ("listed by all rungs", str(len(listed))),
-                ("duplicates between rungs removed (by PMID)", str(len(listed) - len(set(listed)))),
-                ("different records", str(len(set(listed)))),
-                ("excluded", str(len(strategy.excluded))),
-                ("in the result", str(len(strategy.documents))),
-            ],
-        ),
+        _stages(strategy),
         *_excluded(strategy),
         _result(strategy),
+        *_read(strategy),
         _versions(strategy),
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def read_as(document: FoundDocument) -> str:
+    """What of a document was read, and why no more."""
+    if document.depth > ABSTRACTS:
+        return "full text"
+    missing = NOT_READ.get(document.full_text)
+    return f"abstract ({missing})" if missing else "abstract"
+
+
+def kind_of(document: FoundDocument) -> str:
+    """The level of evidence, else the publication types, else that PubMed gives none."""
+    return document.level if document.level not in ("", OTHER_LEVEL) else ", ".join(document.types) or "no type given"
+
+
+def ways(document: FoundDocument) -> str:
+    """Each rung, and meaning, with the rank there."""
+    return ", ".join(
+        f"{f'rung {h.step}' if h.step else MEANING.get(h.stream, h.stream)} ({h.rank})" for h in document.hits
+    )
 
 
 def _sources(strategy: SearchStrategy) -> str:
@@ -45,11 +70,14 @@ def _sources(strategy: SearchStrategy) -> str:
     rows = [
         ("database", "PubMed"),
         ("platform", PLATFORMS[source.kind]),
-        ("address", source.name),
+        ("address" if source.kind == "pubmed" else "name of the mirror", source.name),
         ("searched", f"{strategy.at:%Y-%m-%d %H:%M} UTC"),
     ]
     if source.date:
         rows.append(("newest record of the mirror", source.date))
+    if strategy.vectors is not None:
+        v = strategy.vectors
+        rows.append(("also searched by meaning", f"{v.count:,} vectors of {v.encoder}, index of {v.built}"))
     warning = f"\n\n**The search is incomplete:** {strategy.failure}" if strategy.failure else ""
     return "## Information source\n\n" + _table(("what", "value"), rows) + warning
 
@@ -74,7 +102,7 @@ def _rung(number: int, strategy: SearchStrategy) -> str:
     ]
     if rung.translation:
         lines.append(f"   - read by the database as: `{rung.translation}`")
-    lines += [f"   - warning: {w}" for w in rung.warnings]
+    lines += [f"   - warning: {w}" for w in folded(rung.warnings)]
     lines.append(f"   - {rung.next}")
     return "\n".join(lines)
 
@@ -98,18 +126,75 @@ def _limits(strategy: SearchStrategy) -> str:
     )
 
 
+def _stages(strategy: SearchStrategy) -> str:
+    listed = [f"pubmed:{i}" for rung in strategy.rungs for i in rung.ids]
+    different = set(listed)
+    by_meaning = ({d.id for d in strategy.documents} | {e.id for e in strategy.excluded}) - different
+    rows = [
+        ("listed by all rungs", len(listed)),
+        ("duplicates between rungs removed (by PMID)", len(listed) - len(different)),
+        ("different records of the rungs", len(different)),
+        *([("found by meaning alone", len(by_meaning))] if strategy.vectors is not None else []),
+        *((f"left out: {reason}", count) for reason, count in _reasons(strategy.excluded).items()),
+        ("in the result", len(strategy.documents)),
+    ]
+    return _table(("stage", "records"), [(name, str(count)) for name, count in rows])
+
+
+def _reasons(excluded: Sequence[Excluded]) -> Counter[str]:
+    return Counter(_reason(e) for e in excluded)
+
+
+def _reason(item: Excluded) -> str:
+    return item.reason.replace("_", " ")
+
+
 def _excluded(strategy: SearchStrategy) -> list[str]:
     if not strategy.excluded:
         return []
-    return ["Excluded:\n\n" + "\n".join(f"- {e.id}: {e.reason}" for e in strategy.excluded)]
+    lines = []
+    for reason in _reasons(strategy.excluded):
+        same = [e for e in strategy.excluded if _reason(e) == reason]
+        lines.append(f"- {reason}: {'; '.join(_named(e) for e in same)}")
+    return ["Left out:\n\n" + "\n".join(lines)]
+
+
+def _named(item: Excluded) -> str:
+    return item.id + (f" (notice: {', '.join(item.notices)})" if item.notices else "")
 
 
 def _result(strategy: SearchStrategy) -> str:
     rows = [
-        (str(d.rank), d.id, d.title, ", ".join(f"{h.rung or h.stream} {h.rank}" for h in d.hits))
+        (
+            str(d.rank),
+            d.id,
+            d.title,
+            kind_of(d),
+            str(d.year or ""),
+            d.status.value,
+            read_as(d),
+            ways(d),
+        )
         for d in strategy.documents
     ]
-    return "## Result\n\n" + (_table(("rank", "document", "title", "found by (rank)"), rows) if rows else "No record.")
+    head = ("rank", "document", "title", "type", "year", "status", "read", "found by (rank)")
+    none = "No record is in the result, because the search was cut off." if strategy.failure else "No record."
+    return f"## Result\n\n{_ordered(strategy)}\n\n" + (_table(head, rows) if rows else none)
+
+
+def _ordered(strategy: SearchStrategy) -> str:
+    if strategy.fusion == "weighted":
+        return "In order of a weighted sum of nearness in meaning, the question's words and the plan's terms."
+    return f"In order of reciprocal rank fusion (k = {strategy.rrf_k}) of the rungs' order and that by meaning."
+
+
+def _read(strategy: SearchStrategy) -> list[str]:
+    share = strategy.type_share
+    if share is None:
+        return []
+    full = sum(d.depth > ABSTRACTS for d in strategy.documents)
+    text = f"Depth asked for: {DEPTHS[strategy.depth]}. Full texts used: {full} of {len(strategy.documents)} documents."
+    return [f"{text} Among the first {share.n} documents {share.reviews:.0%} are reviews."]
 
 
 def _versions(strategy: SearchStrategy) -> str:

@@ -21,6 +21,7 @@ class LiteratureSettings(BaseModel):
         email: who asks, as NCBI wishes to know.
         api_key: raises NCBI's limit from 3 to 10 requests a second.
         base_url: NCBI's E-utilities, or a mirror that speaks the same.
+        mirror: folder of a local mirror, searched in this process instead, whatever ``live`` says.
         timeout: seconds of silence after which a request is given up. longest: seconds one may take in all (ours: a
             batch of full texts is some 10 MB). probe_timeout: seconds to find out whether PubMed can be reached.
         attempts: how often a request is sent at most (ours). longest_wait: seconds of Retry-After that are waited
@@ -31,9 +32,12 @@ class LiteratureSettings(BaseModel):
         search_days, record_days: days that a kept search, or record, may be used (ours: PubMed grows daily, a record
             rarely changes). cache_mb: the most the kept answers may take (ours).
         depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
-        full_texts: full texts read a search at most (ours).
+        full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
+            an answer should not wait longer for them; the abstracts stay).
         enough: documents after which the ladder stops (ours: CoMeta does not publish its number).
         rrf_k: constant of the reciprocal rank fusion of PubMed's order with that by meaning.
+        fusion: how the records that were read are put in order: ``weighted`` by meaning, the question's words and the
+            plan's terms (`tools.literature.hybrid`); ``rrf`` by ranks, as CoMeta publishes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -42,6 +46,7 @@ class LiteratureSettings(BaseModel):
     email: str = ""
     api_key: SecretStr | None = None
     base_url: str = Field(default=NCBI, pattern=r"^https?://")
+    mirror: Path | None = None
     timeout: float = Field(default=10.0, gt=0)
     longest: float = Field(default=60.0, gt=0)
     probe_timeout: float = Field(default=3.0, gt=0)
@@ -56,14 +61,22 @@ class LiteratureSettings(BaseModel):
     cache_mb: int = Field(default=256, ge=1)
     depth: Literal[1, 2, 3] = 2
     full_texts: int = Field(default=8, ge=0, le=200)
+    full_text_seconds: float = Field(default=20.0, gt=0)
     enough: int = Field(default=20, ge=1, le=200)
     rrf_k: int = Field(default=RRF_K, ge=0)
+    fusion: Literal["weighted", "rrf"] = "weighted"
 
     @field_validator("depth", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
         """The environment gives text."""
         return int(value) if isinstance(value, str) and value.strip().isdigit() else value
+
+    @field_validator("mirror", mode="before")
+    @classmethod
+    def _set(cls, value: object) -> object:
+        """An empty variable of the environment is none."""
+        return None if value == "" else value
 
     @field_validator("base_url")
     @classmethod

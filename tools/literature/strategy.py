@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
-from prompts.errors import DataError, InputError, ServiceError
-from tools.evidence import Frozen
+from prompts.errors import DataError, InputError
+from tools.evidence import Frozen, Status
 from tools.files import write_atomic
 from tools.fusion import RRF_K
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.client import PubMed
+from tools.literature.by_meaning import Vectored
+from tools.literature.depth import TypeShare
+from tools.literature.full_text import FullTextState
 from tools.literature.ladder import Climb, Step
 
 FORMAT = 1  # raised when the saved file changes its shape
@@ -44,23 +46,48 @@ class Hit(Frozen):
 
 
 class FoundDocument(Frozen):
-    """A document of the result, by its rank there, with every way in which it was found."""
+    """A document of the result, by its rank there, with every way in which it was found.
+
+    Attributes:
+        score: of the weighted sum that ordered the records; None where ranks did.
+        types, year, status, level: as PubMed's record has them.
+        depth: 1 the abstract was read, 2 the full text of a review, 3 that of another article.
+        text: id of the document that was read. full_text, why: whether the full text was, and if not, why.
+    """
 
     id: str
     title: str = ""
     rank: int = Field(ge=1)
     hits: tuple[Hit, ...]
+    score: float | None = None
+    types: tuple[str, ...] = ()
+    year: int | None = None
+    status: Status = Status.OK
+    level: str = ""
+    depth: int = Field(default=1, ge=1, le=3)
+    text: str = ""
+    full_text: FullTextState = FullTextState.NOT_ASKED
+    why: str = ""
 
 
 class Excluded(Frozen):
-    """A document that was found and left out, and why."""
+    """A document that was found and left out, and why. ``notices`` are the PMIDs of what retracted it, or its source
+    in words."""
 
     id: str
     reason: str
+    title: str = ""
+    notices: tuple[str, ...] = ()
 
 
 class SearchStrategy(Frozen):
-    """A search as it was done. ``question`` is "" unless the user asked to keep the words."""
+    """A search as it was done. ``question`` is "" unless the user asked to keep the words.
+
+    Attributes:
+        fusion: how the records that were read were put in order (see the setting).
+        vectors: the imported vectors that the question was searched in too, None where there are none.
+        depth: the depth asked for. type_share: what the first five documents are (CoMeta), None without documents.
+    """
 
     format: Literal[1] = 1
     question_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -69,35 +96,16 @@ class SearchStrategy(Frozen):
     source: Source
     enough: int = Field(ge=1)
     rrf_k: int = RRF_K
+    fusion: Literal["weighted", "rrf"] = "rrf"
+    vectors: Vectored | None = None
+    depth: int = Field(default=1, ge=1, le=3)
+    type_share: TypeShare | None = None
     plan: SearchPlan
     rungs: tuple[Step, ...]
     documents: tuple[FoundDocument, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     failure: str = ""
     versions: dict[str, str] = Field(default_factory=dict)
-
-
-class Repeated(Frozen):
-    """A rung done again: its query, the count then and now, and the PMIDs that are new or gone among those listed."""
-
-    rung: str
-    query: str
-    count_then: int
-    count_now: int
-    new: tuple[str, ...]
-    gone: tuple[str, ...]
-
-
-class Rerun(Frozen):
-    """A strategy done again: rung by rung, and over all. ``since`` limits what counts as new by date of entry."""
-
-    question_sha256: str
-    then: AwareDatetime
-    now: AwareDatetime
-    since: date | None = None
-    rungs: tuple[Repeated, ...]
-    new: tuple[str, ...]
-    gone: tuple[str, ...]
 
 
 def question_hash(question: str) -> str:
@@ -144,7 +152,8 @@ def as_steps(strategy: SearchStrategy) -> list[dict[str, Any]]:
     """The strategy as the steps of a tool's artefact: the plan, each rung, then what became of the records."""
     whole = strategy.model_dump(mode="json")
     plan = {k: v for k, v in whole["plan"].items() if k not in ("expressions", "notices")}
-    kept = ("question_sha256", "at", "source", "enough", "documents", "excluded", "failure", "versions")
+    not_here = ("format", "question", "plan", "rungs")
+    kept = [name for name in whole if name not in not_here]
     return [
         {"step": "plan", **plan},
         *({"step": "rung", **rung} for rung in whole["rungs"]),
@@ -173,48 +182,6 @@ def load_strategy(path: Path) -> SearchStrategy:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the file"
         raise DataError(f"{path} is no search strategy of format {FORMAT} ({where}).", "Search again.") from None
-
-
-async def rerun(strategy: SearchStrategy, pubmed: PubMed, since: date | None = None) -> Rerun:
-    """Repeat the very queries, and tell what is new and what is gone.
-
-    With ``since`` a document counts as new only when it was entered on that day or later; each query is then also
-    asked with that date of entry, so that newer documents show which the first ``enough`` places would hide.
-
-    Raises:
-        ServiceError: a rung failed. A comparison of half of the rungs would tell what is not so.
-    """
-    known = {pmid for step in strategy.rungs for pmid in step.ids}
-    repeated: list[Repeated] = []
-    now_found: dict[str, None] = {}
-    for step in strategy.rungs:
-        result = await pubmed.search(step.query, strategy.enough)
-        if result.count and not result.ids:
-            raise ServiceError("The source counted documents and listed none.", "Try again in a minute.")
-        fresh = result.ids
-        if since is not None:
-            fresh = (await pubmed.search(f"({step.query}) AND {since:%Y/%m/%d}:3000[edat]", strategy.enough)).ids
-        now_found |= dict.fromkeys(result.ids)
-        repeated.append(
-            Repeated(
-                rung=step.rung,
-                query=step.query,
-                count_then=step.count,
-                count_now=result.count,
-                new=tuple(p for p in fresh if p not in known),
-                gone=tuple(p for p in step.ids if p not in result.ids),
-            )
-        )
-    new = dict.fromkeys(p for r in repeated for p in r.new)
-    return Rerun(
-        question_sha256=strategy.question_sha256,
-        then=strategy.at,
-        now=datetime.now(UTC).replace(microsecond=0),
-        since=since,
-        rungs=tuple(repeated),
-        new=tuple(new),
-        gone=tuple(p for p in dict.fromkeys(p for s in strategy.rungs for p in s.ids) if p not in now_found),
-    )
 
 
 def _versions() -> dict[str, str]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from datetime import date
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from prompts import tool_arguments
@@ -18,8 +19,11 @@ from tools.library.contract import LibraryHit, SearchableLibrary
 from tools.library.document import review_notices
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
-from tools.literature.live import LiveResult, search_pubmed
+from tools.literature.full_text import FullTextSource
+from tools.literature.live import LiveDocument, LiveResult, LiveSearch
+from tools.literature.own_texts import full_text_sources
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source, as_steps
@@ -53,6 +57,8 @@ class SearchLiterature:
         planner: who plans the search; None for the rules.
         source: what the strategy names as searched; None for the settings' address.
         vocabulary: what is known of words, for the privacy sieve; None for the library's public words.
+        texts: where full texts come from; None for the library and, where the E-utilities are asked, PubMed Central.
+        meaning: the imported vectors of PubMed, where there are any.
         today: the day against which review dates are read; None for the current day at each call.
     """
 
@@ -70,16 +76,25 @@ class SearchLiterature:
         planner: QueryPlanner | None = None,
         source: Source | None = None,
         vocabulary: Vocabulary | None = None,
+        texts: FullTextSource | None = None,
+        meaning: ByMeaning | None = None,
         today: date | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
-        self._library, self._encoder, self._today = library, encoder, today
+        self._library, self._today = library, today
         self._settings = settings or LiteratureSettings()
-        self._pubmed = pubmed or EUtilities(self._settings)
         self._reachability = reachability or Reachability(self._settings.base_url, self._settings.probe_timeout)
         self._vocabulary = vocabulary or Vocabulary(**library.public_words._asdict())
         self._planner = planner or QueryPlannerLocal(self._vocabulary)
-        self._source = source or Source(kind="pubmed", name=self._settings.base_url)
+        asked = pubmed or EUtilities(self._settings)
+        self._live = LiveSearch(
+            pubmed=asked,
+            encoder=encoder,
+            source=source or Source(kind="pubmed", name=self._settings.base_url),
+            settings=self._settings,
+            texts=texts or full_text_sources(library, asked),
+            meaning=meaning,
+        )
 
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
         """Search. A failure of PubMed is a notice while the library has a result, else ``unavailable``."""
@@ -102,7 +117,7 @@ class SearchLiterature:
             terms=[t.text for t in plan.terms],
             planner=plan.planner,
             local=len(local),
-            live=len(live.result.evidence) if live.result else None,
+            live=len(live.result.documents) if live.result else None,
             seconds=round(time.monotonic() - started, 3),
         )
         return artifact
@@ -144,16 +159,7 @@ class SearchLiterature:
             text = "PubMed could not be reached; only the local library was searched."
             return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
         try:
-            result = await search_pubmed(
-                self._pubmed,
-                plan,
-                arguments.query,
-                self._encoder,
-                self._source,
-                enough=self._settings.enough,
-                tool=self.name,
-                rrf_k=self._settings.rrf_k,
-            )
+            result = await self._live.search(plan, arguments.query, limit=arguments.limit, tool=self.name)
         except ServiceError as error:
             text = f"{error} Only the local library was searched."
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)
@@ -162,13 +168,23 @@ class SearchLiterature:
     def _pool(self, local: Sequence[LibraryHit], live: LiveResult | None, limit: int) -> list[Evidence]:
         """Published literature and the library in turn, so that neither crowds out the other.
 
-        A publication that both have is one document: PubMed's record, which knows its present status.
+        A publication that both have is one document: PubMed's record, which knows its present status. Every document
+        gives its best piece first; further passages of full texts take only the room that is left.
         """
-        published = {e.document_id: e for e in (live.evidence if live else [])}
+        published = {d.names[0]: d for d in (live.documents if live else ())}
+        known_as = {name: d.names[0] for d in published.values() for name in d.names}
         retracted = live.retracted if live else ()
-        own = {hit.document.id: hit.evidence() for hit in local if hit.document.id not in retracted}
+        own = {
+            known_as.get(h.document.id, h.document.id): h.evidence() for h in local if h.document.id not in retracted
+        }
         pool = balanced_pool({"pubmed": list(published), "library": list(own)}, limit)[:limit]
-        return [_both(published[key], own.get(key)) if key in published else own[key] for key in pool]
+        first = [_both(published[key].evidence[0], own.get(key)) if key in published else own[key] for key in pool]
+        return first + _further([published[key] for key in pool if key in published])[: limit - len(first)]
+
+
+def _further(documents: Sequence[LiveDocument]) -> list[Evidence]:
+    """The second pieces of all documents, then the third ones."""
+    return [e for e in chain.from_iterable(zip_longest(*(d.evidence[1:] for d in documents))) if e is not None]
 
 
 def _both(published: Evidence, own: Evidence | None) -> Evidence:

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from tools.evidence import Status
 from tools.literature.appraisal import status_of
-from tools.mirror.records import MeshHeading, MirrorRecord
+from tools.mirror.records import MeshHeading, MirrorRecord, split_name
 
 # What XML 1.0 does not allow in a document (section 2.2, production Char)
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -22,8 +22,6 @@ REFERENCES = {
     Status.CONCERN: "ExpressionOfConcernIn",
     Status.CORRECTED: "ErratumIn",
 }
-SUFFIX = re.compile(r"(?:Jr|Sr|2nd|3rd|4th|II|III|IV)\.?")
-INITIALS = re.compile(r"[^\W\d_a-z]{1,4}", re.UNICODE)  # as PubMed's index has them: capitals, few
 
 
 def record_xml(record: MirrorRecord) -> bytes:
@@ -45,15 +43,7 @@ def record_xml(record: MirrorRecord) -> bytes:
         for keyword in record.keywords:
             _text(keywords, "Keyword", keyword, MajorTopicYN="N")
     _data(_sub(root, "PubmedData"), record)
-    return tostring(root, encoding="utf-8", xml_declaration=False)
-
-
-def split_name(name: str) -> tuple[str, str, str]:
-    """Surname, initials and suffix of a name as PubMed's index has it (``Smith JA Jr``)."""
-    words = name.split()
-    suffix = words.pop() if len(words) > 2 and SUFFIX.fullmatch(words[-1]) else ""
-    initials = words.pop() if len(words) > 1 and INITIALS.fullmatch(words[-1]) else ""
-    return " ".join(words), initials, suffix
+    return bytes(tostring(root, encoding="utf-8", xml_declaration=False))
 
 
 def _article(article: Element, record: MirrorRecord) -> None:

@@ -28,16 +28,13 @@ COUNTED = {0: 5, 1: 6}  # the column of the counts that belong to a column of do
 FLUSH = 20_000  # ours: rows written at once
 
 
-def compact(database: sqlite3.Connection, *, whole: bool) -> bool:
-    """Join the segments that are due; returns whether any was. Without ``whole`` only when there are very many."""
+def due(database: sqlite3.Connection, *, whole: bool) -> list[tuple[int, int, int]]:
+    """The segments (number, base, size) that should be joined; without ``whole`` none before there are very many."""
     segments = database.execute("SELECT segment, base, size FROM segments ORDER BY segment").fetchall()
     if len(segments) < (2 if whole else MOST_SEGMENTS):
-        return False
-    first = _first([size for _, _, size in segments])
-    if first >= len(segments) - 1:
-        return False
-    _join(database, segments[first:])
-    return True
+        return []
+    chosen = segments[_first([size for _, _, size in segments]) :]
+    return chosen if len(chosen) > 1 else []
 
 
 def _first(sizes: Sequence[int]) -> int:
@@ -49,7 +46,8 @@ def _first(sizes: Sequence[int]) -> int:
     return first
 
 
-def _join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]]) -> None:
+def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]]) -> None:
+    """Make one segment of several, within the caller's transaction."""
     old = [segment for segment, _, _ in segments]
     new = old[-1] + 1
     dead = unpack(row[0] for row in database.execute("SELECT documents FROM dead"))

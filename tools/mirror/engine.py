@@ -17,14 +17,15 @@ from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors
 from tools.mirror.evaluation import evaluate
 from tools.mirror.leaves import Leaves
-from tools.mirror.mesh import stored_descriptors
 from tools.mirror.manifest import Manifest, read_manifest
+from tools.mirror.mesh import stored_descriptors
 from tools.mirror.parser import parse
 from tools.mirror.postings import numbers
 from tools.mirror.records import MirrorRecord
 from tools.mirror.relevance import best, query_words, scores
 from tools.mirror.resolution import resolve
 from tools.mirror.snapshot import Snapshot, generation, read_snapshot
+from tools.mirror.spelling import Speller
 from tools.mirror.stored import Stored
 from tools.mirror.terms import nothing_left
 from tools.mirror.translation import translation
@@ -41,9 +42,9 @@ class Mirror:
 
     def __init__(self, folder: Path, descriptors: Descriptors | None, today: Callable[[], date]) -> None:
         self._folder, self._descriptors, self._today = folder, descriptors, today
-        self._local = threading.local()
         self._lock = threading.Lock()
         self._open: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Connection] = []
         self._snapshot: Snapshot | None = None
 
     @classmethod
@@ -118,6 +119,17 @@ class Mirror:
             rows = [(p, row[0]) for p in known for row in database.execute(find, (int(p),))]
         return {pmid: Stored(row) for pmid, row in rows}
 
+    def corrections(self, text: str) -> dict[str, str]:
+        """Words of a text that the collection does not have, with the one that is meant. Raises DataError."""
+        with self._reading() as (database, _):
+            return Speller(database).corrected(text)
+
+    def every(self) -> Iterator[Stored]:
+        """Every stored record by PMID, as of one commit; on a connection of its own. Raises DataError."""
+        with guarded(self._folder), contextlib.closing(connect(self._folder)) as database:
+            for row in database.execute("SELECT record FROM records ORDER BY pmid"):
+                yield Stored(row[0])
+
     def manifest(self) -> Manifest:
         """What the mirror holds."""
         with self._reading() as (database, snapshot):
@@ -129,13 +141,18 @@ class Mirror:
             for database in self._open:
                 database.close()
             self._open.clear()
+            self._idle.clear()
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[tuple[sqlite3.Connection, Snapshot]]:
-        """This thread's connection inside a read transaction, and the snapshot that belongs to it."""
-        database: sqlite3.Connection | None = getattr(self._local, "database", None)
+        """A connection inside a read transaction, and the snapshot that belongs to it.
+
+        Connections are lent, not bound to threads: a server has a new thread for every client.
+        """
+        with self._lock:
+            database = self._idle.pop() if self._idle else None
         if database is None:
-            database = self._local.database = connect(self._folder)
+            database = connect(self._folder)
             with self._lock:
                 self._open.append(database)
         with guarded(self._folder):
@@ -144,6 +161,8 @@ class Mirror:
                 yield database, self._current(database)
             finally:
                 database.execute("COMMIT")
+                with self._lock:
+                    self._idle.append(database)
 
     def _current(self, database: sqlite3.Connection) -> Snapshot:
         number = generation(database)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import Field
 
 from tools.evidence import Frozen, Status
 from tools.literature.appraisal import level_of
-from tools.literature.article import Article, Author, Availability
+from tools.literature.article import Article, Author, Availability, Qualifier
 from tools.literature.article import MeshHeading as ArticleHeading
 from tools.literature.publications import LANGUAGES
 
 MARC = {short: code for code, short in LANGUAGES.items()}  # the contract's language codes back to PubMed's
 
+SUFFIX = re.compile(r"(?:Jr|Sr|2nd|3rd|4th|II|III|IV)\.?")
+INITIALS = re.compile(r"[^\W\d_a-z]{1,4}", re.UNICODE)  # as PubMed's index has them: capitals, few
 ISO = r"^(\d{4}(-\d{2}(-\d{2})?)?)?$"
 
 
@@ -97,6 +101,8 @@ class MirrorRecord(Frozen):
             language=LANGUAGES.get(language, language),
             availability=Availability.AVAILABLE if self.abstract else Availability.NONE,
             entered=self.entered,
+            mesh=tuple(map(_article_heading, self.mesh)),
+            authors=tuple(map(_author, self.authors)),
             keywords=self.keywords,
             languages=self.languages,
             iso_abbreviation=self.journal_short,
@@ -104,6 +110,24 @@ class MirrorRecord(Frozen):
             doi=self.doi,
             pmcid=self.pmcid,
         )
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Surname, initials and suffix of a name as PubMed's index has it (``Smith JA Jr``)."""
+    words = name.split()
+    suffix = words.pop() if len(words) > 2 and SUFFIX.fullmatch(words[-1]) else ""
+    initials = words.pop() if len(words) > 1 and INITIALS.fullmatch(words[-1]) else ""
+    return " ".join(words), initials, suffix
+
+
+def _article_heading(heading: MeshHeading) -> ArticleHeading:
+    qualifiers = tuple(Qualifier(name=n, major=n in heading.major_subheadings) for n in heading.subheadings)
+    return ArticleHeading(name=heading.name, id="", major=heading.major, qualifiers=qualifiers)
+
+
+def _author(name: str) -> Author:
+    last, initials, suffix = split_name(name)
+    return Author(last=last, initials=initials, suffix=suffix)
 
 
 def _heading(heading: ArticleHeading) -> MeshHeading:

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.mirror.entries import COLUMNS, GAP, Entry
-from tools.mirror.postings import pack
+from tools.mirror.postings import FEW, pack
 from tools.mirror.words import key
 
 TITLE, ABSTRACT = 0, 1  # the columns whose counts are kept, for relevance
 MOST = 255  # a count is one byte; the weight of a word has long been saturated there
+COUNT_BITS = 8  # of a posting with its count; 24 remain for the place in the segment
 NO_PMID = 0  # of a number that stands for no record
 WordRow = tuple[str | bytes | None, ...]
 
@@ -57,7 +58,7 @@ class Segment:
 
 def make_segment(base: int, items: Sequence[Item | None]) -> Segment:
     """Invert records; an item that is None takes a number and stands for nothing."""
-    inverted = _Inverted()
+    inverted = _Inverted(base)
     for number, item in enumerate(items, base):
         if item is not None:
             inverted.add(number, item.entry)
@@ -65,7 +66,7 @@ def make_segment(base: int, items: Sequence[Item | None]) -> Segment:
         base=base,
         size=len(items),
         unused=tuple(n for n, item in enumerate(items, base) if item is None),
-        arrays=_arrays([item and item.entry for item in items]),
+        arrays=_arrays([item.entry if item else None for item in items]),
         records=[(n, int(i.entry.record.pmid), i.version, i.stored) for n, i in enumerate(items, base) if i],
         texts=[(n, *map(" ".join, i.entry.columns)) for n, i in enumerate(items, base) if i],
         words=list(inverted.word_rows()),
@@ -83,21 +84,23 @@ def _arrays(entries: Sequence[Entry | None]) -> tuple[bytes, bytes, bytes, bytes
 
 
 class _Inverted:
-    """Postings by word and by key, in memory until they are written."""
+    """Postings by word and by key, in memory until they are written.
 
-    def __init__(self) -> None:
-        self._documents: tuple[dict[str, array[int]], ...] = tuple(defaultdict(_numbers) for _ in COLUMNS)
-        self._counts: tuple[dict[str, bytearray], ...] = (defaultdict(bytearray), defaultdict(bytearray))
+    Where counts are kept, a posting is one number: the place in the segment, and the count in the lowest byte.
+    """
+
+    def __init__(self, base: int) -> None:
+        self._base = base
+        self._postings: tuple[dict[str, array[int]], ...] = tuple(defaultdict(_numbers) for _ in COLUMNS)
         self._keys: dict[str, array[int]] = defaultdict(_numbers)
 
     def add(self, document: int, entry: Entry) -> None:
+        place = (document - self._base) << COUNT_BITS
         for column, found in enumerate(entry.columns):
-            postings = self._documents[column]
+            postings = self._postings[column]
             if column <= ABSTRACT:
-                counts = self._counts[column]
                 for word, count in Counter(found).items():
-                    postings[word].append(document)
-                    counts[word].append(count if count < MOST else MOST)
+                    postings[word].append(place | count if count < MOST else place | MOST)
             else:
                 for word in set(found) - {GAP}:
                     postings[word].append(document)
@@ -106,15 +109,26 @@ class _Inverted:
 
     def word_rows(self) -> Iterator[WordRow]:
         """A row a word, in order: the word, its documents by column, its counts in title and abstract."""
-        for word in sorted(set().union(*self._documents)):
-            lists = (pack(d[word]) if word in d else None for d in self._documents)
-            counts = (bytes(c[word]) if word in c else None for c in self._counts)
-            yield (word, *lists, *counts)
+        for word in sorted(set().union(*self._postings)):
+            counted = [self._split(self._postings[column].get(word)) for column in (TITLE, ABSTRACT)]
+            plain = [postings.get(word) for postings in self._postings[ABSTRACT + 1 :]]
+            lists = (pack(numbers) if numbers else None for numbers in (*(d for d, _ in counted), *plain))
+            yield (word, *lists, *(counts for _, counts in counted))
 
     def key_rows(self) -> Iterator[tuple[str, bytes]]:
         """A row a key, in order, with its documents."""
         for name in sorted(self._keys):
             yield name, pack(self._keys[name])
+
+    def _split(self, postings: array[int] | None) -> tuple[array[int] | None, bytes | None]:
+        """Document numbers, and counts of one byte."""
+        if not postings:
+            return None, None
+        if len(postings) <= FEW:
+            return array("I", [self._base + (p >> COUNT_BITS) for p in postings]), bytes(p & MOST for p in postings)
+        both = np.frombuffer(postings, dtype=np.uint32)
+        documents = (both >> COUNT_BITS) + np.uint32(self._base)
+        return array("I", documents.tobytes()), (both & MOST).astype(np.uint8).tobytes()
 
 
 def _numbers() -> array[int]:

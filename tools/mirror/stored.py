@@ -53,6 +53,11 @@ def read_article(xml: bytes) -> tuple[Article, str] | Problem:
     return article, "" if citation is None else citation.get("Status", "")
 
 
+def record_of(article: Article, indexing: str) -> MirrorRecord:
+    """The searched fields of an article that came as XML: a language that it does not name is not known."""
+    return MirrorRecord.of(article, indexing).model_copy(update={"languages": article.languages})
+
+
 class Stored:
     """A stored record. Raises DataError for bytes that are none."""
 
@@ -78,7 +83,7 @@ class Stored:
                 return MirrorRecord.model_validate_json(self._data)
             except ValidationError as error:
                 raise _damaged() from error
-        return MirrorRecord.of(*self._parsed())
+        return record_of(*self._parsed())
 
     def article(self) -> Article:
         """The whole record, as efetch gives it to the literature tool."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from prompts.errors import InputError
 from tools.files import locked
+from tools.mirror.compaction import due, join
 from tools.mirror.database import FILE, connect_writer, guarded
-from tools.mirror.compaction import compact
 from tools.mirror.entries import entry
 from tools.mirror.postings import pack, unpack
 from tools.mirror.records import MirrorRecord
@@ -75,7 +75,7 @@ class Writer:
         Args:
             also: what belongs to the same transaction; gets the connection and how many records were deleted.
         """
-        with self._transaction() as database:
+        with self.transaction() as database:
             newest, documents = database.execute(
                 "SELECT (SELECT coalesce(max(segment), 0) FROM segments), documents FROM state"
             ).fetchone()
@@ -95,18 +95,22 @@ class Writer:
 
     def delete(self, pmids: Iterable[str]) -> int:
         """Delete records by PMID in one transaction; returns how many there were."""
-        with self._transaction() as database:
+        with self.transaction() as database:
             newest = database.execute("SELECT coalesce(max(segment), 0) FROM segments").fetchone()[0]
             return self._bury(int(newest), [(int(p), ALL_VERSIONS) for p in pmids if p.isdecimal()])
 
     def compact(self, *, whole: bool) -> None:
         """Join segments that are due to be, in one transaction; with ``whole`` also the words' positions."""
-        with self._transaction() as database:
-            if compact(database, whole=whole) and whole:
-                database.execute("INSERT INTO positions (positions) VALUES ('optimize')")
+        segments = due(self.database, whole=whole)
+        if segments:
+            with self.transaction() as database:
+                join(database, segments)
+                if whole:
+                    database.execute("INSERT INTO positions (positions) VALUES ('optimize')")
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is kept, or nothing."""
         self.database.execute("BEGIN IMMEDIATE")
         try:
             yield self.database

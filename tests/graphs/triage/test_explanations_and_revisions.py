@@ -109,3 +109,33 @@ def test_an_emergency_in_abbreviations_is_seen_and_quoted_as_written() -> None:
     flags = red_flags(text, "en")
     assert flags
     assert all(quote in text for flag in flags for quote in flag.seen.split("“")[1].split("”")[:1])
+
+
+@pytest.mark.parametrize(
+    ("case", "message", "revised"),
+    [
+        ("45F fever, cough.", "she doesn't have a fever", "45F, cough. She doesn't have a fever."),
+        ("A 60 year old man with fever, and cough.", "no fever", "A 60 year old man, and cough. No fever."),
+        ("45岁女性发热、咳嗽。", "她没有发热", "45岁女性，咳嗽。她没有发热。"),
+        ("发热3天，咳嗽。", "没有发热", "咳嗽。没有发热。"),
+    ],
+)
+def test_who_the_patient_is_stays_when_a_complaint_goes(case: str, message: str, revised: str) -> None:
+    assert correct(case, message).case == revised
+
+
+def test_a_word_of_regret_is_nothing_put_in_the_place_of_another() -> None:
+    done = correct("My right knee is swollen, red and painful.", "not red, actually")
+    assert done.case == "My right knee is swollen, and painful. Not red, actually."
+    assert [c.before for c in done.changes] == ["red"]
+
+
+def test_a_correction_after_a_question_about_the_case_is_one() -> None:
+    view = SessionView(case=CASE, kind="evidence", question="How is it treated?", leading="Gout", about_case=True)
+    assert TRIAGE.decide_now("actually he is a man", view).kind is Kind.CASE
+
+
+def test_a_group_of_patients_in_a_question_is_no_patient() -> None:
+    view = SessionView(kind="evidence", question="偏头痛预防首选什么药？")
+    assert TRIAGE.decide_now("哮喘患者可以用吗？", view).kind is Kind.EVIDENCE
+    assert TRIAGE.decide_now("患者男，65岁，突发胸痛，是什么病？", SessionView()).kind is Kind.CASE

@@ -87,7 +87,7 @@ def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
     rungs = [s for s in artifact.strategy if s["step"] == "rung"]
     assert [r["rung"] for r in rungs] == ["strict", "relaxed"] or rungs[0]["rung"] == "strict"
     assert set(rungs[0]) >= {"query", "count", "ids", "translation", "warnings", "seconds", "next"}
-    assert {"id": "pubmed:3", "reason": "no abstract"} in steps["records"]["excluded"]
+    assert [(e["id"], e["reason"]) for e in steps["records"]["excluded"]] == [("pubmed:3", "no abstract")]
     assert [d["id"] for d in steps["records"]["documents"]] == ["pubmed:2", "pubmed:1"]
     assert QUESTION not in str(artifact.strategy)
     assert artifact.notices == []
@@ -103,7 +103,27 @@ def test_retracted_articles_are_left_out_and_named(ncbi: Any, settings_for: Any,
     assert "pubmed:1" not in {e.document_id for e in artifact.evidence}
     assert next(e for e in artifact.evidence if e.document_id == "pubmed:2").status is Status.CONCERN
     notice = next(n for n in artifact.notices if n.code == "retracted_excluded")
-    assert "1" in notice.text
+    assert "PubMed 1." in notice.text
+
+
+def test_a_retraction_names_its_notice_and_what_did_not_come_is_named(
+    ncbi: Any, settings_for: Any, run: Run, xml: Any
+) -> None:
+    ncbi.found = {"statins": ["1", "2", "3", "4"]}
+    damaged = '<PubmedArticle><MedlineCitation><PMID Version="1">4</PMID></MedlineCitation></PubmedArticle>'
+    ncbi.records = {"1": xml.record("1", references=("RetractionIn",)), "2": xml.record("2"), "4": damaged}
+    artifact = run(settings_for(ncbi))
+    records = next(s for s in artifact.strategy if s["step"] == "records")
+    told = {e["id"]: (e["reason"], e["notices"]) for e in records["excluded"]}
+    assert told == {
+        "pubmed:1": ("retracted", ["999"]),
+        "pubmed:3": ("record not sent", []),
+        "pubmed:4": ("record cannot be read: It has no article.", []),
+    }
+    texts = {n.code: n.text for n in artifact.notices}
+    assert texts["retracted_excluded"] == "Left out because they were retracted: PubMed 1 (notice: 999)."
+    assert texts["records_missing"].startswith("2 of the records that were found")
+    assert "PubMed 3, 4." in texts["records_missing"]
 
 
 def test_a_failing_pubmed_is_a_notice_beside_a_local_result_and_unavailable_without_one(

@@ -17,6 +17,7 @@ from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
 from tools.literature.publications import Article
 from tools.literature.report import account
+from tools.literature.rerun import rerun
 from tools.literature.strategy import (
     Excluded,
     SearchStrategy,
@@ -24,7 +25,6 @@ from tools.literature.strategy import (
     load_strategy,
     make_strategy,
     question_hash,
-    rerun,
     save_strategy,
 )
 
@@ -90,9 +90,9 @@ def test_the_account_holds_every_query_with_counts_limits_and_stages() -> None:
     listed = 2 * len(strategy.rungs)
     assert f"| listed by all rungs | {listed} |" in text
     assert f"| duplicates between rungs removed (by PMID) | {listed - 2} |" in text
-    assert "| different records | 2 |" in text
+    assert "| different records of the rungs | 2 |" in text
     assert "from 2015-01-01 to now" in text
-    assert "pubmed:9: retracted" in text
+    assert "retracted: pubmed:9" in text
     assert "hospital" in text
     assert "2026-11-01" in text
     assert "Phrase: x" in text

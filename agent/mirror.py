@@ -1,0 +1,48 @@
+"""The mirror in PubMed's place, when the settings name one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.literature.client import PubMed
+from tools.literature.reachability import Reachability
+from tools.literature.settings import LiteratureSettings
+from tools.literature.strategy import Source
+from tools.mirror.engine import Mirror
+
+
+class Searched(NamedTuple):
+    """What `SearchLiterature` is given when a mirror is searched; all None for the E-utilities of the settings."""
+
+    settings: LiteratureSettings
+    pubmed: PubMed | None = None
+    source: Source | None = None
+    reachability: Reachability | None = None
+
+
+class _Here(Reachability):
+    """What is on this machine needs no probe."""
+
+    async def check(self) -> bool:
+        """Always."""
+        return True
+
+
+def searched(settings: LiteratureSettings) -> Searched:
+    """The mirror of the settings, searched in this process whatever ``live`` says: nothing leaves the machine.
+
+    Raises:
+        DataError: there is no mirror in the folder, or it is damaged.
+    """
+    if settings.mirror is None:
+        return Searched(settings)
+    mirror = Mirror.open(settings.mirror)
+    here = settings.model_copy(update={"live": "auto"})
+    return Searched(here, mirror, mirror_source(mirror, settings.mirror), _Here(settings.base_url))
+
+
+def mirror_source(mirror: Mirror, folder: Path) -> Source:
+    """Which copy answered, and how new it is: its newest date of entry, else of publication."""
+    held = mirror.manifest()
+    return Source(kind="mirror", name=folder.resolve().name, date=held.newest_entered or held.newest_published)

@@ -1,0 +1,104 @@
+"""`anamnesis mirror` from the command line, and the setting by which the agent searches it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.cli.app import app
+from agent.mirror import searched
+from prompts.errors import DataError, InputError
+from support.mirror_xml import EXAMPLE, FIRST, SECOND
+from tools.literature.settings import LiteratureSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__MIRROR", str(tmp_path / "m"))
+    (tmp_path / "pubmed26n0001.xml").write_bytes(EXAMPLE)
+    return tmp_path
+
+
+def command(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["mirror", *arguments], catch_exceptions=False)
+    assert result.exit_code in (0, 1)
+    return result.output
+
+
+def test_import_status_and_export(folder: Path) -> None:
+    file = folder / "pubmed26n0001.xml"
+    assert "2 records" in command("import", str(file), "--quiet")
+    (again,) = json.loads(command("import", str(file), "--json", "-q"))
+    assert again["outcome"] == "already applied"
+    status = json.loads(command("status", "--json"))
+    assert (status["records"], status["newest_published"], status["newest_entered"]) == (2, "2021-01-01", "2020-03-06")
+    assert [(f["name"], f["records"], f["done"]) for f in status["files"]] == [(file.name, 2, True)]
+    assert len(status["files"][0]["sha256"]) == 64
+    assert file.name in command("status")
+    command("export", str(folder / "out.jsonl"), "-q")
+    lines = (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["pmid"] for line in lines] == [FIRST, SECOND]
+
+
+def test_records_that_could_not_be_read_are_named_and_the_exit_code_tells(folder: Path) -> None:
+    (folder / "a.jsonl").write_text('{"pmid": "1", "title": "t"}\n{"title": "none"}\n', encoding="utf-8")
+    result = CliRunner().invoke(app, ["mirror", "import", str(folder / "a.jsonl"), "-q"])
+    assert result.exit_code == 1
+    assert "line 2" in result.output
+
+
+def test_serve_answers_on_loopback_until_it_is_interrupted(folder: Path) -> None:
+    command("import", str(folder / "pubmed26n0001.xml"), "-q")
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import anamnesis; anamnesis.main()"
+    server = subprocess.Popen(
+        [sys.executable, "-c", code, str(ROOT), "mirror", "serve", "--port", "0"],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert server.stderr is not None
+        said = server.stderr.readline()
+        address = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
+        asked = f"{address}/efetch.fcgi?db=pubmed&id={FIRST}&rettype=uilist"
+        with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
+            assert answer.read().decode().split() == [FIRST]
+    finally:
+        server.send_signal(signal.SIGINT)
+    assert server.wait(timeout=30) == 0
+
+
+def test_the_setting_puts_the_mirror_in_pubmeds_place_whatever_live_says(folder: Path) -> None:
+    command("import", str(folder / "pubmed26n0001.xml"), "-q")
+    found = searched(LiteratureSettings(live="off", mirror=folder / "m"))
+    assert found.pubmed is not None
+    assert found.source is not None
+    assert found.reachability is not None
+    assert (found.source.kind, found.source.name, found.source.date) == ("mirror", "m", "2020-03-06")
+    assert asyncio.run(found.reachability.check())
+    assert found.settings.live == "auto"
+    assert asyncio.run(found.pubmed.search("budesonide[majr]", 5)).ids == (FIRST,)
+    assert asyncio.run(found.pubmed.fetch([FIRST]))[0].volume == "12"
+    assert searched(LiteratureSettings()).pubmed is None
+    with pytest.raises(DataError, match="no mirror"):
+        searched(LiteratureSettings(mirror=folder / "none"))
+
+
+def test_a_port_that_is_taken_is_said(folder: Path) -> None:
+    from tools.mirror.engine import Mirror
+    from tools.mirror.eutils.server import MirrorServer
+
+    command("import", str(folder / "pubmed26n0001.xml"), "-q")
+    mirror = Mirror.open(folder / "m")
+    with MirrorServer(mirror, port=0) as server, pytest.raises(InputError, match="cannot listen"):
+        MirrorServer(mirror, port=server.server_address[1])

@@ -1,0 +1,54 @@
+"""An answerer's lines on a case."""
+
+from __future__ import annotations
+
+from graphs.answering.contract import Answerer
+from support.answerers import (
+    answer,
+    codes,
+    differential,
+    document,
+    graph_entry,
+    local,
+    view,
+)
+from tools.encoders import Encoder
+from tools.evidence import Origin
+
+
+def test_a_case_cites_the_graph_and_asks_three_questions(answerer: Answerer) -> None:
+    passage = document(
+        "spontaneous-pneumothorax",
+        "Treatment of spontaneous pneumothorax is observation, aspiration or a chest drain.",
+        title="Spontaneous pneumothorax",
+        section="Treatment",
+    )
+    asked = view("Sudden chest pain and breathlessness, no fever.", passage, kind="case", differential=differential())
+    draft = answer(answerer, asked)
+    assert draft.statements[0].text.startswith("Spontaneous pneumothorax (J93.1).")
+    assert draft.statements[0].citations[0].evidence_id == "graph:starter/spontaneous-pneumothorax"
+    assert "observation, aspiration" in draft.statements[-1].text
+    assert [q.finding for q in draft.follow_up_questions] == ["f0", "f1", "f2"]
+    assert {"clinician_review", "starter_knowledge"} <= codes(draft)
+
+
+def test_the_direct_path_answers_a_case_from_the_graph_only(answerer: Answerer) -> None:
+    passage = document("spontaneous-pneumothorax", "Treatment is observation.", title="Spontaneous pneumothorax")
+    asked = view("Chest pain.", passage, graph_entry(), kind="case", path="direct", differential=differential())
+    draft = answer(answerer, asked)
+    assert {s.origin for s in draft.statements} == {Origin.KNOWLEDGE_GRAPH}
+
+
+def test_the_line_of_a_disease_quotes_for_against_and_red_flags(encoder: Encoder) -> None:
+    (line,) = answer(local(encoder), view("Chest pain.", kind="case", differential=differential())).statements
+    assert line.text == (
+        "Spontaneous pneumothorax (J93.1). Fits this case: Shortness of breath is usual. Chest pain that is"
+        " worse on breathing in is usual. Against in this case: Fever is absent. Watch for: Bluish lips are a red flag."
+    )
+
+
+def test_chinese_names_in_a_chinese_answer(encoder: Encoder) -> None:
+    draft = answer(local(encoder), view("突发胸痛。", kind="case", language="zh", differential=differential()))
+    assert draft.statements[0].text.startswith("自发性气胸 (J93.1).")
+    assert "evidence_in_english" in codes(draft)
+    assert all(any("一" <= c <= "鿿" for c in n.text) for n in draft.notices)

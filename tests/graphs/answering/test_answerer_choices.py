@@ -1,0 +1,69 @@
+"""An answerer's choices: options, yes and no."""
+
+from __future__ import annotations
+
+from graphs.answering.contract import Answerer
+from support.answerers import (
+    CROUP,
+    answer,
+    codes,
+    differential,
+    document,
+    graph_entry,
+    local,
+    view,
+)
+from tools.encoders import Encoder
+
+OPTIONS = {"A": "Dexamethasone", "B": "Amoxicillin", "C": "Warfarin"}
+
+
+def test_multiple_choice_takes_the_supported_option(answerer: Answerer) -> None:
+    asked = view(
+        "Which drug relieves the symptoms of croup?",
+        document("croup", CROUP, title="Croup"),
+        kind="multiple_choice",
+        options=OPTIONS,
+    )
+    draft = answer(answerer, asked)
+    assert draft.choice is not None
+    assert (draft.choice.label, draft.choice.text) == ("A", "Dexamethasone")
+    assert 0 < draft.choice.confidence <= 1
+
+
+def test_multiple_choice_without_support_chooses_nothing(answerer: Answerer) -> None:
+    asked = view(
+        "Which drug relieves the symptoms of croup?",
+        document("croup", "Croup is caused by a virus and its symptoms are worse at night.", title="Croup"),
+        kind="multiple_choice",
+        options=OPTIONS,
+    )
+    draft = answer(answerer, asked)
+    assert draft.choice is None
+    assert "no_choice_supported" in codes(draft)
+
+
+def test_options_that_are_diseases_follow_the_differential(encoder: Encoder) -> None:
+    asked = view(
+        "A tall smoker has sudden chest pain and breathlessness. What is the diagnosis?",
+        graph_entry(),
+        kind="multiple_choice",
+        options={"A": "Gout", "B": "Pneumothorax, spontaneous"},
+        differential=differential(),
+    )
+    draft = answer(local(encoder), asked)
+    assert draft.choice is not None
+    assert draft.choice.label == "B"
+    assert any(s.text.startswith("Spontaneous pneumothorax (J93.1).") for s in draft.statements)
+
+
+def test_a_refuting_sentence_answers_no_and_a_hedge_maybe(encoder: Encoder) -> None:
+    question = "Do antibiotics help acute bronchitis?"
+    no = answer(local(encoder), view(question, document("a", "Antibiotics do not help acute bronchitis."), closed=True))
+    maybe = answer(local(encoder), view(question, document("a", "Antibiotics may help acute bronchitis."), closed=True))
+    silent = answer(
+        local(encoder),
+        view("Is bronchitis hereditary?", document("a", "Bronchitis: hereditary factors and family."), closed=True),
+    )
+    assert [d.choice.label if d.choice else None for d in (no, maybe, silent)] == ["no", "maybe", None]
+    assert "no_choice_supported" in codes(silent)
