@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agent.mirror import mirror_source
 from agent.settings import Settings
 from prompts.errors import InputError
 from prompts.language_model import LanguageModel

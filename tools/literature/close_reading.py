@@ -27,7 +27,7 @@ from tools.text.abbreviations import expand
 from tools.text.tokens import tokens
 
 WINDOW = 900  # ours: characters, some 220 tokens: the embedded encoder reads it whole, mostly
-WINDOWS = 8  # ours: windows of a full text that are embedded; with 8 texts about as much as the abstracts of a search
+WINDOWS = 6  # ours: windows of a full text that are embedded; with 8 texts about as much as the abstracts of a search
 PIECES = 3  # ours: passages of one article at most, so that a long text does not fill an answer
 STREAM = "full_text"
 
