@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tools.encoders import Encoder, Vectors
     from tools.mirror.records import MirrorRecord
 
-FORMAT = 1  # raised with every change of what is built
+FORMAT = 1  # raised with every change of what is built here
 CHUNK = 1024  # ours: documents embedded between two steps of the progress bar
 
 
@@ -33,7 +33,9 @@ def prepare(folder: Path, documents: Sequence[LiteratureDocument], context: Task
     Args:
         folder: where both are kept; its name must change with the documents.
     """
-    done = folder / f"built-{FORMAT}"
+    from tools.mirror.database import FORMAT as MIRROR
+
+    done = folder / f"built-{FORMAT}-{MIRROR}"
     with locked(folder):
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)

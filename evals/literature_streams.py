@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prompts.errors import InputError
 from tools.fusion import reciprocal_rank_fusion
-from tools.literature.hybrid import HybridCollection, best
+from tools.literature.hybrid import HybridCollection, best, order_pool
 
 if TYPE_CHECKING:
     from evals.datasets.literature import LiteratureQuestion
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tools.literature.ladder import Climb
     from tools.mirror.engine import Mirror
 
-STREAMS = ("raw", "adapt_e", "bm25", "dense", "rrf_plain", "cometa", "hybrid")
+STREAMS = ("raw", "adapt_e", "bm25", "dense", "rrf_plain", "cometa", "hybrid", "pool_rrf", "pool_weighted")
 DEPTH = 100  # ours: documents that a stream gives to a fusion
 ENOUGH = 20  # ours: as the setting of the literature tool; also recall@20
 
@@ -47,10 +47,14 @@ class Streams:
         mirror: the Boolean engine.
         planner: Adapt-E's planner.
         collection: words and vectors, ids being PMIDs.
+        texts: the documents' texts by PMID.
     """
 
-    def __init__(self, mirror: Mirror, planner: QueryPlanner, collection: HybridCollection) -> None:
+    def __init__(
+        self, mirror: Mirror, planner: QueryPlanner, collection: HybridCollection, texts: Mapping[str, str]
+    ) -> None:
         self._mirror, self._planner, self._collection = mirror, planner, collection
+        self._texts, self._places = texts, {key: n for n, key in enumerate(collection.ids)}
 
     def answer(self, question: LiteratureQuestion, vector: Vectors) -> Answer:
         """All streams for a question; ``vector`` is its embedding."""
@@ -75,6 +79,7 @@ class Streams:
             "rrf_plain": _fused(bm25, dense),
             "cometa": _fused(adapt_e, dense),
             "hybrid": hybrid,
+            **self._pooled(text, plan, vector, adapt_e),
         }
         return Answer(streams, climbed, refused)
 
@@ -97,6 +102,16 @@ class Streams:
         started = time.perf_counter()
         ids = [self._collection.ids[i] for i in best(np.asarray(self._collection.vectors @ vector), DEPTH)]
         return Found(ids, _since(started))
+
+    def _pooled(self, text: str, plan: SearchPlan, vector: Vectors, ladder: Found) -> dict[str, Found]:
+        """The ladder's own records in another order, as with live PubMed: by ranks, and by weighted scores."""
+        started = time.perf_counter()
+        pool = {key: float(self._collection.vectors[self._places[key]] @ vector) for key in ladder.ids}
+        dense = Found(sorted(pool, key=lambda key: (-pool[key], key)), _since(started))
+        started = time.perf_counter()
+        ranked = order_pool(text, plan, {key: self._texts[key] for key in pool}, pool)
+        weighted = Found([r.id for r in ranked], ladder.ms + _since(started))
+        return {"pool_rrf": _fused(ladder, dense), "pool_weighted": weighted}
 
     def _hybrid(self, text: str, plan: SearchPlan, vector: Vectors, planned: float) -> Found:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""`literature`: seven ways to find the documents that answer a question, plain and told as a narrative (CoMeta).
+"""`literature`: nine ways to find the documents that answer a question, plain and told as a narrative (CoMeta).
 
 Collection: full abstracts, and BioASQ's gold documents as merged snippets. The snippets were chosen because they
 answer, so search over them flatters every stream alike: compare streams here, not figures with those of papers.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INPUTS = (data.ABSTRACTS, data.SNIPPETS, data.BIOASQ, data.PUBMEDQA, data.NARRATIVES)
 HITS = (1, 5, 10)  # with CoMeta's Hit@10
 MRR_DEPTH, RECALL_DEPTH = 10, 20  # ours
-COMPARED = ("hybrid", "rrf_plain")
+COMPARED = (("hybrid", "rrf_plain"), ("pool_weighted", "pool_rrf"))
 
 
 def run(context: TaskContext) -> list[Figure]:
@@ -36,7 +36,8 @@ def figures_of(
     """Every figure of one set of questions."""
     golds = [q.gold for q in questions]
     out = [f for stream in STREAMS for f in _stream(f"{stream}.{name}", stream, golds, answers, seed)]
-    out += _compared(f"{COMPARED[0]}_over_{COMPARED[1]}.{name}", golds, answers, seed)
+    for pair in COMPARED:
+        out += _compared(name, pair, golds, answers, seed)
     out += mean(f"adapt_e.{name}.rungs", [float(len(a.climb.steps)) for a in answers], seed)
     kinds = {step.rung for a in answers for step in a.climb.steps}
     for kind in sorted(kinds):
@@ -57,7 +58,9 @@ def _stream(
     return out + median(f"{name}.ms", [f.ms for f in found], seed)
 
 
-def _compared(name: str, golds: Sequence[frozenset[str]], answers: Sequence[Answer], seed: int) -> list[Figure]:
+def _compared(
+    name: str, pair: tuple[str, str], golds: Sequence[frozenset[str]], answers: Sequence[Answer], seed: int
+) -> list[Figure]:
     """Paired differences: Hit@10 in points, the others in 0..1."""
 
     def values(stream: str, metric: str) -> list[float]:
@@ -68,16 +71,17 @@ def _compared(name: str, golds: Sequence[frozenset[str]], answers: Sequence[Answ
             return [reciprocal_rank(ids, g, MRR_DEPTH) for ids, g in zip(lists, golds, strict=True)]
         return [recall(ids, g, RECALL_DEPTH) for ids, g in zip(lists, golds, strict=True)]
 
-    first, second = COMPARED
+    first, second = pair
+    figure = f"{first}_over_{second}.{name}"
     metrics = ("hit@10", "mrr@10", "recall@20")
-    return [f for m in metrics for f in paired_difference(f"{name}.{m}", values(first, m), values(second, m), seed)]
+    return [f for m in metrics for f in paired_difference(f"{figure}.{m}", values(first, m), values(second, m), seed)]
 
 
 def _searched(context: TaskContext) -> tuple[dict[str, list[LiteratureQuestion]], dict[str, list[Answer]]]:
     from agent.assembly import open_search
     from agent.sessions import Home
     from evals.agent_runs import evaluation_encoders
-    from evals.literature_collection import prepare, vectors_of
+    from evals.literature_collection import prepare, text_of, vectors_of
     from evals.literature_streams import Streams
     from evals.runner import data_sha256
     from tools.literature.hybrid import HybridCollection
@@ -91,7 +95,7 @@ def _searched(context: TaskContext) -> tuple[dict[str, list[LiteratureQuestion]]
     plain, cached = evaluation_encoders(context.settings, home)
     collection = HybridCollection([d.pmid for d in documents], lexicon, vectors_of(documents, plain, context))
     planner = open_search(context.settings, home, folder).planner
-    streams = Streams(Mirror.open(folder), planner, collection)
+    streams = Streams(Mirror.open(folder), planner, collection, {d.pmid: text_of(d) for d in documents})
     answers = {}
     for name, questions in sets.items():
         vectors = cached.encode_queries([q.text for q in questions])
@@ -117,7 +121,7 @@ def _questions(context: TaskContext, held: frozenset[str]) -> dict[str, list[Lit
 
 TASK = Task(
     name="literature",
-    what="documents that answer a question, by seven streams: Boolean ladder, words, meaning, and their fusions",
+    what="documents that answer a question, by nine streams: Boolean ladder, words, meaning, and their fusions",
     inputs=INPUTS,
     expected="4 minutes; 25 the first time, which embeds 42,577 documents",
     limit=1000,
