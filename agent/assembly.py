@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
-from agent.mirror import searched
+from agent.mirror import searched, words_of
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
@@ -66,11 +66,12 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     texts = GraphTexts(graph)
     names = Names(graph.graph)
     vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
-    planner = query_planner(settings, vocabulary, names.found_in)
+    source = searched(settings.literature)
+    planner = query_planner(settings, vocabulary, names.found_in, collection=words_of(source.pubmed))
     search = SearchLiterature(
         library,
         encoder,
-        **searched(settings.literature)._asdict(),
+        **source._asdict(),
         planner=planner,
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),

@@ -9,6 +9,7 @@ from tools.literature.client import PubMed
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
+from tools.literature.vocabulary import Collection, CountedWords
 from tools.mirror.engine import Mirror
 
 
@@ -40,6 +41,13 @@ def searched(settings: LiteratureSettings) -> Searched:
     mirror = Mirror.open(settings.mirror)
     here = settings.model_copy(update={"live": "auto"})
     return Searched(here, mirror, mirror_source(mirror, settings.mirror), _Here(settings.base_url))
+
+
+def words_of(pubmed: PubMed | None) -> Collection | None:
+    """The words of a mirror, for the planner; of live PubMed none are known here."""
+    if not isinstance(pubmed, Mirror):
+        return None
+    return CountedWords(lambda word: pubmed.find(f'"{word}"[tiab]', 1).count, pubmed.manifest().records)
 
 
 def mirror_source(mirror: Mirror, folder: Path) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from agent.mirror import mirror_source, words_of
 from agent.settings import Settings
 from prompts.errors import InputError
 from prompts.language_model import LanguageModel
@@ -21,7 +22,7 @@ from tools.literature.client import EUtilities, PubMed
 from tools.literature.live import LiveResult, LiveSearch
 from tools.literature.own_texts import full_text_sources
 from tools.literature.strategy import Source
-from tools.literature.vocabulary import Collection, CountedWords, Vocabulary, technical_words
+from tools.literature.vocabulary import Collection, Vocabulary, technical_words
 from tools.mirror.engine import Mirror
 
 
@@ -71,18 +72,15 @@ class OpenSearch:
         meaning: ByMeaning | None = None,
         mirror: Path | None = None,
     ) -> None:
-        collection: Collection | None = None
         spelling: EUtilities | None = None
         self.pubmed: PubMed
         if mirror is None:
             self.pubmed = spelling = EUtilities(settings.literature)
             self.source = Source(kind="pubmed", name=settings.literature.base_url)
         else:
-            opened = Mirror.open(mirror)
-            self.pubmed, held = opened, opened.manifest()
-            newest = held.newest_entered or held.newest_published
-            self.source = Source(kind="mirror", name=mirror.resolve().name, date=newest)
-            collection = CountedWords(lambda word: opened.find(f'"{word}"[tiab]', 1).count, held.records)
+            self.pubmed = opened = Mirror.open(mirror)
+            self.source = mirror_source(opened, mirror)
+        collection = words_of(self.pubmed)
         self.planner = query_planner(settings, vocabulary, other_names, collection=collection, spelling=spelling)
         texts = full_text_sources(library, self.pubmed)
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)

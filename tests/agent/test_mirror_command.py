@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.cli.app import app
-from agent.mirror import searched
+from agent.mirror import searched, words_of
 from prompts.errors import DataError, InputError
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
 from tools.literature.settings import LiteratureSettings
@@ -102,3 +102,16 @@ def test_a_port_that_is_taken_is_said(folder: Path) -> None:
     mirror = Mirror.open(folder / "m")
     with MirrorServer(mirror, port=0) as server, pytest.raises(InputError, match="cannot listen"):
         MirrorServer(mirror, port=server.server_address[1])
+
+
+def test_the_planner_knows_the_words_of_a_mirror_and_none_of_live_pubmed(folder: Path) -> None:
+    command("import", str(folder / "pubmed26n0001.xml"), "--quiet")
+    found = searched(LiteratureSettings(mirror=folder / "m"))
+    words = words_of(found.pubmed)
+    assert found.pubmed is not None
+    assert words is not None
+    (article,) = asyncio.run(found.pubmed.fetch([FIRST]))
+    assert words.documents == 2
+    assert all(words.frequency(word) >= 1 for word in article.title.lower().strip(".").split()[-1:])
+    assert words.frequency("zzyzx") == 0
+    assert words_of(searched(LiteratureSettings()).pubmed) is None
