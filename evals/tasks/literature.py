@@ -123,7 +123,7 @@ TASK = Task(
     name="literature",
     what="documents that answer a question, by nine streams: Boolean ladder, words, meaning, and their fusions",
     inputs=INPUTS,
-    expected="4 minutes; 25 the first time, which embeds 42,577 documents",
+    expected="2 minutes; 25 the first time, which embeds 42,577 documents",
     limit=1000,
     run=run,
 )
