@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -74,13 +75,14 @@ def export_records(path: Path, *, folder: Path | None, quiet: bool) -> None:
 
 
 def serve(*, folder: Path | None, host: str, port: int, rate: int) -> None:
-    """Serve the mirror until interrupted."""
+    """Serve the mirror until interrupted or terminated."""
     from tools.mirror.eutils.server import MirrorServer
 
     mirror = Mirror.open(mirror_folder(folder))
     with contextlib.closing(mirror), MirrorServer(mirror, host, port, rate) as server:
         sys.stderr.write(f"E-utilities of {mirror.manifest().records:,} records at {server.address} (Ctrl-C ends it)\n")
         sys.stderr.flush()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever(poll_interval=0.2)
 

@@ -59,7 +59,7 @@ def test_records_that_could_not_be_read_are_named_and_the_exit_code_tells(folder
     assert "line 2" in result.output
 
 
-def test_serve_answers_on_loopback_until_it_is_interrupted(folder: Path) -> None:
+def test_serve_answers_on_loopback_until_it_is_terminated(folder: Path) -> None:
     command("import", str(folder / "pubmed26n0001.xml"), "-q")
     code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import anamnesis; anamnesis.main()"
     server = subprocess.Popen(
@@ -74,7 +74,7 @@ def test_serve_answers_on_loopback_until_it_is_interrupted(folder: Path) -> None
         with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
             assert answer.read().decode().split() == [FIRST]
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(signal.SIGTERM)
     assert server.wait(timeout=30) == 0
 
 
