@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
-from agent.mirror import searched, words_of
+from agent.mirror import described, searched, words_of
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
@@ -187,6 +187,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("user library", partial(_own_documents, settings, home)),
         ("knowledge graph", graph),
         ("ontology table", codes),
+        *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
         ("completeness gate", gate),
         ("checkpoints", database(home.checkpoints)),
         ("content store", database(home.texts)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,3 +55,10 @@ def mirror_source(mirror: Mirror, folder: Path) -> Source:
     """Which copy answered, and how new it is: its newest date of entry, else of publication."""
     held = mirror.manifest()
     return Source(kind="mirror", name=folder.resolve().name, date=held.newest_entered or held.newest_published)
+
+
+def described(folder: Path) -> str:
+    """What a mirror holds, in a line; raises DataError when it cannot be used."""
+    with contextlib.closing(Mirror.open(folder)) as mirror:
+        held = mirror.manifest()
+        return f"{held.records:,} records, newest of {held.newest_entered or held.newest_published or 'no date'}"

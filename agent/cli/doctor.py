@@ -58,7 +58,7 @@ def _model_endpoint(settings: Settings) -> list[dict[str, Any]]:
 
 def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
     literature = settings.literature
-    if literature.live == "off":
+    if literature.live == "off" or literature.mirror is not None:  # a mirror is read on this machine
         return []
     from tools.literature.reachability import Reachability
 

@@ -15,7 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.cli.app import app
-from agent.mirror import searched, words_of
+from agent.cli.doctor import endpoints
+from agent.mirror import described, searched, words_of
+from agent.settings import Settings
 from prompts.errors import DataError, InputError
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
 from tools.literature.settings import LiteratureSettings
@@ -115,3 +117,12 @@ def test_the_planner_knows_the_words_of_a_mirror_and_none_of_live_pubmed(folder:
     assert all(words.frequency(word) >= 1 for word in article.title.lower().strip(".").split()[-1:])
     assert words.frequency("zzyzx") == 0
     assert words_of(searched(LiteratureSettings()).pubmed) is None
+
+
+def test_doctor_names_the_mirror_and_calls_no_address_for_it(folder: Path) -> None:
+    command("import", str(folder / "pubmed26n0001.xml"), "--quiet")
+    assert described(folder / "m") == "2 records, newest of 2020-03-06"
+    settings = Settings(home=folder / "home", literature=LiteratureSettings(mirror=folder / "m"))
+    assert endpoints(settings) == []
+    with pytest.raises(DataError):
+        described(folder / "none")
