@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prompts.errors import DataError
-from tools.readers.files import LARGEST_TEXT, PACKED, open_bytes
+from tools.readers.files import PACKED, Metered, open_bytes
 
 ANEW = "Fetch the file anew and import it again; what was read before this place is kept."
 ENTITIES = "The XML declares entities, which are not expanded."
@@ -49,7 +49,7 @@ def _elements(file: IO[bytes], tags: Sequence[str]) -> Iterator[Any]:
     """With no tags: the root alone, as soon as it begins."""
     from lxml.etree import iterparse
 
-    source = _Metered(file)
+    source = Metered(file, ANEW)
     safe: dict[str, Any] = {
         "resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False, "dtd_validation": False,
         "remove_comments": True, "remove_pis": True,
@@ -74,18 +74,3 @@ def _refuse_entities(element: Any) -> None:
     declared = element.getroottree().docinfo.internalDTD
     if declared is not None and any(True for _ in declared.iterentities()):
         raise DataError(ENTITIES, "Save the file without a DTD of its own.")
-
-
-class _Metered:
-    """A file whose reader must finish an element before the limit of one document is spent."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.spent = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self.spent += len(data)
-        if self.spent > LARGEST_TEXT:
-            raise DataError(f"One record holds more than {LARGEST_TEXT // 1_000_000} MB.", ANEW)
-        return data

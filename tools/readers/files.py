@@ -60,6 +60,22 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
+class Metered:
+    """A file of many records, each of which must end before the limit of one document is spent (set ``spent`` to 0)."""
+
+    def __init__(self, file: IO[bytes], advice: str) -> None:
+        self._file, self._advice = file, advice
+        self.spent = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """As the file's; raises DataError beyond the limit."""
+        data = self._file.read(size)
+        self.spent += len(data)
+        if self.spent > LARGEST_TEXT:
+            raise DataError(f"One record holds more than {LARGEST_TEXT // 1_000_000} MB.", self._advice)
+        return data
+
+
 def read_bytes(path: Path, largest: int = LARGEST_TEXT) -> bytes:
     """All bytes of a file, unpacked; raises DataError beyond ``largest`` or when they cannot be read or unpacked."""
     try:

@@ -13,7 +13,7 @@ from prompts.errors import DataError
 from tools.literature.article import Article
 from tools.literature.publications import parse_record
 from tools.readers.contract import Problem, Record, Section
-from tools.readers.files import LARGEST_TEXT, PACKED, open_bytes
+from tools.readers.files import PACKED, Metered, open_bytes
 from tools.readers.normal import normalise, one_line
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
@@ -67,7 +67,7 @@ def record_of(article: Article) -> Record | None:
 def _records(file: IO[bytes]) -> Iterator[Record | Problem]:
     from defusedxml.ElementTree import iterparse
 
-    source = _Metered(file)
+    source = Metered(file, ANEW)
     root: Element | None = None
     number = 0
     for event, element in iterparse(source, events=("start", "end")):
@@ -102,18 +102,3 @@ def _deleted(element: Element) -> Iterator[Problem]:
     for pmid in element.iterfind("PMID"):
         advice = f"Remove pubmed:{pmid.text} if the library holds it."
         yield Problem(where=f"PMID {pmid.text}", what="PubMed has deleted this record.", advice=advice)
-
-
-class _Metered:
-    """A file whose reader must finish a record before the limit of one document is spent."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.spent = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self.spent += len(data)
-        if self.spent > LARGEST_TEXT:
-            raise DataError(f"One record holds more than {LARGEST_TEXT // 1_000_000} MB.", ANEW)
-        return data

@@ -10,7 +10,7 @@ import pytest
 
 from tools.evidence import Status
 from tools.literature.publications import parse_articles
-from tools.readers import pubmed
+from tools.readers import files
 from tools.readers.contract import Problem, Record
 from tools.readers.reading import read
 
@@ -91,7 +91,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_one_endless_record_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pubmed, "LARGEST_TEXT", 100_000)
+    monkeypatch.setattr(files, "LARGEST_TEXT", 100_000)
     endless = record(2, f"<Abstract><AbstractText>{'word ' * 100_000}</AbstractText></Abstract>")
     *records, problem = written(tmp_path, f"<PubmedArticleSet>{record(1)}{endless}</PubmedArticleSet>")
     assert isinstance(problem, Problem)
