@@ -100,11 +100,11 @@ def search(
     """Search PubMed or a mirror by the Boolean ladder, and show plan, rungs and documents."""
     from agent.cli.search import Wanted, search_again, search_once
 
+    wanted = Wanted(limit, strategy, report, mirror, case, keep_question, as_json)
     if repeat is not None:
-        search_again(repeat, since=since, mirror=mirror, as_json=as_json)
+        search_again(repeat, question, wanted, since=since)
     else:
-        wanted = Wanted(limit, strategy, report, mirror, case, keep_question, as_json)
-        search_once(question, wanted)
+        search_once(question, wanted, since=since)
 
 
 @app.command()

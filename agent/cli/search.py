@@ -26,7 +26,7 @@ from tools.literature.folding import folded
 from tools.literature.live import LiveResult
 from tools.literature.report import account, kind_of, read_as, ways
 from tools.literature.rerun import Rerun, rerun
-from tools.literature.strategy import FoundDocument, SearchStrategy, load_strategy, save_strategy
+from tools.literature.strategy import FoundDocument, SearchStrategy, Source, load_strategy, save_strategy
 from tools.text.sentences import sentences
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
@@ -46,8 +46,13 @@ class Wanted(NamedTuple):
     as_json: bool
 
 
-def search_once(question: str, wanted: Wanted) -> None:
+def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> None:
     """Search, print, and write what was asked for."""
+    if since is not None:
+        advice = "Give --rerun FILE too, or write the date in the question (since 2020)."
+        raise InputError("--since belongs to --rerun.", advice)
+    if wanted.as_json and str(wanted.report) == PRINTED:
+        raise InputError("--json and --report - would both be printed.", "Give a file to --report.")
     if not question:
         raise InputError("There is no question.", "Give one, or a saved strategy with --rerun.")
     settings = _settings(wanted.mirror)
@@ -68,17 +73,33 @@ def search_once(question: str, wanted: Wanted) -> None:
         _show(strategy, result, wanted.limit)
 
 
-def search_again(saved: Path, *, since: str | None, mirror: Path | None, as_json: bool) -> None:
+def search_again(saved: Path, question: str, wanted: Wanted, *, since: str | None) -> None:
     """Repeat a saved strategy and print what is new and what is gone."""
-    strategy = load_strategy(saved)
-    settings = _settings(mirror)
+    if question or wanted.strategy or wanted.report or wanted.case or wanted.keep_question:
+        raise InputError(
+            "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case or "
+            "--keep-question.",
+            "Leave them out, or search anew without --rerun.",
+        )
+    strategy, day = load_strategy(saved), _day(since)
+    settings = _settings(wanted.mirror)
     fresh = settings.model_copy(update={"literature": settings.literature.model_copy(update={"search_days": 0.0})})
-    search = open_search(fresh, Home(settings.home).prepare(), mirror)
-    found = run(rerun(strategy, search.pubmed, _day(since)))
-    if as_json:
+    search = open_search(fresh, Home(settings.home).prepare(), wanted.mirror)
+    _check_source(strategy.source, search.source)
+    found = run(rerun(strategy, search.pubmed, day, source=search.source))
+    if wanted.as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
         _show_rerun(found)
+
+
+def _check_source(then: Source, now: Source) -> None:
+    """Queries for a mirror may hold any word of its collection, names too: they were never sieved for PubMed."""
+    if then.kind == "mirror" and now.kind == "pubmed":
+        raise InputError(
+            f"The saved search was of the mirror {then.name}; its words were not chosen to leave this machine.",
+            "Give the mirror with --mirror FOLDER, or ask PubMed anew without --rerun.",
+        )
 
 
 def _settings(mirror: Path | None) -> Settings:
@@ -121,8 +142,7 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     if not strategy.documents:
         out.print("[yellow]The search was cut off before anything was found.[/]" if result.failed else NOTHING)
     out.print(
-        f"{len(strategy.documents)} documents, {len(strategy.excluded)} left out, {strategy.source.kind} "
-        f"{strategy.source.name}" + (f" of {strategy.source.date}" if strategy.source.date else ""),
+        f"{len(strategy.documents)} documents, {len(strategy.excluded)} left out, {_named(strategy.source)}",
         markup=False,
     )
     if strategy.vectors is not None:
@@ -131,6 +151,10 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
         out.print(f"  left out, {reason}: {times}", markup=False)
     for notice in result.notices:
         out.print(f"[{SEVERITY_STYLES[notice.severity]}]! {escape(notice.text)}[/]")
+
+
+def _named(source: Source) -> str:
+    return f"{source.kind} {source.name}" + (f" of {source.date}" if source.date else "")
 
 
 def _show_document(d: FoundDocument) -> None:
@@ -163,6 +187,12 @@ def _show_rerun(found: Rerun) -> None:
         f"Searched {found.then:%Y-%m-%d}, again {found.now:%Y-%m-%d}"
         + (f", new since {found.since}" if found.since else "")
     )
+    if found.source_now is not None:
+        out.print(f"then {_named(found.source_then)}, now {_named(found.source_now)}", markup=False)
+        if (found.source_then.kind, found.source_then.name) != (found.source_now.kind, found.source_now.name):
+            out.print("[yellow]! Another source was asked: what is new or gone may only differ between the two.[/]")
+    if found.failure_then:
+        out.print(f"! The saved search was cut off; only its rungs were repeated. {found.failure_then}", markup=False)
     for number, rung in enumerate(found.rungs, 1):
         out.print(f"[bold]{number}. {rung.rung}[/]  {rung.count_then} then, {rung.count_now} now")
         out.print(f"   {rung.query}", markup=False)

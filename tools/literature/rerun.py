@@ -9,7 +9,7 @@ from pydantic import AwareDatetime
 from prompts.errors import ServiceError
 from tools.evidence import Frozen
 from tools.literature.client import PubMed
-from tools.literature.strategy import SearchStrategy
+from tools.literature.strategy import SearchStrategy, Source
 
 
 class Repeated(Frozen):
@@ -24,22 +24,31 @@ class Repeated(Frozen):
 
 
 class Rerun(Frozen):
-    """A strategy done again: rung by rung, and over all. ``since`` limits what counts as new by date of entry."""
+    """A strategy done again: rung by rung, and over all. ``since`` limits what counts as new by date of entry.
+
+    ``failure_then`` is what cut the saved search off: its later rungs were never asked, then or now.
+    """
 
     question_sha256: str
     then: AwareDatetime
     now: AwareDatetime
     since: date | None = None
+    source_then: Source
+    source_now: Source | None = None
+    failure_then: str = ""
     rungs: tuple[Repeated, ...]
     new: tuple[str, ...]
     gone: tuple[str, ...]
 
 
-async def rerun(strategy: SearchStrategy, pubmed: PubMed, since: date | None = None) -> Rerun:
+async def rerun(
+    strategy: SearchStrategy, pubmed: PubMed, since: date | None = None, *, source: Source | None = None
+) -> Rerun:
     """Repeat the very queries, and tell what is new and what is gone.
 
     With ``since`` a document counts as new only when it was entered on that day or later; each query is then also
     asked with that date of entry, so that newer documents show which the first ``enough`` places would hide.
+    ``source`` is the name of ``pubmed`` for the result.
 
     Raises:
         ServiceError: a rung failed. A comparison of half of the rungs would tell what is not so.
@@ -71,6 +80,9 @@ async def rerun(strategy: SearchStrategy, pubmed: PubMed, since: date | None = N
         then=strategy.at,
         now=datetime.now(UTC).replace(microsecond=0),
         since=since,
+        source_then=strategy.source,
+        source_now=source,
+        failure_then=strategy.failure,
         rungs=tuple(repeated),
         new=tuple(new),
         gone=tuple(p for p in dict.fromkeys(p for s in strategy.rungs for p in s.ids) if p not in now_found),

@@ -15,7 +15,7 @@ from tools.mirror.descriptors import Descriptors
 from tools.mirror.entries import COLUMNS_OF, EVERYTHING, heading_key, prefix
 from tools.mirror.postings import unpack
 from tools.mirror.snapshot import Snapshot
-from tools.mirror.syntax import WORDS, Dates, Field, Near, Node, Term
+from tools.mirror.syntax import WORDS, Dates, Field, Near, Node, QueryError, Term
 from tools.mirror.words import key
 
 LAST = "\U0010ffff"  # sorts behind every other character: the end of a range of keys
@@ -122,6 +122,9 @@ class Leaves:
 
     def _dates(self, dates: Dates) -> BitMap:
         days = self._snapshot.published if dates.field is Field.PUBLISHED else self._snapshot.entered
+        if len(days) and not days.any():  # nothing found would say that nothing is new
+            what = f"No record of this mirror has a {dates.field.value.lower()}"
+            raise QueryError(what, "Import PubMed's own files, which have them, or leave the date out.", dates.at)
         found = np.flatnonzero((days >= dates.low) & (days <= dates.high)).astype(np.uint32)
         return unpack([b"\0" + found.tobytes()])
 

@@ -47,7 +47,10 @@ def number_of(name: str) -> tuple[int, int] | None:
 
 def format_of(path: Path) -> Format:
     """What a file is, by what it begins with. Raises DataError for anything else, and when it cannot be read."""
-    files.check(path)
+    try:
+        files.check(path)
+    except DataError as error:
+        raise DataError(f"{path.name}: {error.what}", error.advice) from error
     try:
         with open_bytes(path) as file:
             head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -20,10 +20,11 @@ from tools.indexes.table import TableIndex
 from tools.text.tokens import tokens
 
 DIMENSION = 8
+PLACE = tempfile.TemporaryDirectory(prefix="anamnesis-index-")  # gone when the process ends
 
 
 def table() -> Index:
-    return TableIndex.at(Path(tempfile.mkdtemp(prefix="anamnesis-index-")), "test-encoder", DIMENSION)
+    return TableIndex.at(Path(tempfile.mkdtemp(dir=PLACE.name)), "test-encoder", DIMENSION)
 
 
 FACTORIES: dict[str, Callable[[], Index]] = {"local": lambda: LocalIndex("test-encoder", DIMENSION), "table": table}

@@ -60,8 +60,9 @@ def elink(mirror: Mirror, parameters: Parameters) -> Reply:
     target, name = parameters.text("db", DATABASE).lower(), parameters.text("linkname", LINK).lower()
     command = parameters.text("cmd", "neighbor").lower()
     if target != "pmc" or name != LINK or command != "neighbor":
+        asked = f" {name[:40]}" if parameters.has("linkname") else ""
         raise RequestError(
-            f"The link {name[:40]} to {target[:20]} (cmd={command[:20]}) is not held by this mirror",
+            f"The link{asked} to {target[:20]} (cmd={command[:20]}) is not held by this mirror",
             "It holds pubmed_pmc: dbfrom=pubmed, db=pmc.",
         )
     groups = parameters.id_groups()

@@ -34,6 +34,9 @@ HEADER_VERSION = "0.3"  # of NCBI's JSON
 class RequestError(InputError):
     """A request that an E-utility does not take; sent as its ERROR."""
 
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what if what[-1:] in ".!?" or not advice else f"{what}.", advice)
+
 
 class Reply(NamedTuple):
     """An answer: HTTP status, media type, body."""

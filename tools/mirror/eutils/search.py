@@ -41,6 +41,8 @@ def esearch(mirror: Mirror, history: History, parameters: Parameters) -> Reply:
             f"'retstart' cannot be larger than {CEILING - 1}",
             f"Only the first {CEILING:,} records of a search are listed; cut it by dates.",
         )
+    if parameters.has("query_key"):  # at NCBI it joins the term with a kept search; left out it would find too much
+        raise RequestError("query_key is not held for searches by this mirror", "Write the whole search as term.")
     keep = parameters.text("usehistory").lower() == "y"
     counting = parameters.text("rettype").lower() == "count"
     listed = 0 if counting else min(asked, CEILING - start)

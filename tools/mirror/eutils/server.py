@@ -21,6 +21,7 @@ from tools.mirror.eutils.service import EUtilitiesService
 HOST, PORT = "127.0.0.1", 8765  # ours: loopback; a port that no common service has
 RATE = 100  # ours: requests a second; far above a person's, below what hurts a small machine
 LARGEST = 2_000_000  # ours: bytes of a form; 10,000 ids have 100,000
+LENGTH_DIGITS = 20  # ours: more than the length of any form has; int refuses thousands of digits
 IDLE = 60.0  # ours: seconds after which a silent connection is closed
 PREFIX = "/entrez/eutils/"  # NCBI's path; the bare name of a utility is taken too
 FIELDS = 10_000  # ours: parameters of a request
@@ -74,10 +75,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a GET."""
         self._answer(urlsplit(self.path).query)
 
+    def do_HEAD(self) -> None:
+        """Answer as GET, without the body."""
+        self.do_GET()
+
     def do_POST(self) -> None:
         """Answer a POST with a form; parameters of the address count too."""
         text = self.headers.get("Content-Length") or ""
-        if not text.isdecimal():
+        if not text.isdecimal() or len(text) > LENGTH_DIGITS:
             self.close_connection = True
             self._send(bare_error(411, error="The length of the form is not given."))
             return
@@ -112,7 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(reply.body)
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
