@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,44 @@ def test_a_search_is_shown_saved_reported_and_done_again(
     again = run(app, ["search", "--rerun", str(saved), "--mirror", str(mirror), "--json"])
     assert again.exit_code == 0, again.output
     assert (json.loads(again.output)["new"], json.loads(again.output)["gone"]) == ([], [])
+
+
+def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_told(
+    mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "on")
+    saved, run = tmp_path / "s.json", CliRunner().invoke
+    assert run(app, ["search", QUESTION, "--mirror", str(mirror), "--strategy", str(saved)]).exit_code == 0
+    refused = run(app, ["search", "--rerun", str(saved)]).exception
+    assert isinstance(refused, InputError)
+    assert "not chosen to leave this machine" in refused.what
+    copy = shutil.copytree(mirror, tmp_path / "copy")
+    console.cache_clear()
+    told = run(app, ["search", "--rerun", str(saved), "--mirror", str(copy)])
+    assert told.exit_code == 0, told.output
+    assert "then mirror mirror, now mirror copy" in told.output
+    assert "Another source was asked" in told.output
+    since = run(app, ["search", "--rerun", str(saved), "--mirror", str(mirror), "--since", "2020-01-01"]).exception
+    assert isinstance(since, InputError)
+    assert "No record of this mirror has a date of entry" in since.what
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [QUESTION, "--since", "2020-01-01"],
+        [QUESTION, "--json", "--report", "-"],
+        [QUESTION, "--rerun", "s.json"],
+        ["--rerun", "s.json", "--report", "-"],
+        ["--rerun", "s.json", "--strategy", "t.json"],
+        ["--rerun", "s.json", "--case"],
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(options: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["search", *options]).exception
+    assert isinstance(refused, InputError)
+    assert "--" in refused.what
 
 
 def test_without_pubmed_and_without_a_mirror_it_says_what_to_set(

@@ -150,7 +150,7 @@ def _seconds(header: str | None, now: str | None) -> float | None:
     """Retry-After in seconds, whether it is a number or a date (read against the server's own clock)."""
     if header is None:
         return None
-    if header.strip().isdigit():
+    if header.strip().isdecimal():  # of Latin-1, as headers are: 0 to 9 alone
         return float(header)
     try:
         here = parsedate_to_datetime(now) if now else datetime.now(UTC)

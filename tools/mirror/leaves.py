@@ -121,10 +121,11 @@ class Leaves:
         return BitMap(row[0] for p in known for row in self._database.execute(find, (int(p),)))
 
     def _dates(self, dates: Dates) -> BitMap:
-        days = self._snapshot.published if dates.field is Field.PUBLISHED else self._snapshot.entered
-        if len(days) and not days.any():  # nothing found would say that nothing is new
-            what = f"No record of this mirror has a {dates.field.value.lower()}"
-            raise QueryError(what, "Import PubMed's own files, which have them, or leave the date out.", dates.at)
+        published = dates.field is Field.PUBLISHED
+        days = self._snapshot.published if published else self._snapshot.entered
+        if len(days) and not days.any():  # an empty answer would say that nothing is new
+            what = f"No record of this mirror has a date of {'publication' if published else 'entry'}"
+            raise QueryError(what, "Import PubMed's own files, which have it, or leave the date out.", dates.at)
         found = np.flatnonzero((days >= dates.low) & (days <= dates.high)).astype(np.uint32)
         return unpack([b"\0" + found.tobytes()])
 

@@ -11,6 +11,7 @@ import pytest
 from prompts.errors import ServiceError
 from tools.literature.client import CEILING, PAGE, EUtilities
 from tools.literature.failures import BadQuery, MalformedReply, Reason
+from tools.literature.transport import _seconds
 
 
 class Sleeper:
@@ -189,3 +190,8 @@ def test_clients_of_two_servers_do_not_mix_and_biopython_keeps_its_own_way(
         Entrez.esearch(db="pubmed", term="theirs", email="a@b.c", api_key="k")
     assert opened[0].startswith("https://eutils.ncbi.nlm.nih.gov/")
     assert [r.parameters["term"] for r in ncbi.requests] == ["croup"]
+
+
+@pytest.mark.parametrize(("header", "expected"), [("7", 7.0), ("soon", None), ("²", None), ("-1", None)])
+def test_a_retry_after_of_no_sense_is_none(header: str, expected: float | None) -> None:
+    assert _seconds(header, None) == expected

@@ -106,6 +106,9 @@ def test_a_rerun_asks_the_very_queries_and_tells_what_is_new_and_gone() -> None:
     again = asyncio.run(rerun(strategy, pubmed))
     assert pubmed.queries == [r.query for r in strategy.rungs]
     assert (again.new, again.gone) == (("3",), ("1",))
+    assert (again.source_then, again.source_now, again.failure_then) == (strategy.source, None, "")
+    cut = strategy.model_copy(update={"failure": "PubMed is away."})
+    assert asyncio.run(rerun(cut, pubmed)).failure_then == "PubMed is away."
 
 
 def test_with_a_date_new_is_what_was_entered_since() -> None:

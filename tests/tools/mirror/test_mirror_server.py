@@ -1,17 +1,11 @@
-"""The server: our own client over it, JSON, errors in NCBI's shapes, limits, privacy, and requests of any kind."""
+"""The answers of the E-utilities: JSON, errors in NCBI's shapes, the history, and requests of any kind."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
-import threading
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -19,26 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
-from tools.literature.client import EUtilities
-from tools.literature.failures import EUtilitiesError
-from tools.literature.settings import LiteratureSettings
 from tools.mirror.engine import Mirror
 from tools.mirror.eutils.history import KEPT, History
-from tools.mirror.eutils.rate import RateCounter
-from tools.mirror.eutils.server import LARGEST, MirrorServer
 from tools.mirror.eutils.service import UTILITIES, EUtilitiesService
 from tools.mirror.importing import import_files
 from tools.mirror.words import words
-
-
-@pytest.fixture(scope="module")
-def server(mirror_folder: Path) -> Iterator[MirrorServer]:
-    mirror = Mirror.open(mirror_folder)
-    with MirrorServer(mirror, port=0, rate=0) as opened:
-        threading.Thread(target=opened.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        yield opened
-        opened.shutdown()
-    mirror.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,31 +31,6 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> EUtilitiesService:
 def ask(service: EUtilitiesService, utility: str, **given: str) -> Any:
     reply = service.answer(utility, {name: [value] for name, value in given.items()})
     return json.loads(reply.body) if "json" in reply.media else reply.body.decode()
-
-
-def get(server: MirrorServer, utility: str, **given: str) -> Any:
-    return urllib.request.urlopen(f"{server.address}/{utility}.fcgi?{urlencode(given)}", timeout=20)  # noqa: S310
-
-
-def test_our_own_client_gets_from_the_server_what_the_mirror_gives_in_process(
-    server: MirrorServer, mirror: Mirror
-) -> None:
-    client = EUtilities(LiteratureSettings(base_url=server.address, cache=False))
-    query = "(aspirin[tiab] OR stroke[tiab]) AND review[pt]"
-    for sort in ("relevance", "date"):
-        there, here = asyncio.run(client.search(query, 30, sort=sort)), mirror.find(query, 30, sort=sort)
-        assert (there.ids, there.count, there.translation) == (here.ids, here.count, here.translation)
-    assert len(there.ids) > 3
-    fetched = asyncio.run(client.fetch(there.ids))
-    by_pmid = {r.pmid: r for r in mirror.records(there.ids)}
-    assert [a.pmid for a in fetched] == list(there.ids)
-    assert all((a.title, a.abstract) == (by_pmid[a.pmid].title, by_pmid[a.pmid].abstract) for a in fetched)
-    links = asyncio.run(client.pmcids(there.ids))
-    assert links == {p: r.pmcid for p, r in by_pmid.items() if r.pmcid}
-    assert asyncio.run(client.database()).count == 300
-    assert asyncio.run(client.spell("asthna diabettes")) == "asthma diabetes"
-    with pytest.raises(EUtilitiesError, match="not closed"):
-        asyncio.run(client.search("(aspirin", 5))
 
 
 def test_json_has_ncbis_fields(example: EUtilitiesService) -> None:
@@ -136,10 +90,17 @@ def test_parameters_narrow_a_search(given: dict[str, str], expected: list[str], 
         ("esearch", {"db": "pubmed", "term": "a", "reldate": "5", "datetype": "mdat"}, 400, "not held"),
         ("esearch", {"db": "pubmed", "term": "Oslo[ad]"}, 200, "not held"),
         ("esearch", {"db": "pubmed", "term": "asthma", "usehistory": "y", "WebEnv": "x"}, 400, "WebEnv"),
+        ("esearch", {"db": "pubmed", "term": "asthma", "WebEnv": "x", "query_key": "1"}, 400, "query_key is not held"),
+        ("esearch", {"db": "pubmed", "term": "a", "retmax": "x"}, 400, "retmax: x. retmax is"),
         ("efetch", {"db": "pubmed", "id": "abc"}, 400, "ID list is empty"),
         ("efetch", {"db": "pubmed", "id": "1", "rettype": "gb"}, 400, "rettype"),
         ("efetch", {"db": "pubmed", "WebEnv": "none", "query_key": "1"}, 400, "WebEnv"),
-        ("elink", {"dbfrom": "pubmed", "db": "pubmed", "id": "1"}, 400, "not held"),
+        (
+            "elink",
+            {"dbfrom": "pubmed", "db": "pubmed", "id": "1"},
+            400,
+            "The link to pubmed (cmd=neighbor) is not held",
+        ),
         ("elink", {"dbfrom": "pubmed", "db": "pmc", "id": "1", "cmd": "prlinks"}, 400, "not held"),
         ("epost", {"db": "pubmed", "id": "x"}, 400, "Empty ID list"),
         ("espell", {"db": "pubmed"}, 400, "Empty term"),
@@ -168,47 +129,6 @@ def test_a_damaged_mirror_is_an_error_of_the_server_never_an_empty_answer(tmp_pa
     assert b"damaged" in reply.body
 
 
-def test_get_and_post_over_http_and_nothing_is_logged(server: MirrorServer, capfd: pytest.CaptureFixture[str]) -> None:
-    given = {"db": "pubmed", "term": "aspirin", "api_key": "SECRETKEY", "email": "who@example.org", "tool": "t"}
-    with get(server, "esearch", **given) as answer:
-        first = answer.read()
-        assert answer.headers["Content-Type"].startswith("text/xml")
-    form = urlencode(given).encode()
-    with urllib.request.urlopen(f"{server.address}/esearch.fcgi", form, timeout=20) as answer:  # noqa: S310
-        assert answer.read() == first
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        get(server, "equery", db="pubmed")
-    with pytest.raises(urllib.error.HTTPError, match="413"):
-        urllib.request.urlopen(  # noqa: S310
-            urllib.request.Request(  # noqa: S310
-                f"{server.address}/epost.fcgi", b"x", {"Content-Length": str(LARGEST + 1)}
-            ),
-            timeout=20,
-        )
-    assert capfd.readouterr() == ("", "")
-    assert b"SECRETKEY" not in first
-
-
-def test_too_many_requests_are_refused_with_the_time_to_wait(mirror: Mirror) -> None:
-    now = [0.0]
-    counter = RateCounter(2, lambda: now[0])
-    assert [counter.wait() for _ in range(3)] == [0.0, 0.0, 1.0]
-    now[0] = 0.75
-    assert counter.wait() == 0.25
-    now[0] = 1.0
-    assert counter.wait() == 0.0
-    with MirrorServer(mirror, port=0, rate=1) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        get(server, "einfo").close()
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            get(server, "einfo", api_key="SECRETKEY")
-        body = refused.value.read()
-        assert (refused.value.code, refused.value.headers["Retry-After"]) == (429, "1")
-        assert json.loads(body)["error"] == "API rate limit exceeded"
-        assert b"SECRETKEY" not in body
-        server.shutdown()
-
-
 def test_a_history_is_forgotten_after_hours_without_use() -> None:
     from tools.mirror.eutils.parameters import Parameters
     from tools.mirror.eutils.replies import RequestError
@@ -222,30 +142,6 @@ def test_a_history_is_forgotten_after_hours_without_use() -> None:
     now[0] = 2 * KEPT + 1
     with pytest.raises(RequestError, match="not known"):
         history.get(asked)
-
-
-def test_many_clients_share_few_connections_to_the_file(mirror_folder: Path) -> None:
-    mirror = Mirror.open(mirror_folder)
-    with MirrorServer(mirror, port=0, rate=0) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-
-        def several() -> None:
-            for _ in range(5):
-                get(server, "esearch", db="pubmed", term="aspirin").close()
-
-        clients = [threading.Thread(target=several) for _ in range(4)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
-        server.shutdown()
-    assert 1 <= len(mirror._open) <= 4
-    mirror.close()
-
-
-def test_server_listens_on_loopback_alone_unless_told(mirror: Mirror) -> None:
-    with MirrorServer(mirror, port=0) as server:
-        assert server.server_address[0] == "127.0.0.1"
 
 
 NAMES = st.sampled_from(

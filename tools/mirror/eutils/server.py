@@ -82,11 +82,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a POST with a form; parameters of the address count too."""
         text = self.headers.get("Content-Length") or ""
-        if not text.isdecimal() or len(text) > LENGTH_DIGITS:
+        if not text.isdecimal():
             self.close_connection = True
             self._send(bare_error(411, error="The length of the form is not given."))
             return
-        if int(text) > LARGEST:
+        if len(text) > LENGTH_DIGITS or int(text) > LARGEST:
             self.close_connection = True
             self._send(bare_error(413, error=f"The form has more than {LARGEST:,} bytes."))
             return

@@ -1,0 +1,75 @@
+"""The rungs of a plan: what each asks for, the forms of a word, and the check of every expression."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.literature.adapt_e.contract import (
+    Expression,
+    PlannedTerm,
+    RungName,
+)
+from tools.literature.adapt_e.entries import in_medical_words
+from tools.literature.adapt_e.expressions import checked, expressions
+from tools.literature.adapt_e.lint import lint, mended
+from tools.literature.adapt_e.spellings import spellings
+
+
+def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:
+    terms = [PlannedTerm(text=t) for t in ("copd", "prednisolone", "relapse", "eosinophil", "dose")]
+    rungs, rejected = expressions(terms, None)
+    assert rejected == []
+    names = [r.rung for r in rungs]
+    assert names == sorted(names, key=list(RungName).index)
+    assert {*names} == set(RungName)
+    strict = rungs[0].query
+    assert strict.count(" AND ") == 3
+    assert "dose" not in strict
+    assert rungs[1].query.count(" AND ") == 2
+    assert "eosinophil" not in rungs[1].query
+    assert "“eosinophil”" in rungs[1].why
+    assert expressions([], None) == ([], [])
+
+
+def test_forms_of_a_word() -> None:
+    assert {"leukaemia", "leukemia", "leukemias"} <= set(spellings("leukaemia"))
+    assert "metastases" in " ".join(spellings("lung metastasis"))
+    assert "lb100" in spellings("LB-100")
+    assert in_medical_words("a clot on the lung") == "a pulmonary embolism"
+    assert in_medical_words("systemic lupus erythematosus") == "systemic lupus erythematosus"
+
+
+@pytest.mark.parametrize(
+    ("query", "better"),
+    [
+        ('"croup"[tiab] AND ("dexamethasone"[tiab] OR', "croup"),
+        ('"croup"[tiab])', "croup"),
+        ('"croup"[nonsense]', "croup"),
+        ("AND croup", "croup"),
+    ],
+)
+def test_a_bad_expression_is_mended_with_the_reason(query: str, better: str) -> None:
+    assert not lint(query).good
+    rung, remark = checked(Expression(rung=RungName.STRICT, query=query, why="test"))
+    assert rung is not None
+    assert better in rung.query
+    assert lint(rung.query).good
+    assert remark is not None
+    assert remark.reason
+    assert remark.mended == rung.query
+
+
+def test_an_expression_that_cannot_be_mended_is_left_out_with_the_reason() -> None:
+    rung, remark = checked(Expression(rung=RungName.STRICT, query="(((", why="test"))
+    assert rung is None
+    assert remark is not None
+    assert (remark.mended, mended("   ")) == ("", None)
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_any_terms_give_expressions_that_pubmed_can_read(texts: list[str]) -> None:
+    rungs, _ = expressions([PlannedTerm(text=t, synonyms=(t[::-1],)) for t in texts], None)
+    assert all(lint(r.query).good for r in rungs)
