@@ -15,8 +15,8 @@ from tools.text.language import language_of
 NOTICES: dict[str, tuple[Severity, str, str]] = {
     "nothing_found": (
         Severity.WARNING,
-        "Nothing was found that answers this. No answer is given.",
-        "没有找到可以回答该问题的证据，因此不作回答。",
+        "Nothing that answers this was found in what could be searched. No answer is given.",
+        "在可以检索的范围内没有找到可以回答该问题的证据，因此不作回答。",
     ),
     "terms_not_found": (
         Severity.WARNING,
