@@ -135,7 +135,7 @@ def word_weight(word: str, vocabulary: Vocabulary) -> float:
 def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: bool) -> Iterable[list[str]]:
     """The runs of a text; in a narrative they are cut at words of talk, which are verbs more often than parts of terms.
 
-    Of a long run the last words stay: the head of an English noun phrase is its last word.
+    A long run is cut from its end, because the head of an English noun phrase is its last word; nothing of it is lost.
     """
     for run in runs(clean, vocabulary, strict=strict):
         pieces = [run]
@@ -145,7 +145,8 @@ def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: boo
                 [w for w, _ in group] for _, group in groupby(zip(run, talk, strict=True), key=lambda pair: pair[1])
             ]
         for piece in pieces:
-            yield piece[-MAX_WORDS:]
+            for end in range(len(piece), 0, -MAX_WORDS):
+                yield piece[max(0, end - MAX_WORDS) : end]
 
 
 def _terms(phrases: Iterable[str], text: str) -> list[Term]:

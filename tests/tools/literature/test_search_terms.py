@@ -111,3 +111,10 @@ def test_terms_are_few_and_short_for_any_text(text: str) -> None:
             assert 1 <= len(term.text.split()) <= MAX_WORDS
             assert all(len(form.split()) <= MAX_WORDS for form in term.also)
             assert not re.search(r"[\"\[\]()]", term.text)
+
+
+def test_a_list_of_key_words_longer_than_a_term_loses_none_of_them() -> None:
+    found = extract_terms("repaglinide insulin resistance hypertension obesity diabetes", VOCABULARY, case=False)
+    words = {word for term in found for word in term.text.split()}
+    assert words == {"repaglinide", "insulin", "resistance", "hypertension", "obesity", "diabetes"}
+    assert all(len(term.text.split()) <= 4 for term in found)
