@@ -35,7 +35,7 @@ def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int) -> 
     if rows < 1 or seed < 0:
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
     digest = data_sha256(folder, task.inputs)
-    settings = load_settings(literature={"live": "off", "mirror": None})
+    settings = load_settings(model="", literature={"live": "off", "mirror": None})
     silence_telemetry(settings)
     started = time.perf_counter()
     figures = task.run(TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress))

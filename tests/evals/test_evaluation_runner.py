@@ -21,7 +21,8 @@ FILE = "things/rows.txt"
 
 def count_rows(context: TaskContext) -> list[Figure]:
     rows = context.sample((context.data / FILE).read_text().split())
-    assert context.settings.literature.live == "off"
+    assert (context.settings.literature.live, context.settings.literature.mirror) == ("off", None)
+    assert context.settings.language_model is None
     return share("toy.text.even", [int(r) % 2 == 0 for r in context.tick(rows, "rows", len(rows))])
 
 
@@ -67,6 +68,15 @@ def test_the_seed_decides_the_sample(data: Path) -> None:
     assert context.sample(range(100)) == sorted(context.sample(range(100)))
     assert context.sample(range(100)) != other.sample(range(100))
     assert context.sample(range(5)) == [0, 1, 2, 3, 4]
+
+
+def test_the_environment_gives_an_evaluation_no_model_and_no_mirror(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_MODEL", "some-model")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__MIRROR", str(tmp_path))
+    assert run_task(TOY, data, limit=2, seed=0).settings["model"] is None
 
 
 def test_the_hash_is_of_names_and_bytes(data: Path) -> None:
