@@ -62,7 +62,9 @@ def measure(records: int, data: Path, folder: Path) -> list[Figure]:
         Figure(name="mirror.import_cpu", value=records / done.cpu_seconds, unit="records/s of one core", n=records),
         Figure(name="mirror.import_memory", value=done.memory_mb, unit="MB", n=1, asked="at most 4,096"),
     ]
-    queries = ladder_queries(load_settings(model="", literature={"live": "off", "mirror": None}), place, questions, QUERIES)
+    queries = ladder_queries(
+        load_settings(model="", literature={"live": "off", "mirror": None}), place, questions, QUERIES
+    )
     with contextlib.closing(Mirror.open(place)) as mirror:
         figures.append(Figure(name="mirror.size", value=mirror.manifest().bytes / 1e6, unit="MB", n=1))
         for rung in RUNGS:
