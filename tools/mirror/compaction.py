@@ -8,24 +8,25 @@ leaves the segments as they were.
 
 from __future__ import annotations
 
-import heapq
 import sqlite3
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from pyroaring import BitMap
 
+from tools.mirror.blocks import Lists, make_blocks, whole_blocks
 from tools.mirror.entries import COLUMNS
-from tools.mirror.postings import pack, unpack
+from tools.mirror.postings import FEW, PLAIN, pack, unpack
+from tools.mirror.segments import COUNTED
 
 MOST_SEGMENTS = 128  # ours: so many cursors are read side by side; from then on segments are joined while importing
 SMALL = 0.25  # ours: what is less than this share of the segment before it stays apart; a search reads a few lists more
-COUNTED = {0: 5, 1: 6}  # the column of the counts that belong to a column of documents
-FLUSH = 20_000  # ours: rows written at once
+FLUSH = 20_000  # ours: names written at once
+AHEAD = 32  # ours: blocks of each segment in memory
 
 
 def due(database: sqlite3.Connection, *, whole: bool) -> list[tuple[int, int, int]]:
@@ -51,11 +52,11 @@ def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]])
     old = [segment for segment, _, _ in segments]
     new = old[-1] + 1
     dead = unpack(row[0] for row in database.execute("SELECT documents FROM dead"))
-    for table, columns in (("words", 9), ("keys", 3)):
-        insert = f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"
-        rows = _merged(database, table, old, dead)
-        while part := [(new, *row) for row, _ in zip(rows, range(FLUSH), strict=False)]:
-            database.executemany(insert, part)
+    for table in ("words", "keys"):
+        insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?)"
+        merged = _merged([_Reader(whole_blocks(database, table, segment)) for segment in old], dead)
+        for names, rows in merged:
+            database.executemany(insert, ((new, *block) for block in make_blocks(names, rows)))
     chosen = f"BETWEEN {old[0]} AND {old[-1]}"
     arrays = database.execute(
         f"SELECT pmids, published, entered, lengths FROM segments WHERE segment {chosen} ORDER BY segment"
@@ -70,35 +71,82 @@ def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]])
         database.execute("INSERT INTO dead VALUES (?, ?)", (new, pack(buried.to_array())))
 
 
-def _merged(database: sqlite3.Connection, table: str, old: Sequence[int], dead: BitMap) -> Iterator[tuple[Any, ...]]:
-    """The rows of several segments, in order, those of one word or key made one, without dead documents."""
-    name = "word" if table == "words" else "key"
-    cursors = (database.execute(f"SELECT * FROM {table} WHERE segment = ? ORDER BY {name}", (s,)) for s in old)
-    ordered = heapq.merge(*((row[1:] for row in cursor) for cursor in cursors), key=itemgetter(0))
-    for text, rows in groupby(ordered, key=itemgetter(0)):
-        joined = _one(list(rows), dead)
-        if any(joined):
-            yield (text, *joined)
+class _Reader:
+    """The names of a segment in order, some blocks in memory at a time."""
+
+    def __init__(self, blocks: Iterator[tuple[list[str], list[Lists]]]) -> None:
+        self._blocks = blocks
+        self.names: list[str] = []
+        self._lists: list[Lists] = []
+
+    def fill(self) -> bool:
+        """Read on when nothing is left in memory; False at the end."""
+        if not self.names:
+            for names, lists in islice(self._blocks, AHEAD):
+                self.names += names
+                self._lists += lists
+        return bool(self.names)
+
+    def take(self, last: str) -> Iterator[tuple[str, Lists]]:
+        """The names in memory up to one, with their lists."""
+        after = bisect_right(self.names, last)
+        taken = zip(self.names[:after], self._lists[:after], strict=True)
+        del self.names[:after], self._lists[:after]
+        return taken
 
 
-def _one(rows: Sequence[tuple[Any, ...]], dead: BitMap) -> list[bytes | None]:
-    """The lists of one word over the segments, in the order of their documents."""
+def _merged(readers: list[_Reader], dead: BitMap) -> Iterator[tuple[list[str], list[Lists]]]:
+    """The names of several segments, in order, those that are the same made one, without dead documents."""
+    names: list[str] = []
+    rows: list[Lists] = []
+    while readers := [reader for reader in readers if reader.fill()]:
+        last = min(reader.names[-1] for reader in readers)  # what comes later may stand in another segment too
+        part = [row for reader in readers for row in reader.take(last)]
+        part.sort(key=itemgetter(0))  # stable: the lists of a name stay in the order of their documents
+        for name, found in groupby(part, key=itemgetter(0)):
+            joined = _one([lists for _, lists in found], dead)
+            if any(joined):
+                names.append(name)
+                rows.append(joined)
+        if len(names) >= FLUSH:
+            yield names, rows
+            names, rows = [], []
+    if names:
+        yield names, rows
+
+
+def _one(rows: Sequence[Lists], dead: BitMap) -> Lists:
+    """The lists of one name over the segments, in the order of their documents."""
+    if not dead and len(rows) == 1:
+        return rows[0]
+    found = [b"".join(parts) for parts in zip(*rows, strict=True)]
+    if not dead:
+        lists = enumerate(found[: len(COLUMNS)])
+        return (
+            *(_together([row[n] for row in rows]) if joined else b"" for n, joined in lists),
+            *found[len(COLUMNS) :],
+        )
     width = len(COLUMNS) if len(rows[0]) > len(COLUMNS) else 1
-    found: list[bytes | None] = [None] * (len(rows[0]) - 1)
     for column in range(width):
-        parts = [row[column + 1] for row in rows if row[column + 1]]
-        if not parts:
-            continue
-        documents = unpack(parts)
-        counts = b"".join(row[COUNTED[column] + 1] or b"" for row in rows) if width > 1 and column in COUNTED else None
-        if documents.intersect(dead):
-            if counts is not None:
-                gone = np.frombuffer((documents & dead).to_array(), dtype=np.uint32)
+        if found[column]:
+            documents = unpack(row[column] for row in rows)
+            if len(found) > width and column in COUNTED and documents.intersect(dead):
                 held = np.frombuffer(documents.to_array(), dtype=np.uint32)
-                counts = np.frombuffer(counts, dtype=np.uint8)[~np.isin(held, gone)].tobytes()
+                gone = np.frombuffer((documents & dead).to_array(), dtype=np.uint32)
+                counts = np.frombuffer(found[COUNTED[column]], dtype=np.uint8)
+                found[COUNTED[column]] = counts[~np.isin(held, gone)].tobytes()
             documents -= dead
-        if documents:
-            found[column] = pack(array("I", documents.to_array()))
-            if counts is not None:
-                found[COUNTED[column]] = counts
-    return found
+            found[column] = pack(array("I", documents.to_array())) if documents else b""
+    return tuple(found)
+
+
+def _together(parts: Sequence[bytes]) -> bytes:
+    """Lists of documents, ascending from one to the next, as one list."""
+    held = [part for part in parts if part]
+    if len(held) == 1:
+        return held[0]
+    if len(held) <= FEW and all(part[:1] == PLAIN for part in held):
+        numbers = b"".join([part[1:] for part in held])
+        if len(numbers) <= 4 * FEW:
+            return PLAIN + numbers
+    return pack(array("I", unpack(held).to_array()))

@@ -16,20 +16,21 @@ from pathlib import Path
 from prompts.errors import DataError
 from tools.mirror.entries import COLUMNS
 
-FORMAT = 2  # raised with every change of the tables or of `tools.mirror.words`
+FORMAT = 3  # raised with every change of the tables or of `tools.mirror.words`
 FILE = "mirror.sqlite"
 APPLICATION = 0x414E4D52  # "ANMR", in the file's header
 BUSY = 60.0  # seconds to wait for another writer's commit; ours
 AGAIN = "Import the mirror again."
+HASH = 64_000_000  # ours: bytes of positions gathered before FTS5 writes; its own default merges far more often
 SCHEMA = f"""
 CREATE TABLE records (document INTEGER PRIMARY KEY, pmid INTEGER NOT NULL UNIQUE, version INTEGER NOT NULL,
     record BLOB NOT NULL);
 CREATE TABLE segments (segment INTEGER PRIMARY KEY, base INTEGER NOT NULL, size INTEGER NOT NULL,
     pmids BLOB NOT NULL, published BLOB NOT NULL, entered BLOB NOT NULL, lengths BLOB NOT NULL);
-CREATE TABLE words (segment INTEGER NOT NULL, word TEXT NOT NULL, {", ".join(f"{c} BLOB" for c in COLUMNS)},
-    title_counts BLOB, abstract_counts BLOB, PRIMARY KEY (segment, word)) WITHOUT ROWID;
-CREATE TABLE keys (segment INTEGER NOT NULL, key TEXT NOT NULL, documents BLOB NOT NULL,
-    PRIMARY KEY (segment, key)) WITHOUT ROWID;
+CREATE TABLE words (segment INTEGER NOT NULL, first TEXT NOT NULL, header BLOB NOT NULL, lists BLOB NOT NULL,
+    PRIMARY KEY (segment, first)) WITHOUT ROWID;
+CREATE TABLE keys (segment INTEGER NOT NULL, first TEXT NOT NULL, header BLOB NOT NULL, lists BLOB NOT NULL,
+    PRIMARY KEY (segment, first)) WITHOUT ROWID;
 CREATE TABLE headings (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE dead (segment INTEGER PRIMARY KEY, documents BLOB NOT NULL);
 CREATE TABLE sources (name TEXT PRIMARY KEY, records INTEGER NOT NULL, at TEXT NOT NULL);
@@ -42,6 +43,7 @@ CREATE INDEX tree_keys ON tree (key);
 CREATE TABLE state (generation INTEGER NOT NULL, documents INTEGER NOT NULL);
 INSERT INTO state VALUES (0, 0);
 CREATE VIRTUAL TABLE positions USING fts5({", ".join(COLUMNS)}, content='', columnsize=0, tokenize='ascii');
+INSERT INTO positions (positions, rank) VALUES ('hashsize', {HASH});
 """
 
 

@@ -29,6 +29,7 @@ MEDLINE, IN_PMC, ABSTRACT = "medline", "pubmed pmc", "hasabstract"
 # Citation statuses and what finds them (User Guide, "Citation Status Subsets")
 SUBSETS = {"medline": MEDLINE, "pubmed-not-medline": "pubmednotmedline", "publisher": "publisher"}
 SUBSETS |= dict.fromkeys(("in-process", "in-data-review"), "inprocess")
+PREFIXES = {field: f"{field.name.lower()}:" for field in Field}
 EVERYTHING = "all"
 HELD_SUBSETS = frozenset({EVERYTHING, IN_PMC, ABSTRACT, *SUBSETS.values()})
 
@@ -54,7 +55,7 @@ class Entry:
 
 def prefix(field: Field) -> str:
     """What the keys of a field begin with."""
-    return f"{field.name.lower()}:"
+    return PREFIXES[field]
 
 
 def entry(record: MirrorRecord) -> Entry:
@@ -99,7 +100,8 @@ def _keys(record: MirrorRecord) -> Iterable[str]:
     yield from (f"{prefix(Field.AUTHOR)}{key(a)}" for a in record.authors)
     journal = (record.journal, record.journal_short, *record.issns)
     yield from (f"{prefix(Field.JOURNAL)}{key(name)}" for name in journal if name)
-    yield from (f"{prefix(Field.IDENTIFIER)}{i.lower()}" for i in (record.doi, record.pmcid) if i)
+    identifiers = (" ".join(i.lower().split()) for i in (record.doi, record.pmcid))
+    yield from (f"{prefix(Field.IDENTIFIER)}{i}" for i in identifiers if i)
     yield from (f"{prefix(Field.SUBSET)}{name}" for name in _subsets(record))
 
 

@@ -6,19 +6,18 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_
-from typing import Any
 
 import numpy as np
 from pyroaring import BitMap
 
+from tools.mirror.blocks import LAST, ranged
 from tools.mirror.descriptors import Descriptors
-from tools.mirror.entries import COLUMNS_OF, EVERYTHING, heading_key, prefix
+from tools.mirror.entries import COLUMNS, COLUMNS_OF, EVERYTHING, heading_key, prefix
 from tools.mirror.postings import unpack
 from tools.mirror.snapshot import Snapshot
 from tools.mirror.syntax import WORDS, Dates, Field, Near, Node, QueryError, Term
 from tools.mirror.words import key
 
-LAST = "\U0010ffff"  # sorts behind every other character: the end of a range of keys
 LANGUAGE_CODES = {"japanese": "jpn", "en": "eng", "zh": "chi"}  # where the first three letters are not the code
 
 
@@ -93,27 +92,20 @@ class Leaves:
         name = " ".join(term.words)
         if term.quoted:
             return self._keys(term.field, [name])
-        start = f"{prefix(term.field)}{name}"
-        rows = self._rows("keys", "key", start, start + LAST, "documents, key")
-        return unpack(row[0] for row in rows if _same_author(term.words, row[1].removeprefix(prefix(term.field))))
+        by = prefix(term.field)
+        start = f"{by}{name}"
+        found = ranged(self._database, "keys", start, start + LAST)
+        return unpack(lists[0] for name, lists in found if _same_author(term.words, name.removeprefix(by)))
 
     def _keys(self, field: Field, names: Iterable[str]) -> BitMap:
         found = BitMap()
         for name in names:
             whole = f"{prefix(field)}{name}"
-            found |= unpack(row[0] for row in self._rows("keys", "key", whole, whole, "documents"))
+            found |= unpack(lists[0] for _, lists in ranged(self._database, "keys", whole, whole))
         return found
 
     def _starting(self, start: str) -> BitMap:
-        return unpack(row[0] for row in self._rows("keys", "key", start, start + LAST, "documents"))
-
-    def _rows(self, table: str, column: str, low: str, high: str, wanted: str) -> Iterable[tuple[Any, ...]]:
-        """Rows of a table by segment, where a column lies between two values, both included."""
-        test = f"t.{column} = ?1" if low == high else f"t.{column} BETWEEN ?1 AND ?2"
-        return self._database.execute(
-            f"SELECT {wanted} FROM segments s CROSS JOIN {table} t ON t.segment = s.segment AND {test}",
-            (low,) if low == high else (low, high),
-        )
+        return unpack(lists[0] for _, lists in ranged(self._database, "keys", start, start + LAST))
 
     def _records(self, pmids: Sequence[str]) -> BitMap:
         find = "SELECT document FROM records WHERE pmid = ?"
@@ -147,9 +139,10 @@ class Leaves:
         return self._positions(near.field, f"NEAR({quoted}, {span})", single)
 
     def _word(self, low: str, high: str, field: Field) -> BitMap:
-        columns = COLUMNS_OF[field]
-        rows = self._rows("words", "word", low, high, ", ".join(columns))
-        return unpack(blob for row in rows for blob in row)
+        columns = len(COLUMNS_OF[field])  # the searched columns are always the first ones, or a single one
+        start = COLUMNS.index(COLUMNS_OF[field][0])
+        found = ranged(self._database, "words", low, high)
+        return unpack(packed for _, lists in found for packed in lists[start : start + columns])
 
     def _positions(self, field: Field, match: str, single: Sequence[BitMap]) -> BitMap:
         """What FTS5 finds; it is not asked when no document has all the words."""

@@ -16,8 +16,8 @@ PLAIN, ROARING = b"\0", b"\1"
 FEW = 8  # ours: up to here four bytes a document are shorter than a bitmap's header
 
 
-def pack(documents: array[int]) -> bytes:
-    """Ascending document numbers (array of type I) as bytes."""
+def pack(documents: array[int] | Documents) -> bytes:
+    """Ascending document numbers (unsigned, four bytes each) as bytes."""
     if len(documents) <= FEW:
         return PLAIN + documents.tobytes()
     return ROARING + BitMap(documents).serialize()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tools.mirror.entries import entry
 from tools.mirror.reading import Read, Step, deletion, understand
-from tools.mirror.segments import Item, Segment, make_segment
+from tools.mirror.segments import Inverter, Item, Segment
 from tools.mirror.sources import Format
 from tools.mirror.stored import pack_record, pack_xml
 from tools.mirror.writer import Deletion
@@ -36,6 +36,7 @@ def prepare(base: int, batch: Sequence[Step], format: Format) -> Prepared:
     A record replaces an earlier one of the same PMID unless that is of a later version; a deletion takes back what
     stands before it, here and in the mirror.
     """
+    inverter = Inverter()
     items: list[Item | None] = []
     places: dict[int, int] = {}
     deletions: list[Deletion] = []
@@ -51,9 +52,9 @@ def prepare(base: int, batch: Sequence[Step], format: Format) -> Prepared:
             problems.append(read)
             items.append(None)
         else:
-            _place(items, places, read)
+            _place(items, places, read, inverter)
     told = tuple(problems[:TOLD])
-    return Prepared(make_segment(base, items), tuple(deletions), len(batch), len(problems), told)
+    return Prepared(inverter.segment(base, items), tuple(deletions), len(batch), len(problems), told)
 
 
 def _take_back(items: list[Item | None], places: dict[int, int], gone: Deletion) -> None:
@@ -64,7 +65,7 @@ def _take_back(items: list[Item | None], places: dict[int, int], gone: Deletion)
         items[at] = None
 
 
-def _place(items: list[Item | None], places: dict[int, int], read: Read) -> None:
+def _place(items: list[Item | None], places: dict[int, int], read: Read, inverter: Inverter) -> None:
     pmid = int(read.record.pmid)
     before = places.get(pmid)
     earlier = None if before is None else items[before]
@@ -75,4 +76,4 @@ def _place(items: list[Item | None], places: dict[int, int], read: Read) -> None
         items[before] = None
     places[pmid] = len(items)
     stored = pack_record(read.record) if read.xml is None else pack_xml(read.xml)
-    items.append(Item(entry(read.record), read.version, stored))
+    items.append(inverter.item(entry(read.record), read.version, stored))

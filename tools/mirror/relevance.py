@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
+from tools.mirror.blocks import ranged
 from tools.mirror.postings import Documents, numbers, unpack
+from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS
 from tools.mirror.snapshot import Snapshot
 from tools.mirror.syntax import WORDS, Combination, Field, Near, Node, Operator, Term
 from tools.mirror.words import STOPWORDS
@@ -39,18 +41,14 @@ def scores(database: sqlite3.Connection, snapshot: Snapshot, words: Sequence[str
     total = np.zeros(len(documents), dtype=np.float32)
     norm = K1 * (1 - B + B * snapshot.lengths[documents].astype(np.float32) / snapshot.mean_length)
     for word in words:
-        rows = database.execute(
-            "SELECT title, abstract, title_counts, abstract_counts "
-            "FROM segments s CROSS JOIN words w ON w.segment = s.segment AND w.word = ?",
-            (word,),
-        ).fetchall()
-        titles, abstracts = unpack(r[0] for r in rows), unpack(r[1] for r in rows)
+        rows = [lists for _, lists in ranged(database, "words", word, word)]
+        titles, abstracts = unpack(r[TITLE] for r in rows), unpack(r[ABSTRACT] for r in rows)
         holding = (titles | abstracts).intersection_cardinality(snapshot.live)
         if not holding:
             continue
         counts = np.zeros(len(documents), dtype=np.float32)
-        _count(counts, documents, titles, b"".join(r[2] or b"" for r in rows), TITLE_WEIGHT)
-        _count(counts, documents, abstracts, b"".join(r[3] or b"" for r in rows), 1.0)
+        _count(counts, documents, titles, b"".join(r[TITLE_COUNTS] for r in rows), TITLE_WEIGHT)
+        _count(counts, documents, abstracts, b"".join(r[ABSTRACT_COUNTS] for r in rows), 1.0)
         rarity = math.log1p((len(snapshot.live) - holding + 0.5) / (holding + 0.5))
         total += np.float32(rarity * (K1 + 1)) * counts / (counts + norm)
     return total

@@ -8,30 +8,46 @@ segments later.
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
+import numpy.typing as npt
 
+from tools.mirror.blocks import Block, make_blocks
 from tools.mirror.entries import COLUMNS, GAP, Entry
-from tools.mirror.postings import FEW, pack
+from tools.mirror.postings import FEW, PLAIN, pack
 from tools.mirror.words import key
 
 TITLE, ABSTRACT = 0, 1  # the columns whose counts are kept, for relevance
+TITLE_COUNTS, ABSTRACT_COUNTS = len(COLUMNS), len(COLUMNS) + 1  # where the counts stand among a word's lists
+COUNTED = {TITLE: TITLE_COUNTS, ABSTRACT: ABSTRACT_COUNTS}
 MOST = 255  # a count is one byte; the weight of a word has long been saturated there
-COUNT_BITS = 8  # of a posting with its count; 24 remain for the place in the segment
 NO_PMID = 0  # of a number that stands for no record
-WordRow = tuple[str | bytes | None, ...]
+GAPS = 0  # the number of GAP among the words
+Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record with what is indexed of it, the version of its PMID, and the bytes that are stored."""
+    """A record as it will be stored and indexed; its words and keys are numbers of the `Inverter` that made it.
 
-    entry: Entry
+    Attributes:
+        version: of its PMID. stored: the record's bytes. texts: the words of each column, with spaces between.
+        words: their numbers, by column. keys: the numbers of its keys. headings: as in `Entry`.
+    """
+
+    pmid: int
     version: int
     stored: bytes
+    texts: tuple[str, ...]
+    words: tuple[array[int], ...]
+    keys: array[int]
+    headings: tuple[str, ...]
+    published: int
+    entered: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +58,8 @@ class Segment:
         base, size: the number of its first document, and how many numbers it takes.
         unused: numbers that stand for no record. arrays: PMIDs, dates of publication and entry, lengths, as bytes.
         records: (number, PMID, version, stored bytes). texts: (number, words of each column).
-        words, keys: rows of postings, in order. headings: names by key.
+        words, keys: blocks of postings; a word has its documents by column, then its counts in title and abstract.
+        headings: names by key.
     """
 
     base: int
@@ -51,85 +68,137 @@ class Segment:
     arrays: tuple[bytes, bytes, bytes, bytes]
     records: list[tuple[int, int, int, bytes]]
     texts: list[tuple[int | str, ...]]
-    words: list[WordRow]
-    keys: list[tuple[str, bytes]]
+    words: list[Block]
+    keys: list[Block]
     headings: dict[str, str]
 
 
-def make_segment(base: int, items: Sequence[Item | None]) -> Segment:
-    """Invert records; an item that is None takes a number and stands for nothing."""
-    inverted = _Inverted(base)
-    for number, item in enumerate(items, base):
-        if item is not None:
-            inverted.add(number, item.entry)
-    return Segment(
-        base=base,
-        size=len(items),
-        unused=tuple(n for n, item in enumerate(items, base) if item is None),
-        arrays=_arrays([item.entry if item else None for item in items]),
-        records=[(n, int(i.entry.record.pmid), i.version, i.stored) for n, i in enumerate(items, base) if i],
-        texts=[(n, *map(" ".join, i.entry.columns)) for n, i in enumerate(items, base) if i],
-        words=list(inverted.word_rows()),
-        keys=list(inverted.key_rows()),
-        headings={key(name): name for item in items if item for name in item.entry.headings},
-    )
+class Inverter:
+    """Numbers words and keys as records come, then inverts the records of one batch."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, int] = defaultdict(count().__next__)
+        self._keys: dict[str, int] = defaultdict(count().__next__)
+        self._words[GAP]
+
+    def item(self, entry: Entry, version: int, stored: bytes) -> Item:
+        """A record, its words and keys replaced by numbers."""
+        return Item(
+            pmid=int(entry.record.pmid),
+            version=version,
+            stored=stored,
+            texts=tuple(map(" ".join, entry.columns)),
+            words=tuple(array("I", map(self._words.__getitem__, column)) for column in entry.columns),
+            keys=array("I", map(self._keys.__getitem__, entry.keys)),
+            headings=entry.headings,
+            published=entry.published,
+            entered=entry.entered,
+        )
+
+    def segment(self, base: int, items: Sequence[Item | None]) -> Segment:
+        """Invert a batch; an item that is None takes a number and stands for nothing."""
+        held = [(n, item) for n, item in enumerate(items, base) if item]
+        return Segment(
+            base=base,
+            size=len(items),
+            unused=tuple(n for n, item in enumerate(items, base) if item is None),
+            arrays=_arrays(items),
+            records=[(n, i.pmid, i.version, i.stored) for n, i in held],
+            texts=[(n, *i.texts) for n, i in held],
+            words=self._word_blocks(base, items),
+            keys=self._key_blocks(base, items),
+            headings={key(name): name for _, i in held for name in i.headings},
+        )
+
+    def _word_blocks(self, base: int, items: Sequence[Item | None]) -> list[Block]:
+        ordered, rank = _ranked(self._words)
+        lists: list[list[bytes]] = []
+        counts: list[list[bytes]] = []
+        for column in range(len(COLUMNS)):
+            found = _inverted([i.words[column] if i else _NONE for i in items], rank, gaps=column > ABSTRACT)
+            lists.append(_lists(found, base, len(ordered)))
+            if column in COUNTED:
+                counts.append(_counts(found, len(ordered)))
+        return _blocks(ordered, list(zip(*lists, *counts, strict=True)))
+
+    def _key_blocks(self, base: int, items: Sequence[Item | None]) -> list[Block]:
+        ordered, rank = _ranked(self._keys)
+        found = _inverted([i.keys if i else _NONE for i in items], rank, gaps=False)
+        return _blocks(ordered, list(zip(_lists(found, base, len(ordered)), strict=True)))
 
 
-def _arrays(entries: Sequence[Entry | None]) -> tuple[bytes, bytes, bytes, bytes]:
-    pmids = np.array([int(e.record.pmid) if e else NO_PMID for e in entries], dtype=np.int64)
-    published = np.array([e.published if e else 0 for e in entries], dtype=np.int32)
-    entered = np.array([e.entered if e else 0 for e in entries], dtype=np.int32)
-    lengths = [len(e.columns[TITLE]) + len(e.columns[ABSTRACT]) if e else 0 for e in entries]
-    return pmids.tobytes(), published.tobytes(), entered.tobytes(), np.array(lengths, dtype=np.int32).tobytes()
+_NONE: array[int] = array("I")
 
 
+@dataclass(frozen=True, slots=True)
 class _Inverted:
-    """Postings by word and by key, in memory until they are written.
+    """Postings of one column, by the rank of their name: ``starts[i]`` to ``starts[i + 1]`` are those of ``names[i]``.
 
-    Where counts are kept, a posting is one number: the place in the segment, and the count in the lowest byte.
+    places: of the documents in the batch, ascending within a name. counts: how often the name stands in each.
     """
 
-    def __init__(self, base: int) -> None:
-        self._base = base
-        self._postings: tuple[dict[str, array[int]], ...] = tuple(defaultdict(_numbers) for _ in COLUMNS)
-        self._keys: dict[str, array[int]] = defaultdict(_numbers)
-
-    def add(self, document: int, entry: Entry) -> None:
-        place = (document - self._base) << COUNT_BITS
-        for column, found in enumerate(entry.columns):
-            postings = self._postings[column]
-            if column <= ABSTRACT:
-                for word, count in Counter(found).items():
-                    postings[word].append(place | count if count < MOST else place | MOST)
-            else:
-                for word in set(found) - {GAP}:
-                    postings[word].append(document)
-        for name in entry.keys:
-            self._keys[name].append(document)
-
-    def word_rows(self) -> Iterator[WordRow]:
-        """A row a word, in order: the word, its documents by column, its counts in title and abstract."""
-        for word in sorted(set().union(*self._postings)):
-            counted = [self._split(self._postings[column].get(word)) for column in (TITLE, ABSTRACT)]
-            plain = [postings.get(word) for postings in self._postings[ABSTRACT + 1 :]]
-            lists = (pack(numbers) if numbers else None for numbers in (*(d for d, _ in counted), *plain))
-            yield (word, *lists, *(counts for _, counts in counted))
-
-    def key_rows(self) -> Iterator[tuple[str, bytes]]:
-        """A row a key, in order, with its documents."""
-        for name in sorted(self._keys):
-            yield name, pack(self._keys[name])
-
-    def _split(self, postings: array[int] | None) -> tuple[array[int] | None, bytes | None]:
-        """Document numbers, and counts of one byte."""
-        if not postings:
-            return None, None
-        if len(postings) <= FEW:
-            return array("I", [self._base + (p >> COUNT_BITS) for p in postings]), bytes(p & MOST for p in postings)
-        both = np.frombuffer(postings, dtype=np.uint32)
-        documents = (both >> COUNT_BITS) + np.uint32(self._base)
-        return array("I", documents.tobytes()), (both & MOST).astype(np.uint8).tobytes()
+    names: list[int]
+    starts: list[int]
+    places: Numbers
+    counts: Numbers
 
 
-def _numbers() -> array[int]:
-    return array("I")
+def _ranked(numbered: dict[str, int]) -> tuple[list[str], Numbers]:
+    """The names in order, and the rank of each number."""
+    ordered = sorted(numbered)
+    rank = np.empty(len(ordered), dtype=np.uint32)
+    rank[np.fromiter(map(numbered.__getitem__, ordered), dtype=np.uint32, count=len(ordered))] = np.arange(len(ordered))
+    return ordered, rank
+
+
+def _inverted(columns: Sequence[array[int]], rank: Numbers, *, gaps: bool) -> _Inverted:
+    """Postings of the names that each document holds, by number; with ``gaps`` without the number GAPS."""
+    flat = np.frombuffer(b"".join(columns), dtype=np.uint32)
+    places = np.repeat(np.arange(len(columns), dtype=np.uint64), np.fromiter(map(len, columns), np.int64, len(columns)))
+    if gaps:
+        kept = flat != GAPS
+        flat, places = flat[kept], places[kept]
+    both = (rank[flat].astype(np.uint64) << np.uint64(32)) | places
+    both.sort()
+    first = np.flatnonzero(np.diff(both, prepend=np.uint64(2**64 - 1)))
+    counts = np.diff(first, append=len(both)).astype(np.uint32)
+    both = both[first]
+    name = (both >> np.uint64(32)).astype(np.int64)
+    starts = np.flatnonzero(np.diff(name, prepend=-1))
+    return _Inverted(name[starts].tolist(), [*starts.tolist(), len(both)], both.astype(np.uint32), counts)
+
+
+def _lists(found: _Inverted, base: int, size: int) -> list[bytes]:
+    """The packed documents of each name, empty where it has none."""
+    documents = found.places + np.uint32(base)
+    plain = documents.tobytes()
+    out = [b""] * size
+    for at, name in enumerate(found.names):
+        start, end = found.starts[at], found.starts[at + 1]
+        few = end - start <= FEW
+        out[name] = PLAIN + plain[4 * start : 4 * end] if few else pack(documents[start:end])
+    return out
+
+
+def _counts(found: _Inverted, size: int) -> list[bytes]:
+    """The counts of each name, one byte a document."""
+    packed = np.minimum(found.counts, MOST).astype(np.uint8).tobytes()
+    out = [b""] * size
+    for at, name in enumerate(found.names):
+        out[name] = packed[found.starts[at] : found.starts[at + 1]]
+    return out
+
+
+def _blocks(names: Sequence[str], rows: Sequence[tuple[bytes, ...]]) -> list[Block]:
+    """Blocks of the names that stand in any record."""
+    kept = [any(row) for row in rows]
+    held = [name for name, keep in zip(names, kept, strict=True) if keep]
+    return list(make_blocks(held, [row for row, keep in zip(rows, kept, strict=True) if keep]))
+
+
+def _arrays(items: Sequence[Item | None]) -> tuple[bytes, bytes, bytes, bytes]:
+    pmids = np.array([i.pmid if i else NO_PMID for i in items], dtype=np.int64)
+    published = np.array([i.published if i else 0 for i in items], dtype=np.int32)
+    entered = np.array([i.entered if i else 0 for i in items], dtype=np.int32)
+    lengths = np.array([len(i.words[TITLE]) + len(i.words[ABSTRACT]) if i else 0 for i in items], dtype=np.int32)
+    return pmids.tobytes(), published.tobytes(), entered.tobytes(), lengths.tobytes()

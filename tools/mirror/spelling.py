@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections import Counter
 from functools import lru_cache
 
-from tools.mirror.entries import COLUMNS
+from tools.mirror.blocks import LAST, ranged
+from tools.mirror.segments import ABSTRACT_COUNTS, TITLE_COUNTS
 from tools.mirror.words import STOPWORDS, words
 
 SHORTEST = 5  # ours: letters; below that one changed letter makes another word
@@ -42,19 +43,12 @@ class Speller:
         return str(best[0]) if best else None
 
     def _known(self, word: str) -> bool:
-        rows = self._database.execute(
-            f"SELECT {', '.join(f'w.{c}' for c in COLUMNS)} FROM segments s JOIN words w "
-            "ON w.segment = s.segment AND w.word = ?",
-            (word,),
-        )
-        return any(any(row) for row in rows)
+        return any(any(lists) for _, lists in ranged(self._database, "words", word, word))
 
     def _vocabulary(self, letter: str) -> dict[str, int]:
         """Words of titles and abstracts by first letter, with the number of records: a count is one byte a record."""
-        rows: Sequence[tuple[str, int]] = self._database.execute(
-            "SELECT w.word, sum(max(coalesce(length(w.title_counts), 0), coalesce(length(w.abstract_counts), 0))) AS n "
-            "FROM segments s CROSS JOIN words w ON w.segment = s.segment AND w.word BETWEEN ? AND ? "
-            "GROUP BY w.word HAVING n >= ?",
-            (letter, letter + "\U0010ffff", FREQUENT),
-        ).fetchall()
-        return {word: n for word, n in rows if len(word) >= SHORTEST and word.isalpha()}
+        found: Counter[str] = Counter()
+        for word, lists in ranged(self._database, "words", letter, letter + LAST):
+            if len(word) >= SHORTEST and word.isalpha():
+                found[word] += max(len(lists[TITLE_COUNTS]), len(lists[ABSTRACT_COUNTS]))
+        return {word: n for word, n in found.items() if n >= FREQUENT}

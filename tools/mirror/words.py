@@ -31,6 +31,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=65_536)  # ours: headings, types and journals return in every record
 def key(text: str) -> str:
     """A heading, type or name as it is compared: its words with single spaces."""
     return " ".join(words(text))

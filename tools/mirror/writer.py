@@ -17,7 +17,7 @@ from tools.mirror.database import FILE, connect_writer, guarded
 from tools.mirror.entries import entry
 from tools.mirror.postings import pack, unpack
 from tools.mirror.records import MirrorRecord
-from tools.mirror.segments import Item, Segment, make_segment
+from tools.mirror.segments import Inverter, Segment
 from tools.mirror.stored import pack_record
 
 Deletion = tuple[int, int]  # a PMID, and the highest version of it that goes; ALL_VERSIONS for every one
@@ -58,8 +58,9 @@ class Writer:
             InputError: a record whose PMID is no number; nothing of the batch is then kept.
         """
         unique = {r.pmid: r for r in map(_checked, records)}.values()
-        items = [Item(entry(r), 1, pack_record(r)) for r in unique]
-        return self.write(make_segment(self.base, items), (), source) if items else 0
+        inverter = Inverter()
+        items = [inverter.item(entry(r), 1, pack_record(r)) for r in unique]
+        return self.write(inverter.segment(self.base, items), (), source) if items else 0
 
     def write(
         self,
@@ -144,8 +145,8 @@ class Writer:
     def _insert(self, number: int, segment: Segment, older: set[int]) -> None:
         self._many("records", 4, (row for row in segment.records if row[0] not in older))
         self._many("positions (rowid, title, abstract, keywords, subjects, rest)", 6, segment.texts)
-        self._many("words", 9, ((number, *row) for row in segment.words))
-        self._many("keys", 3, ((number, *row) for row in segment.keys))
+        self._many("words", 4, ((number, *row) for row in segment.words))
+        self._many("keys", 4, ((number, *row) for row in segment.keys))
         self.database.executemany("INSERT OR IGNORE INTO headings VALUES (?, ?)", sorted(segment.headings.items()))
         self._many("segments", 7, [(number, segment.base, segment.size, *segment.arrays)])
         self.database.execute("UPDATE state SET documents = documents + ?", (segment.size,))

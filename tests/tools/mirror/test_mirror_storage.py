@@ -110,8 +110,13 @@ def test_damage_another_format_and_absence_are_data_errors(tmp_path: Path, mirro
         Mirror.open(cut).find("aspirin OR stroke", 5)
     with pytest.raises(DataError, match="record"):
         Mirror.open(damaged("record", f"UPDATE records SET record = x'{NO_RECORD}'")).records(["10001"])
-    with pytest.raises(DataError, match="list of documents"):
-        Mirror.open(damaged("list", "UPDATE words SET title = x'01ffff'")).find("aspirin[ti]", 5)
+    for name, change in (
+        ("header", "header = x'0100'"),
+        ("packed", "header = x'01000710000000ff'"),
+        ("list", "lists = x'01'"),
+    ):
+        with pytest.raises(DataError, match="block of the mirror's index"):
+            Mirror.open(damaged(name, f"UPDATE words SET {change}")).find("aspirin[ti]", 5)
 
 
 def test_it_stands_in_for_pubmed_and_serves_several_threads(mirror: Mirror) -> None:
