@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     benchmarks = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=bench)
     benchmarks.command("vectors")(vectors)
     benchmarks.command("mirror")(mirror)
+    benchmarks.command("queries")(queries)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
@@ -54,6 +55,15 @@ def mirror(
     from evals.bench.mirror import bench_mirror
 
     bench_mirror(records, data, folder, json_file)
+
+
+def queries(
+    minutes: Annotated[float, typer.Option(min=0.05, help="How long.")] = 10.0,
+) -> None:
+    """Fuzz the mirror's query language, guided by coverage (needs the extra `fuzz`)."""
+    from evals.bench.fuzzing import bench_queries
+
+    bench_queries(minutes)
 
 
 def list_tasks() -> None:
