@@ -24,14 +24,21 @@ EVERY = 1000  # ours: records between two steps of a progress bar
 
 
 def import_paths(files: list[Path], *, folder: Path | None, as_json: bool, quiet: bool) -> int:
-    """Apply files and print what they held; returns 0, or 1 when some of their records could not be read."""
+    """Apply files and print what they held; returns 0, or 1 when some of their records could not be read.
+
+    When a file fails, those before it are told all the same.
+    """
     place = mirror_folder(folder)
-    with _import_bar(len(files), show=not quiet) as progress:
-        reports = import_files(place, files, progress=progress)
-    if as_json:
-        _print([report.model_dump(mode="json") for report in reports])
-    else:
-        _show_reports(reports)
+    reports: list[FileReport] = []
+    try:
+        with _import_bar(len(files), show=not quiet) as progress:
+            import_files(place, files, progress=progress, done=reports.append)
+    finally:
+        if as_json:
+            _print([report.model_dump(mode="json") for report in reports])
+        elif reports:
+            _show_reports(reports)
+    if not as_json:
         with contextlib.closing(Mirror.open(place)) as mirror:
             console().print(f"{mirror.manifest().records:,} records in {place}", markup=False)
     return int(any(report.unread for report in reports))

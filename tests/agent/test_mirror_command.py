@@ -61,6 +61,15 @@ def test_records_that_could_not_be_read_are_named_and_the_exit_code_tells(folder
     assert "line 2" in result.output
 
 
+def test_what_was_applied_before_a_failure_is_told(folder: Path) -> None:
+    (folder / "pubmed26n0002.xml").write_bytes(EXAMPLE[: len(EXAMPLE) // 2])
+    files = [str(folder / f"pubmed26n000{n}.xml") for n in (1, 2)]
+    result = CliRunner().invoke(app, ["mirror", "import", *files, "-q", "--json"])
+    assert isinstance(result.exception, DataError) or result.exit_code
+    (told,) = json.loads(result.stdout)
+    assert (told["name"], told["records"]) == ("pubmed26n0001.xml", 2)
+
+
 def test_serve_answers_on_loopback_until_it_is_terminated(folder: Path) -> None:
     command("import", str(folder / "pubmed26n0001.xml"), "-q")
     code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import anamnesis; anamnesis.main()"

@@ -58,7 +58,12 @@ class FileReport(Frozen):
 
 
 def import_files(
-    folder: Path, paths: Sequence[Path], *, progress: Progress | None = None, workers: int = WORKERS
+    folder: Path,
+    paths: Sequence[Path],
+    *,
+    progress: Progress | None = None,
+    done: Callable[[FileReport], None] | None = None,
+    workers: int = WORKERS,
 ) -> list[FileReport]:
     """Apply files to the mirror in ``folder``, which is made when there is none.
 
@@ -67,6 +72,7 @@ def import_files(
 
     Args:
         progress: called with the file's name, its steps so far, and the records of the import so far.
+        done: called with the report of each file as soon as it is applied, so that a later failure loses none.
         workers: processes that read; 0 reads in this one.
 
     Raises:
@@ -80,6 +86,8 @@ def import_files(
     with writing(folder) as writer, _Pool(workers) as pool:
         for path, kind in found:
             reports.append(_apply(writer, pool, path, kind, progress))
+            if done is not None:
+                done(reports[-1])
         writer.compact(whole=True)
         writer.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return reports
