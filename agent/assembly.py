@@ -10,7 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.mirror import described, searched, words_of
+from agent.passages import described as passages_described
+from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
@@ -30,7 +33,7 @@ from tools.gaps.requirements import requirements
 from tools.gaps.tool import FillKnowledgeGaps
 from tools.icd10 import compile_icd10, load_icd10
 from tools.knowledge_graph.compiled import compile_graph
-from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+from tools.knowledge_graph.lookup import LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
 from tools.library.collection import Library
@@ -41,12 +44,10 @@ from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
-from tools.passages.tool import RetrievePassages
 from tools.questions.tool import FindAnsweredQuestion
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
-STARTER_GRAPH = ROOT / "tools" / "knowledge_graph" / "starter"
 
 Say = Callable[[str], None]
 
@@ -60,7 +61,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         build(settings, home, rebuild=False, say=lambda _: None)
     opened = open_encoder(settings, home)
     encoder: Encoder = opened if wrap is None else wrap(opened)
-    graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH)
+    graph = open_graph(settings, home, encoder)
     library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
     documents = LibraryDocuments(library)
     texts = GraphTexts(graph)
@@ -82,7 +83,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         planner=PlannerLocal(documents.holds),
         tools=[
             search,
-            RetrievePassages(documents, PassagePool(encoder)),
+            passage_tool(settings, documents, encoder),
             LookupDifferential(graph),
             FillKnowledgeGaps(GapSearch(search), encoder),
             FindAnsweredQuestion(library),
@@ -104,7 +105,7 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> O
     if not _library(home).exists():
         build(settings, home, rebuild=False, say=lambda _: None)
     encoder = open_encoder(settings, home)
-    graph = KnowledgeGraph(encoder, home.indexes, STARTER_GRAPH).graph
+    graph = open_graph(settings, home, encoder).graph
     library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
     vocabulary = search_vocabulary(library, graph, _icd10(home))
     meaning = imported(home.indexes / FOLDER, encoder)
@@ -159,8 +160,8 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         return f"{len(found)} documents (not clinically reviewed)"
 
     def graph() -> str:
-        found = KnowledgeGraph(open_encoder(settings, home), home.indexes, STARTER_GRAPH).graph
-        return f"starter, {len(found.diseases)} diseases, {len(found.findings)} findings (not clinically reviewed)"
+        found = open_graph(settings, home, open_encoder(settings, home)).graph
+        return f"{found.about.name}, {len(found.diseases)} diseases, {len(found.findings)} findings (not clinically reviewed)"
 
     def codes() -> str:
         return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"
@@ -185,6 +186,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("encoder", encoder),
         ("library", library),
         ("user library", partial(_own_documents, settings, home)),
+        ("passages", partial(passages_described, settings)),
         ("knowledge graph", graph),
         ("ontology table", codes),
         *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -18,6 +18,7 @@ from graphs.context import Limits
 from prompts.errors import InputError
 from prompts.language_model import ModelSettings
 from tools.literature.settings import LiteratureSettings
+from tools.passages.contract import ROOM
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {
@@ -53,6 +54,11 @@ class Settings(BaseSettings):
             called. openai_base_url, openai_api_key: where, and the key; both are used only with a model.
         max_characters: longest message taken.
         third_party_tracing: leave LangSmith and others as the environment sets them.
+        passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's).
+        passage_tokens: tokens of all passages that one call returns, in the encoder's own.
+        kg_mode: ``paper`` ranks by MedRAG's published votes, ``ours`` by the evidence for and against.
+        kg_graph: a folder with another graph than the starter's. kg_records: a file of records whose nearest go with
+            each differential; ``""`` for none.
         literature, gate, limits: rooms' own settings, for example ``ANAMNESIS_LITERATURE__LIVE=off``.
     """
 
@@ -70,6 +76,11 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     max_characters: int = Field(default=20_000, ge=100)
     third_party_tracing: bool = False
+    passage_search: Literal["two_stage", "chunk_counted"] = "two_stage"
+    passage_tokens: int = Field(default=ROOM, ge=64)
+    kg_mode: Literal["ours", "paper"] = "ours"
+    kg_graph: Path | None = None
+    kg_records: Path | None = None
     ncbi_email: str = Field(default="", validation_alias="NCBI_EMAIL")
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     literature: LiteratureSettings = Field(default_factory=LiteratureSettings)

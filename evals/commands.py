@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     benchmarks = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=bench)
     benchmarks.command("vectors")(vectors)
     benchmarks.command("mirror")(mirror)
+    benchmarks.command("passages")(passages)
     benchmarks.command("queries")(queries)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
@@ -64,6 +65,17 @@ def queries(
     from evals.bench.fuzzing import bench_queries
 
     bench_queries(minutes)
+
+
+def passages(
+    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+    sample: Annotated[int, typer.Option(min=1, help="Full texts that are cut with the real encoder.")] = 20,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Cut every full text and abstract and check offsets; time and memory of SEOS; ICA-RAG's search (4 minutes)."""
+    from evals.bench.passages import bench_passages
+
+    bench_passages(data, sample, json_file)
 
 
 def list_tasks() -> None:

@@ -78,11 +78,15 @@ class TaskContext:
 
     def sample(self, rows: Sequence[Row]) -> list[Row]:
         """At most ``limit`` rows, drawn by the seed, in their own order."""
+        return self.sample_of(rows, self.limit)
+
+    def sample_of(self, rows: Sequence[Row], count: int) -> list[Row]:
+        """At most ``count`` rows, drawn by the seed, in their own order."""
         import random
 
-        if len(rows) <= self.limit:
+        if len(rows) <= count:
             return list(rows)
-        chosen = sorted(random.Random(self.seed).sample(range(len(rows)), self.limit))  # noqa: S311
+        chosen = sorted(random.Random(self.seed).sample(range(len(rows)), count))  # noqa: S311
         return [rows[i] for i in chosen]
 
 

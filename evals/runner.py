@@ -109,4 +109,5 @@ def _interval(figure: Figure) -> str:
 
 
 def _number(value: float, name: str) -> str:
-    return f"{value:.3f}" if name.endswith((".mrr", ".mrr@10", ".recall@20", ".p")) else f"{value:.1f}"
+    small = name.endswith((".mrr", ".mrr@10", ".recall@20", ".p")) or ".ddx_" in name or ".boundaries." in name
+    return f"{value:.3f}" if small else f"{value:.1f}"

@@ -90,3 +90,19 @@ def median(name: str, values: Sequence[float], seed: int) -> list[Figure]:
 def paired_difference(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
     """The mean of ``first - second`` over the same rows with a paired bootstrap interval; nothing for no rows."""
     return mean(name, [a - b for a, b in zip(first, second, strict=True)], seed)
+
+
+def paired_ratio(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
+    """The mean of ``first`` as percent of the mean of ``second`` over the same rows, with a paired bootstrap interval.
+
+    Nothing for no rows, or where ``second`` is 0 everywhere.
+    """
+    if not first or not any(second):
+        return []
+    pairs = np.array(list(zip(first, second, strict=True)), dtype=np.float64)
+    drawn = np.random.default_rng(seed).integers(0, len(pairs), (RESAMPLES, len(pairs)))
+    sums = pairs[drawn].sum(axis=1)
+    ratios = 100 * sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+    low, high = np.nanpercentile(ratios, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    value = 100 * pairs[:, 0].sum() / pairs[:, 1].sum()
+    return [Figure(name=name, value=float(value), n=len(pairs), ci95=(float(low), float(high)))]

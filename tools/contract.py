@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
+from tools.rare_diseases import RareDisease
 from tools.recorder import NullRecorder, Recorder
 
 T = TypeVar("T", bound=Hashable)
@@ -88,12 +89,25 @@ class RankedDisease(Frozen):
 
 
 class FollowUpQuestion(Frozen):
-    """A question for the patient: what it asks about, in words, and what its answer is worth (bits)."""
+    """A question for the patient: what it asks about, in words, and what its answer is worth (bits).
+
+    ``between`` names the two diseases that it tells apart; ``why`` says in a sentence what each answer would change.
+    """
 
     finding: str
     text: str
     gain: float
     between: tuple[str, ...] = ()
+    why: str = ""
+
+
+class SimilarRecord(Frozen):
+    """A record of the user's collection that is near to the case. ``similarity`` is a cosine."""
+
+    id: str
+    diagnosis: str
+    text: str
+    similarity: float
 
 
 class Differential(Frozen):
@@ -104,15 +118,21 @@ class Differential(Frozen):
         categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
         contrasts: K of the method: "disease | relation | what tells it apart", over the diseases of the winners.
         questions: next best questions, best first.
+        rare: rare diseases over the phenotype ontology, where they were asked for; a section of its own.
+        similar: d_tau of the method: the nearest records of the user's collection, nearest first.
+        mode: ``ours``, or ``paper`` for the published votes.
         margin: score of the first less the second, 0..1. entropy: of the ranking, in bits.
     """
 
     graph: str = "starter"
+    mode: str = "ours"
     findings: tuple[Finding, ...] = ()
     ranking: tuple[RankedDisease, ...] = ()
     categories: tuple[tuple[str, float], ...] = ()
     winners: tuple[str, ...] = ()
     contrasts: tuple[str, ...] = ()
+    similar: tuple[SimilarRecord, ...] = ()
+    rare: tuple[RareDisease, ...] = ()
     questions: tuple[FollowUpQuestion, ...] = ()
     margin: float = 0.0
     entropy: float = 0.0
@@ -163,6 +183,7 @@ class ToolContext:
         findings: findings of the session so far.
         options: options of a multiple-choice question by letter.
         retrieved: whether anything was retrieved in this run before this call.
+        units: sentences of the question with the gate's labels (A critical, B helps the search, C unimportant).
     """
 
     question: str = ""
@@ -172,6 +193,7 @@ class ToolContext:
     findings: list[Finding] = field(default_factory=list)
     options: dict[str, str] = field(default_factory=dict)
     retrieved: bool = False
+    units: list[tuple[str, str]] = field(default_factory=list)
     recorder: Recorder = field(default_factory=NullRecorder)
 
 

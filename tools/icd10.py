@@ -71,6 +71,10 @@ class ICD10:
         """The names of all codes."""
         return [row[0] for row in self._rows.values()]
 
+    def codes(self) -> list[Code]:
+        """Every entry, in the order of the tree."""
+        return [Code(code=code, name=row[0], chapter=row[1], block=row[2]) for code, row in self._rows.items()]
+
     def nearest(self, code: str) -> Code | None:
         """The entry of a code, or of its category when only the WHO edition has the subdivision."""
         return self.get(code) or self.get(code.split(".")[0])

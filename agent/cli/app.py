@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import entry_points
+from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from agent.cli.differential_command import differential
+from agent.cli.kg_commands import kg
 from agent.cli.mirror_commands import mirror
+from agent.cli.passages_command import passages
 
 app = typer.Typer(
     name="anamnesis",
@@ -216,14 +220,15 @@ def embeddings_status(
     show_status(as_json=as_json, verify=verify)
 
 
+app.command()(passages)
 app.add_typer(mirror, name="mirror")
+app.add_typer(kg, name="kg")
+app.command()(differential)
 
 
 @app.command()
 def version() -> None:
     """Print the version."""
-    from importlib.metadata import version as installed
-
     typer.echo(f"anamnesis {installed('anamnesis')}")
 
 

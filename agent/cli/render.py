@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from textwrap import shorten
 
@@ -15,7 +16,8 @@ from rich.text import Text
 
 from agent.conversation import Step
 from graphs.answering.contract import Answer
-from tools.contract import Notice, Severity
+from graphs.triage.contract import RedFlag
+from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin
 
 ORIGIN_NAMES = {
@@ -66,8 +68,7 @@ def show_step(step: Step) -> None:
 def show_answer(out: Console, answer: Answer) -> None:
     """Print an answer."""
     out.print()
-    for flag in answer.emergency:
-        out.print(Panel(f"[bold]{escape(flag.advice)}[/]\n{escape(flag.seen)}", title="EMERGENCY", style="bold red"))
+    show_emergency(out, answer.emergency)
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
@@ -84,11 +85,17 @@ def show_answer(out: Console, answer: Answer) -> None:
     if answer.abstained and not answer.statements:
         out.print(Text("No answer is given.", style="bold"))
     if answer.differential:
-        out.print(_differential(answer))
+        out.print(differential_table(answer.differential, answer.language))
     _questions(out, answer)
     _notices(out, answer.notices)
     _sources(out, answer, numbers)
     _footer(out, answer)
+
+
+def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:
+    """The signs of an emergency, each with what to do."""
+    for flag in flags:
+        out.print(Panel(f"[bold]{escape(flag.advice)}[/]\n{escape(flag.seen)}", title="EMERGENCY", style="bold red"))
 
 
 def _cited(answer: Answer) -> list[Evidence]:
@@ -96,7 +103,8 @@ def _cited(answer: Answer) -> list[Evidence]:
     return [e for e in answer.evidence if e.id in cited]
 
 
-def _differential(answer: Answer) -> Table:
+def differential_table(ranking: Sequence[RankedDisease], language: str) -> Table:
+    """The first diseases of a ranking, with what speaks for and against each."""
     table = Table(title="Differential", title_justify="left", title_style="bold", show_lines=True)
     table.add_column("", justify="right")
     table.add_column("Disease")
@@ -104,9 +112,9 @@ def _differential(answer: Answer) -> Table:
     table.add_column("Share", justify="right")
     table.add_column("For", style="green")
     table.add_column("Against", style="red")
-    shown = [d for d in answer.differential[:ROWS] if d.score >= LEAST_SHARE] or answer.differential[:1]
+    shown = [d for d in ranking[:ROWS] if d.score >= LEAST_SHARE] or ranking[:1]
     for rank, item in enumerate(shown, start=1):
-        name = item.name_zh if answer.language == "zh" and item.name_zh else item.name
+        name = item.name_zh if language == "zh" and item.name_zh else item.name
         table.add_row(
             str(rank),
             Text(name, style="bold"),

@@ -15,6 +15,7 @@ from prompts.errors import DataError
 
 TEXTS = "ddxplus/patients_dev_text.jsonl"
 CODES = "ddxplus/patients_dev.jsonl"
+LAY = Path(__file__).parent.parent / "resources" / "ddxplus_lay.yaml"
 CONDITIONS = Path(__file__).parent / "ddxplus_conditions.yaml"
 
 
@@ -66,8 +67,27 @@ def read_codes(data: Path) -> dict[str, CodedPatient]:
     return {p.id: p for p in read_jsonl(data / CODES, CodedPatient)}
 
 
+class LayPatient(BaseModel):
+    """A row of the validate split in lay language: the row's id and our own wording of its text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+
+
+def read_lay() -> list[LayPatient]:
+    """The rows that we reworded."""
+    return read_yaml_rows(LAY, LayPatient)
+
+
 def validate_texts(data: Path) -> list[TextPatient]:
-    """The patient texts of the release's validate split.
+    """The patient texts of the release's validate split; raises DataError as `split_texts` does."""
+    return split_texts(data, "validate")
+
+
+def split_texts(data: Path, split: Literal["train", "validate"]) -> list[TextPatient]:
+    """The patient texts of a split of the release.
 
     Raises:
         DataError: when a text has no coded patient, or another pathology than it.
@@ -81,9 +101,9 @@ def validate_texts(data: Path) -> list[TextPatient]:
                 f"{Path(TEXTS).name}, row {number}: {row.id} does not agree with {Path(CODES).name}.",
                 "Take both files from the same release of the data.",
             )
-    chosen = [row for row in rows if codes[row.id].split == "validate"]
+    chosen = [row for row in rows if codes[row.id].split == split]
     if not chosen:
-        raise DataError(f"{Path(TEXTS).name} has no row of the validate split.", "Give the whole file.")
+        raise DataError(f"{Path(TEXTS).name} has no row of the {split} split.", "Give the whole file.")
     return chosen
 
 

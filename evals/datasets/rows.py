@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -35,6 +35,17 @@ def read_yaml_rows(path: Path, model: type[Model]) -> list[Model]:
     if not isinstance(entries, list):
         raise DataError(f"{path.name} is no list.", ADVICE)
     return _some(path, [_checked(path, number, entry, model) for number, entry in enumerate(entries, start=1)])
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A file with one JSON object; raises DataError when it is missing or no such file."""
+    try:
+        read = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path.name} is no valid JSON ({error.msg}).", ADVICE) from error
+    if not isinstance(read, dict):
+        raise DataError(f"{path.name} is no JSON object.", ADVICE)
+    return read
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, library, literature, mirror
+from evals.tasks import answers, cases, differential, library, literature, mirror, segmentation
 from prompts.errors import InputError
 
 TASKS: dict[str, Task] = {
     task.name: task
-    for task in (differential.TASK, answers.TASK, cases.TASK, library.TASK, literature.TASK, mirror.TASK)
+    for task in (
+        differential.TASK,
+        answers.TASK,
+        cases.TASK,
+        library.TASK,
+        literature.TASK,
+        mirror.TASK,
+        segmentation.TASK,
+    )
 }
 
 

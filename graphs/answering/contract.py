@@ -18,8 +18,10 @@ from tools.contract import (
     Gap,
     Notice,
     RankedDisease,
+    SimilarRecord,
 )
 from tools.evidence import Evidence, Frozen, Statement
+from tools.rare_diseases import RareDisease
 
 ANSWER_SCHEMA = 1  # raised with every change of a field's meaning
 
@@ -55,6 +57,9 @@ class Answer(BaseModel):
         statements: sentences, each cited or parametric.
         evidence: every piece of evidence that a statement cites, and what was kept beside.
         differential: for a case, diseases best first with findings for and against.
+        contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
+            records of the user's collection (d_tau), both whole: no selector or filter cuts them.
+        rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
         choice: for a multiple-choice or yes/no question, the option, only with evidence; else None.
         follow_up_questions: what to ask next, most useful first.
         notices: what the user must know that is no statement about medicine.
@@ -76,6 +81,9 @@ class Answer(BaseModel):
     statements: list[Statement] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     differential: list[RankedDisease] = Field(default_factory=list)
+    contrasts: list[str] = Field(default_factory=list)
+    similar_records: list[SimilarRecord] = Field(default_factory=list)
+    rare_diseases: list[RareDisease] = Field(default_factory=list)
     choice: Choice | None = None
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)

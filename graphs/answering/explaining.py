@@ -161,8 +161,11 @@ def _remarks(view: AnswerView, aspect: Aspect, differential: Differential, case:
         out.append(notice("case_so_far", view.language, case))
     if aspect is Aspect.AGAINST and not lead.findings_against:
         out.append(notice("nothing_against", view.language, _name(lead, view.language)))
-    if aspect is Aspect.ASK and not differential.questions:
+    if aspect in (Aspect.ASK, Aspect.QUESTION) and not differential.questions:
         out.append(notice("nothing_to_ask", view.language))
+    if aspect is Aspect.QUESTION and differential.questions:
+        first = differential.questions[0]
+        out.append(notice("why_asked", view.language, f"{first.text} {first.why}"))
     if aspect in (Aspect.WHY, Aspect.SUMMARY, Aspect.SURE):
         out += _read(view, differential.findings)
     return out

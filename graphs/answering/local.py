@@ -14,6 +14,7 @@ from graphs.answering.explaining import Explainer
 from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
 from graphs.answering.given import GivenReader, telling
 from graphs.answering.notices import notice, notices_for
+from graphs.answering.rare_answer import RareWriter
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
@@ -66,6 +67,7 @@ class AnswererLocal:
         self._chooser = OptionChooser(self._extractor, self._terms, settings.choice)
         self._given = GivenReader(self._extractor.relevance)
         self._writer = DifferentialWriter(self._extractor, graph, settings.differential)
+        self._rare = RareWriter(graph)
         self._explainer = Explainer(self._writer, self._extractor, today)
         self._today = today
 
@@ -76,7 +78,7 @@ class AnswererLocal:
     def _answer(self, view: AnswerView) -> Draft:
         if view.kind == Kind.EXPLAIN:
             return self._explainer.explain(view)
-        if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and view.differential is not None and view.differential.ranking:
+        if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and _ranked(view.differential):
             return self._case(view)
         evidence = _quotable(view)
         query = self._query(view, evidence)
@@ -105,9 +107,11 @@ class AnswererLocal:
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self._writer.lines(view)
         steps = self._writer.next_steps(view) if view.path != "direct" else []
-        if not lines and not steps:
+        rare, rare_entries = self._rare.lines(view)
+        if not lines and not steps and not rare:
             return abstained(view)
-        statements = (*lines, *steps)
+        statements = (*lines, *rare, *steps)
+        entries = [*entries, *rare_entries]
         questions = view.differential.questions[:FOLLOW_UPS] if view.differential is not None else ()
         return Draft(
             statements=statements,
@@ -149,6 +153,11 @@ class AnswererLocal:
         cited = [*(s.evidence for s in chosen), *entries]
         notices = notices_for(view, statements, [*view.evidence, *cited], self._today())
         return Draft(statements=statements, evidence=_beyond(view, cited), choice=choice, notices=(*more, *notices))
+
+
+def _ranked(differential: Differential | None) -> bool:
+    """Whether there is a differential to tell, of common diseases or of rare ones."""
+    return differential is not None and bool(differential.ranking or differential.rare)
 
 
 def _quotable(view: AnswerView) -> list[Evidence]:

@@ -79,6 +79,7 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "No further question would change the ranking noticeably.",
         "没有能明显改变排序的进一步问题。",
     ),
+    "why_asked": (Severity.INFO, "Why this is asked: {detail}", "提问的原因：{detail}"),
     "case_so_far": (Severity.INFO, "The case as told so far: {detail}", "目前的病例：{detail}"),
     "read_from_case": (Severity.INFO, "Read from the case: {detail}.", "从病例中读出：{detail}。"),
     "certainty": (

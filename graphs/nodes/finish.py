@@ -47,7 +47,7 @@ def _name(disease: RankedDisease, language: str) -> str:
 def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:
     """The public answer of a turn."""
     differential = context.load(Differential, state["differential_key"])
-    ranking = differential.ranking if differential is not None and state["kind"] in RANKED else ()
+    shown = differential if differential is not None and state["kind"] in RANKED else Differential()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
     return Answer(
         session=context.session,
@@ -59,7 +59,10 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         emergency=[RedFlag(**f) for f in state["red_flags"]],
         statements=list(draft.statements),
         evidence=list(evidence),
-        differential=list(ranking),
+        differential=list(shown.ranking),
+        contrasts=list(shown.contrasts),
+        similar_records=list(shown.similar),
+        rare_diseases=list(shown.rare),
         choice=draft.choice,
         follow_up_questions=list(draft.follow_up_questions),
         notices=list({(n.code, n.text): n for n in notices}.values()),

@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolRuntime
 
+from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.state import State
 from prompts.errors import ServiceError
@@ -82,6 +83,7 @@ async def _run(tool: Tool, arguments: dict[str, Any], state: State, context: Tur
 def tool_context(state: State, context: TurnContext) -> ToolContext:
     """What the state lends to a tool."""
     differential = context.load(Differential, state["differential_key"] or state["first_look_key"])
+    gate = context.load(GateDecision, state["gate_key"])
     return ToolContext(
         question=context.text(state["question_key"]),
         kind=state["kind"],
@@ -90,6 +92,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
         findings=findings_of(state, differential),
         options=state["options"],
         retrieved=any(tool in RETRIEVAL for tool, _ in state["outcomes"]),
+        units=[] if gate is None else [(unit.text, unit.label.value) for unit in gate.units],
         recorder=context.recorder,
     )
 

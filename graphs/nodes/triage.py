@@ -82,9 +82,9 @@ def corrected(changes: tuple[Change, ...], language: str) -> Notice:
     return Notice(code="case_corrected", text=CORRECTED[language].format(changes=shown))
 
 
-def _overturned(finding: dict[str, Any], changes: tuple[Change, ...]) -> bool:
-    """Whether a finding that an answer settled was taken back."""
-    named = set(tokens(finding["name"]))
+def overturned(name: str, changes: tuple[Change, ...]) -> bool:
+    """Whether a finding of this name, which an answer settled, was taken back."""
+    named = set(tokens(name))
     return bool(named) and any(named <= set(tokens(c.before)) for c in changes)
 
 
@@ -110,5 +110,5 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
     elif decision.new_case:
         update |= {"findings": [], "leading": "", "case_differential_key": ""}
     elif decision.changes:
-        update["findings"] = [f for f in settled if not _overturned(f, decision.changes)]
+        update["findings"] = [f for f in settled if not overturned(f["name"], decision.changes)]
     return update

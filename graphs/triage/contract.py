@@ -32,6 +32,7 @@ class Aspect(StrEnum):
     AGAINST = "against"
     APART = "apart"
     ASK = "ask"
+    QUESTION = "question"
     SUMMARY = "summary"
     SOURCES = "sources"
 

@@ -102,6 +102,17 @@ FORMS: tuple[tuple[Aspect, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        Aspect.QUESTION,
+        _of(
+            r"why (?:do|are|did|would|should) (?:you|we|i) (?:want to know|need to know|ask(?:ing|ed)?(?: me)?)"
+            r"(?: (?:that|this|it|so|about (?:that|this|it)|(?:that|this) question))*|"
+            r"why (?:that|this) question|why (?:does|would) (?:that|this|it) matter|"
+            r"what (?:is|was) (?:that|this|the|your) question (?:good )?for|what for",
+            r"(?:你)?(?:为什么|为何|干嘛|干吗)(?:要|会|想)?问(?:我)?(?:这个|这|那个)?(?:问题)?|"
+            r"问这个(?:问题)?(?:干什么|做什么|有什么用|干嘛|的目的是什么)|这个问题有什么(?:用|意义)",
+        ),
+    ),
+    (
         Aspect.SUMMARY,
         _of(
             r"(?:please |can you |could you )*(?:summari[sz]e|sum up|recap)(?: (?:it|this|that|please|"

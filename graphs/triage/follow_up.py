@@ -10,6 +10,7 @@ from graphs.triage.corrections import join
 from graphs.triage.lexicon import SMALL_TALK, SYMPTOM
 from graphs.triage.questions import is_question, parts
 from graphs.triage.replies import FIRST, NO, UNSURE, YES, asks_value, gives_value
+from graphs.triage.values import ASKS_PLACE, NOWHERE, places_of, read_measurement
 from tools.contract import Finding
 from tools.text.clauses import clauses
 from tools.text.language import language_of
@@ -75,7 +76,7 @@ def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
     text = (numbered["first"] if numbered else message).strip()
     if not text or any(is_question(p) and p.endswith(("?", "？")) for p in parts(text)):
         return None
-    for read in (_unsure, _yes_or_no, _restated, _value):
+    for read in (_unsure, _place, _yes_or_no, _restated, _measured, _value):
         reply = read(text, asked)
         if reply is not None:
             return reply
@@ -84,6 +85,12 @@ def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
 
 def _reply(text: str, asked: AskedQuestion, present: bool | None, statement: str) -> Reply:
     return Reply(Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text, present=present), statement)
+
+
+def _stated(asked: AskedQuestion, present: bool, rest: str) -> Reply:
+    """A plain yes or no: the case says so in a sentence, and the finding names it, so that it is not read again."""
+    said = _worded(asked, present)
+    return _reply(said, asked, present, join(said, rest))
 
 
 def _unsure(text: str, asked: AskedQuestion) -> Reply | None:
@@ -103,7 +110,23 @@ def _yes_or_no(text: str, asked: AskedQuestion) -> Reply | None:
     rest = "" if NOTHING.fullmatch(rest) else rest
     if asks_value(asked.text):
         return _value(rest, asked) or _reply(text, asked, None, rest)
-    return _reply(text, asked, present, join(_worded(asked, present), rest))
+    return _stated(asked, present, rest)
+
+
+def _place(text: str, asked: AskedQuestion) -> Reply | None:
+    """Where it hurts: the places that are named, or that there is no pain."""
+    if not ASKS_PLACE.search(asked.text) or not _short(text):
+        return None
+    told = places_of(AND.sub("", LEAD.sub("", text, count=1)))
+    if told:
+        return _reply(text, asked, True, "".join(told) if language_of(text) == "zh" else " ".join(told))
+    return _reply(text, asked, False, "") if NOWHERE.match(text) or NO.match(text) else None
+
+
+def _measured(text: str, asked: AskedQuestion) -> Reply | None:
+    """A number for something that people measure at home."""
+    found = read_measurement(text, asked.text) if _short(text) else None
+    return None if found is None else _reply(text, asked, found.present, found.statement)
 
 
 def _restated(text: str, asked: AskedQuestion) -> Reply | None:
@@ -113,7 +136,7 @@ def _restated(text: str, asked: AskedQuestion) -> Reply | None:
     if asks_value(asked.text) or len(told) != 1 or not words or not words <= set(tokens(asked.text)):
         return None
     present = told[0].present
-    return _reply(text, asked, present, "" if present is None else join(_worded(asked, present), text))
+    return _reply(text, asked, None, "") if present is None else _stated(asked, present, text)
 
 
 def _value(text: str, asked: AskedQuestion) -> Reply | None:

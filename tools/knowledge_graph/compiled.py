@@ -18,7 +18,7 @@ from tools.files import locked, write_atomic
 from tools.knowledge_graph.loader import STARTER, content_hash, read_graph
 from tools.knowledge_graph.schema import Graph
 
-FORMAT = 1  # raised when the compiled form changes
+FORMAT = 2  # raised when the compiled form changes
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from tools.evidence import Evidence, Origin
 from tools.knowledge_graph.schema import Disease, FindingNode, Graph, Manifestation
 
+LEVELS = {
+    "written": "knowledge graph, not clinically reviewed",
+    "built": "knowledge graph built from records, not clinically reviewed",
+    "imported": "imported knowledge graph, not clinically reviewed",
+}
 ADVERBS = {
     "always": "almost always",
     "usual": "usually",
@@ -91,12 +96,12 @@ def render(graph: Graph, disease: Disease, language: str = "en") -> Entry:
 def evidence_of(graph: Graph, disease: Disease, language: str = "en") -> Evidence:
     """The entry as evidence that an answer may cite."""
     return Evidence(
-        id=disease.evidence_id,
+        id=graph.entry_id(disease.id),
         text=render(graph, disease, language).text,
         title=disease.zh if language == "zh" else disease.name,
         kind="graph_entry",
         origin=Origin.KNOWLEDGE_GRAPH,
-        level="knowledge graph, not clinically reviewed",
+        level=LEVELS[graph.about.origin],
         language="zh" if language == "zh" else "en",
     )
 
@@ -105,20 +110,21 @@ def _lead(graph: Graph, disease: Disease) -> str:
     low, high = disease.ages.typical
     group = graph.l2[disease.l2].name
     return (
-        f"{disease.name} (ICD-10 {disease.icd10}) belongs to the group: {group}. "
+        f"{disease.name} ({_code(disease)}) belongs to the group: {group}. "
         f"{disease.name} is {HOW_COMMON[disease.how_common]} among people who seek care for a new complaint, "
         f"mostly at {low:g} to {high:g} years of age."
     )
+
+
+def _code(disease: Disease) -> str:
+    return f"ICD-10 {disease.icd10}" if disease.icd10 else "no ICD-10 code"
 
 
 def _lead_zh(graph: Graph, disease: Disease) -> str:
     low, high = disease.ages.typical
     group = graph.l2[disease.l2].zh
     common = HOW_COMMON_ZH[disease.how_common]
-    return (
-        f"{disease.zh}（ICD-10 {disease.icd10}）属于{group}。"
-        f"{disease.zh}在就诊者中{common}，多见于{low:g}至{high:g}岁。"
-    )
+    return f"{disease.zh}（{_code(disease)}）属于{group}。{disease.zh}在就诊者中{common}，多见于{low:g}至{high:g}岁。"
 
 
 def _sentence(disease: Disease, finding: FindingNode, edge: Manifestation) -> str:
@@ -128,6 +134,8 @@ def _sentence(disease: Disease, finding: FindingNode, edge: Manifestation) -> st
     if edge.how_often == "absent":
         return f"{disease.name} is made less likely by {name}."
     adverb = ADVERBS[edge.how_often]
+    if finding.kind == "distinction":
+        return finding.name
     if finding.is_therapy:
         return f"{disease.name} is {adverb} treated with {name}."
     return f"{disease.name} {adverb} {VERBS[finding.kind]} {name}."
@@ -139,6 +147,8 @@ def _sentence_zh(disease: Disease, finding: FindingNode, edge: Manifestation) ->
     name = f"{finding.zh}（{detail}）" if detail else finding.zh
     if edge.how_often == "absent":
         return f"出现{name}时不支持{disease.zh}。"
+    if finding.kind == "distinction":
+        return finding.zh
     adverb = ADVERBS_ZH[edge.how_often]
     verb = "用以下方法治疗：" if finding.is_therapy else VERBS_ZH[finding.kind]
     return f"{disease.zh}{adverb}{verb}{name}。"

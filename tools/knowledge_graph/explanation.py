@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tools.contract import Finding
+from tools.contract import Finding, RankedDisease
 from tools.knowledge_graph.frequencies import HOW_OFTEN
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import FindingNode, Graph
@@ -102,7 +102,7 @@ class Explainer:
             for e in self._graph.diseases[disease].manifestations
             if e.finding not in told
             and HOW_OFTEN[e.how_often] >= USUAL
-            and not self._graph.finding[e.finding].is_therapy
+            and not self._graph.finding[e.finding].only_shown
         ]
         edges.sort(key=lambda pair: (pair[1].kind in ("sign", "test"), -pair[0]))
         return tuple(_word(finding, language) for _, finding in edges[:MISSING])
@@ -112,6 +112,26 @@ class Explainer:
         if not denied:
             return name
         return f"无{name}" if language == "zh" else f"no {name}"
+
+
+def line_of(graph: Graph, at: int, share: float, why: Explanation, language: str) -> RankedDisease:
+    """The line of a differential on the disease at a position of ``graph.diseases``."""
+    disease = graph.diseases[at]
+    return RankedDisease(
+        disease=disease.id,
+        name=disease.name,
+        name_zh=disease.zh,
+        icd10=disease.icd10,
+        l2=disease.l2,
+        l1=graph.l2[disease.l2].l1,
+        score=share,
+        severity=disease.severity,
+        findings_for=why.supporting,
+        findings_against=why.against,
+        missing=why.missing,
+        red_flags=disease.red_flags_zh if language == "zh" else disease.red_flags,
+        evidence_id=graph.entry_id(disease.id),
+    )
 
 
 def _word(finding: FindingNode, language: str) -> str:

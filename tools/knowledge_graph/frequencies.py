@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.schema import Disease, Graph
 
 Matrix = NDArray[np.float64]
 
@@ -18,6 +18,7 @@ HOW_COMMON = {"very_common": 1.0, "common": 0.5, "uncommon": 0.2, "rare": 0.07, 
 LEAK = 0.3  # ours: a finding that a disease does not list is this often as likely as in anybody
 FLOOR = 0.004  # ours: no finding is rarer than this in anybody
 NARROWER = 0.6  # ours: a disease that lists only the general finding seldom has just this narrower one
+WEIGHT = 1.0  # ours: records that what is known of anybody weighs against a disease's own counted records
 CHANCE = 0.02  # ours: how often a finding is met in a disease that does not list it, at least, whatever the disease
 
 
@@ -47,7 +48,7 @@ def frequencies(graph: Graph) -> Frequencies:
     given, absent = np.zeros(shape), np.zeros(shape, dtype=bool)
     for d, disease in enumerate(graph.diseases):
         for edge in disease.manifestations:
-            given[d, position[edge.finding]] = HOW_OFTEN[edge.how_often]
+            given[d, position[edge.finding]] = HOW_OFTEN[edge.how_often] if edge.rate is None else edge.rate
             absent[d, position[edge.finding]] = edge.how_often == "absent"
     upward = _upward(graph, position, np.where(absent, 0, given))
     prior = np.array([HOW_COMMON[d.how_common] for d in graph.diseases])
@@ -58,8 +59,16 @@ def frequencies(graph: Graph) -> Frequencies:
     listed = (present > 0) & ~absent
     unlisted = np.maximum(LEAK * background, CHANCE * np.sqrt(background))
     present = np.where(listed, present, unlisted)
+    records = np.array([_records(d) for d in graph.diseases])[:, None]
+    counted = (records * np.where(listed, upward, 0) + WEIGHT * background) / (records + WEIGHT)
+    present = np.where(records > 0, counted, present)
     present = np.where(absent, np.minimum(HOW_OFTEN["absent"], 0.3 * unlisted), present)
     return Frequencies(np.clip(present, 1e-4, 0.98), listed, absent, background, prior)
+
+
+def _records(disease: Disease) -> int:
+    """How many records the rates of a disease were counted in; 0 where they are estimates."""
+    return max((e.records or 0 for e in disease.manifestations), default=0)
 
 
 def _upward(graph: Graph, position: dict[str, int], given: Matrix) -> Matrix:

@@ -168,18 +168,20 @@ class Lexicon:
 
     def coverage(self, text: Iterable[str]) -> tuple[Scores, Scores]:
         """For each phrase: the weighted share of its words in the text, and of the text's words in it."""
+        held, said, _ = self.coverages(text)
+        return held, said
+
+    def coverages(self, text: Iterable[str]) -> tuple[Scores, Scores, Scores]:
+        """What `coverage` gives, and the share in each phrase of those of the text's words that some phrase holds."""
         shared = np.zeros(len(self._weight), dtype=np.float32)
-        total = 0.0
-        for t in set(text):
+        total = known = 0.0
+        for t in sorted(set(text)):
             total += self._idf.get(t, self._unknown)
             rows = self._postings.get(t)
             if rows is not None:
+                known += self._idf[t]
                 shared[rows] += self._idf[t]
-        return shared / self._weight, shared / max(total, 1e-6)
-
-    def known(self, text: Iterable[str]) -> list[str]:
-        """The words of a text that some phrase holds."""
-        return [t for t in text if t in self._idf]
+        return shared / self._weight, shared / max(total, 1e-6), shared / max(known, 1e-6)
 
     def contained(self, text: Sequence[str], candidates: Iterable[int]) -> list[int]:
         """Those candidate phrases whose words stand near each other in the text (at most `SLACK` words between)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from tools.contract import (
     Finding,
     Notice,
     Outcome,
-    RankedDisease,
     ToolArtifact,
     ToolContext,
 )
@@ -26,19 +25,24 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.knowledge_graph.compiled import load_graph
 from tools.knowledge_graph.entries import Entry, evidence_of, render
-from tools.knowledge_graph.explanation import Explainer, Explanation
+from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
 from tools.knowledge_graph.loader import STARTER
-from tools.knowledge_graph.matching import THRESHOLD, Match, Matcher
-from tools.knowledge_graph.observations import observe, reported, surest, told_in
-from tools.knowledge_graph.questions import Questioner, entropy
-from tools.knowledge_graph.ranking import HEARD, Observation, Ranker
+from tools.knowledge_graph.matching import Match, Matcher
+from tools.knowledge_graph.observations import Reading, observe, reported, surest, told_in, unanswered, without_answers
+from tools.knowledge_graph.paper import PaperMethod
+from tools.knowledge_graph.questions import Questioner, Standing
+from tools.knowledge_graph.questions_gain import entropy
+from tools.knowledge_graph.questions_place import PLACE, denied_places
+from tools.knowledge_graph.ranking import HEARD, Ranker
 from tools.knowledge_graph.schema import Disease
+from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
-from tools.text.clauses import Clause, clauses
+from tools.text.clauses import clauses
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 
+Mode = Literal["ours", "paper"]
 QUESTIONS = 5  # ours: follow-up questions offered
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
@@ -53,19 +57,27 @@ class KnowledgeGraph:
         encoder: makes the vectors of phrases and clauses.
         cache_folder: where the compiled form lies (see `tools.knowledge_graph.compiled`).
         folder: the YAML files.
-        paper_votes: make the set T of the votes by the encoder's similarity alone, as published; else by confidence.
+        mode: ``paper`` ranks by the published votes (`tools.knowledge_graph.paper`), ``ours`` by evidence.
+        records: a collection whose nearest records go with each look-up; None for none.
     """
 
     def __init__(
-        self, encoder: Encoder, cache_folder: Path, folder: Path = STARTER, *, paper_votes: bool = False
+        self,
+        encoder: Encoder,
+        cache_folder: Path,
+        folder: Path = STARTER,
+        *,
+        mode: Mode = "ours",
+        records: RecordCollection | None = None,
     ) -> None:
-        self._paper_votes = paper_votes
         compiled = load_graph(encoder, cache_folder, folder)
+        self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
+        self._records = records
         self.graph = compiled.graph
         self._matcher = Matcher(compiled, encoder)
         table = frequencies(self.graph)
         self._ranker = Ranker(self.graph, table)
-        self._questioner = Questioner(self.graph, table)
+        self.questioner = Questioner(self.graph, self._ranker)
         self._explainer = Explainer(self.graph, self._ranker)
         self._typical = typical_nodes(self.graph)
         self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
@@ -90,25 +102,41 @@ class KnowledgeGraph:
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
         """
         language = language or language_of(case)
-        person = read_person(case)
-        told = clauses(case, person.age)
-        matches = self._matcher.match(told)
-        seen = observe(self.graph, case, told, matches, known)
-        overruling = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
-        shown = reported(self.graph, told, matches, language, frozenset(k.id for k in overruling))
-        shown += overruling
-        votes = count_votes(self._typical, self._matched(told, matches, overruling))
+        if self._paper is not None:
+            return self._with_records(case, self._paper.look_up(case, language, limit, known))
+        return self._with_records(case, self._ranked(case, language, limit, known, explained))
+
+    def _with_records(self, case: str, found: Differential) -> Differential:
+        """The differential with the similar records (d_tau)."""
+        return found if self._records is None else found.model_copy(update={"similar": self._records.similar(case)})
+
+    def _ranked(
+        self, case: str, language: str, limit: int, known: Sequence[Finding], explained: int | None
+    ) -> Differential:
+        read = self.read(case, known)
+        seen, votes = read.standing.seen, read.votes
+        shown = reported(self.graph, read.told, read.matches, language, frozenset(k.id for k in read.settled))
+        shown += read.settled
+        questions = self.questioner.next_questions(read.standing, language, QUESTIONS)
         if not seen:
-            return Differential(findings=tuple(shown), categories=votes.categories, winners=votes.winners)
-        shares = self._ranker.scores(seen, person)
-        heard = frozenset(m.finding for m in matches if m.score >= HEARD)
+            return Differential(
+                graph=self.graph.about.name,
+                findings=tuple(shown),
+                categories=votes.categories,
+                winners=votes.winners,
+                questions=questions,
+            )
+        shares = self.shares(read.standing)
+        heard = frozenset(m.finding for m in read.matches if m.score >= HEARD)
         order = np.argsort(-shares, kind="stable")
         return Differential(
+            graph=self.graph.about.name,
             findings=tuple(shown),
             ranking=tuple(
-                self._line(
+                line_of(
+                    self.graph,
                     int(d),
-                    shares,
+                    float(shares[d]),
                     self._explainer.explain(int(d), seen, shown, heard, language)
                     if explained is None or at < explained
                     else UNEXPLAINED,
@@ -119,12 +147,27 @@ class KnowledgeGraph:
             categories=votes.categories,
             winners=votes.winners,
             contrasts=contrasts(self.graph, votes.winners, language),
-            questions=self._questioner.next_questions(
-                shares, self._ids(seen, True), self._ids(seen, False), language, QUESTIONS
-            ),
+            questions=questions,
             margin=float(shares[order[0]] - shares[order[1]]) if len(order) > 1 else 1.0,
-            entropy=entropy(shares),
+            entropy=float(entropy(shares)),
         )
+
+    def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
+        """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
+        person = read_person(case)
+        told = clauses(case, person.age)
+        matches = without_answers(case, told, self._matcher.match(told), known)
+        settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
+        seen = observe(self.graph, case, told, matches, known)
+        for k in known:
+            if k.id == PLACE:
+                seen += denied_places(self.graph, self.questioner.pains, seen, k.present)
+        standing = Standing(tuple(seen), person, frozenset(k.id for k in (*settled, *known) if k.start < 0))
+        return Reading(told, matches, settled, standing, count_votes(self._typical, self._matched(matches, settled)))
+
+    def shares(self, standing: Standing) -> NDArray[np.float64]:
+        """Array (diseases,): shares of belief in the graph's order, summing to 1."""
+        return self._ranker.scores(standing.seen, standing.person)
 
     def evidence_for(self, disease_id: str, language: str = "en") -> Evidence:
         """The graph's entry on a disease; raises InputError for an id that is not in the graph."""
@@ -156,36 +199,11 @@ class KnowledgeGraph:
         except KeyError:
             raise InputError(f"The graph has no disease {disease_id!r}.", "Use an id from a differential.") from None
 
-    def _matched(self, told: Sequence[Clause], matches: Sequence[Match], settled: Sequence[Finding]) -> list[str]:
-        """T of the method: matches strictly above t. What is denied is left out (ours; the source has no negation)."""
-        if not self._paper_votes:
-            best = {self.graph.findings[f].id: m.present for f, m in surest(matches, assured=False).items()}
-            best |= {k.id: k.present for k in settled}
-            return sorted(f for f, present in best.items() if present is not False)
-        nearest = self._matcher.match(told, by_similarity=True)
-        present = {m.finding for m in nearest if m.similarity > THRESHOLD and m.present is not False}
-        return sorted(self.graph.findings[f].id for f in present)
-
-    def _ids(self, seen: Sequence[Observation], present: bool) -> set[str]:
-        return {self.graph.findings[o.finding].id for o in seen if (o.present is not False) == present}
-
-    def _line(self, d: int, shares: NDArray[np.float64], why: Explanation, language: str) -> RankedDisease:
-        disease = self.graph.diseases[d]
-        return RankedDisease(
-            disease=disease.id,
-            name=disease.name,
-            name_zh=disease.zh,
-            icd10=disease.icd10,
-            l2=disease.l2,
-            l1=self.graph.l2[disease.l2].l1,
-            score=float(shares[d]),
-            severity=disease.severity,
-            findings_for=why.supporting,
-            findings_against=why.against,
-            missing=why.missing,
-            red_flags=disease.red_flags_zh if language == "zh" else disease.red_flags,
-            evidence_id=disease.evidence_id,
-        )
+    def _matched(self, matches: Sequence[Match], settled: Sequence[Finding]) -> list[str]:
+        """The findings that vote: surely told, and not denied. `tools.knowledge_graph.paper` has the published T."""
+        best = {self.graph.findings[f].id: m.present for f, m in surest(matches, assured=False).items()}
+        best |= {k.id: False if unanswered(k) else k.present for k in settled}
+        return sorted(f for f, present in best.items() if present is not False)
 
 
 class LookupDifferential:

@@ -13,12 +13,12 @@ from tools.encoders import Encoder
 from tools.knowledge_graph.assurance import Kinds
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.schema import FindingNode
+from tools.knowledge_graph.unit_reading import UnitReader
 from tools.knowledge_graph.units import Unit, units_of
-from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings
+from tools.knowledge_graph.wordings import Agreement
 from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
-from tools.text.language import language_of
 from tools.text.radiation import origin_and_destination, tells_of_spreading
 
 TOP_M = 5  # code: m, the matches kept a feature
@@ -59,10 +59,7 @@ class Matcher:
     """
 
     def __init__(self, compiled: CompiledGraph, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._vectors = compiled.vectors
-        self._english = EnglishWordings(compiled)
-        self._chinese = ChineseWordings(compiled.graph)
+        self._reader = UnitReader(compiled, encoder)
         findings = compiled.graph.findings
         self._sites = [frozenset({f.site} if f.site else ()) | sites(f.name) for f in findings]
         self._spreading = np.array([_about_spreading(f) for f in findings])
@@ -73,39 +70,36 @@ class Matcher:
         self._measured = np.array([f.kind in ("symptom", "sign") for f in findings])
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
-        self._never = np.array([f.is_therapy for f in findings])
+        self._never = np.array([f.only_shown for f in findings])
 
-    def match(self, clauses: Sequence[Clause], by_similarity: bool = False) -> list[Match]:
-        """For each clause its best findings, best first, at most `TOP_M`.
+    def match(self, clauses: Sequence[Clause]) -> list[Match]:
+        """For each clause its best findings by confidence, best first, at most `TOP_M`.
 
         Denied clauses give matches with ``present`` False, except for wordings that are negative themselves.
-
-        Args:
-            by_similarity: order and cut by the encoder's similarity alone, as the method does; else by confidence.
         """
-        units = units_of(clauses)
+        alone = [c.plain for c in clauses]
+        units = [u for u in units_of(clauses) if self._reader.worth_reading(u, [alone[m] for m in u.members])]
         if not units:
             return []
         scores, positive, sims, assured = self._by_clause(clauses, units)
-        key = sims if by_similarity else scores
         out: list[Match] = []
         for c, clause in enumerate(clauses):
-            for f in np.argsort(-key[c], kind="stable")[:TOP_M]:
-                if key[c, f] > 0:
+            for f in np.argsort(-scores[c], kind="stable")[:TOP_M]:
+                if scores[c, f] > 0:
                     stated = True if positive[c, f] else clause.present
                     out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
 
     def _by_clause(self, clauses: Sequence[Clause], units: Sequence[Unit]) -> tuple[Matrix, Flags, Matrix, Flags]:
         """Arrays (clauses, findings): confidence, whether a denial states the finding, similarity, and assurance."""
-        cosines = np.asarray(self._encoder.encode_queries([u.text for u in units]) @ self._vectors.T, dtype=np.float32)
+        read = self._reader.read(units)
         shape = (len(clauses), len(self._sites))
         scores, sims, positive = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, bool)
         assured = np.zeros(shape, bool)
         alone = sorted(range(len(units)), key=lambda u: len(units[u].members))
         for u in alone:
             unit, c = units[u], units[u].clause
-            found = self._agreement(unit, cosines[u], clauses)
+            found = self._agreement(unit, read[u], clauses)
             if unit.topical:
                 found = found._replace(score=found.score * _own_share(sims[c]))
             known, margin = scores[c], 0.0
@@ -119,11 +113,9 @@ class Matcher:
                 np.maximum(sims[c], found.similarity, out=sims[c])
         return scores, positive, sims, assured
 
-    def _agreement(self, unit: Unit, cosine: Matrix, clauses: Sequence[Clause]) -> Agreement:
-        """Agreement of one unit with every finding that its clause may be about."""
+    def _agreement(self, unit: Unit, found: Agreement, clauses: Sequence[Clause]) -> Agreement:
+        """What is left of one unit's agreement: with the findings that its clause may be about."""
         clause = clauses[unit.clause]
-        chinese = language_of(unit.text) == "zh"
-        found = self._chinese.agreement(unit) if chinese else self._english.agreement(unit, cosine)
         persons = self._of_others if clause.other else ~self._of_family
         allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
         if clause.reading:

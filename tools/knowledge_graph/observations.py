@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tools.contract import Finding
 from tools.knowledge_graph.matching import THRESHOLD, Match
+from tools.knowledge_graph.questions import Standing
 from tools.knowledge_graph.ranking import Observation
 from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.votes import Votes
 from tools.text.clauses import Clause
 
 COUNTED = 0.45  # ours: matches below this confidence are not counted in the ranking
@@ -15,10 +19,24 @@ NEAR_BEST = 0.7  # ours: a finding is reported when its score is at least this s
 STRONG = 0.7  # ours: a present finding this sure overrules the denial of a more general one
 
 
+class Reading(NamedTuple):
+    """A case as read: its clauses and their matches, what was settled elsewhere, where it stands, and its votes."""
+
+    told: Sequence[Clause]
+    matches: Sequence[Match]
+    settled: list[Finding]
+    standing: Standing
+    votes: Votes
+
+
 def observe(
     graph: Graph, case: str, clauses: Sequence[Clause], matches: Sequence[Match], known: Sequence[Finding]
 ) -> list[Observation]:
-    """What is counted: the case's own matches, overruled by what was settled elsewhere."""
+    """What is counted: the case's own matches, overruled by what was settled elsewhere.
+
+    Findings that were read from one clause are readings of it, and the best counts; each answer to a question counts,
+    alike as they may be worded (``yes``).
+    """
     position = {f.id: i for i, f in enumerate(graph.findings)}
     settled = [k for k in known if k.id in position and not told_in(case, k)]
     overruled = {position[k.id] for k in settled}
@@ -29,7 +47,9 @@ def observe(
     ]
     group: dict[str, int] = {}
     for i, k in enumerate(settled):
-        clause = len(clauses) + group.setdefault(k.clause or f"#{i}", len(group))
+        if unanswered(k):
+            continue
+        clause = len(clauses) + group.setdefault(k.clause if k.start >= 0 else f"#{i}", len(group))
         out.append(Observation(position[k.id], k.score, k.present, clause, k.side))
     return _without_contradictions(graph, out, position)
 
@@ -37,6 +57,27 @@ def observe(
 def told_in(case: str, finding: Finding) -> bool:
     """Whether a known finding was read from this very text: it is then read again, and not counted twice."""
     return finding.start >= 0 and bool(finding.clause) and case[finding.start : finding.end] == finding.clause
+
+
+def without_answers(
+    case: str, clauses: Sequence[Clause], matches: Sequence[Match], known: Sequence[Finding]
+) -> list[Match]:
+    """The matches outside the sentences by which the case states an answer: the answer's finding stands for them.
+
+    A question has more words than its finding ("a fever or a high temperature"), and its denial would deny, or state,
+    whatever they match.
+    """
+    said = {k.clause for k in known if k.start < 0 and k.clause.endswith((".", "。"))}
+    spans = [
+        m.span("said") for s in said for m in re.finditer(rf"(?:^|[.!?;。！？；])\s*(?P<said>{re.escape(s)})", case)
+    ]
+    inside = {n for n, c in enumerate(clauses) if any(a <= c.start and c.end <= b for a, b in spans)}
+    return [m for m in matches if m.clause not in inside]
+
+
+def unanswered(finding: Finding) -> bool:
+    """Whether it is a question of ours to which the answer was not known: no evidence, for or against."""
+    return finding.start < 0 and finding.present is None
 
 
 def reported(

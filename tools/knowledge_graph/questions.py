@@ -3,99 +3,163 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tools.contract import FollowUpQuestion
-from tools.knowledge_graph.frequencies import Frequencies
-from tools.knowledge_graph.schema import FindingNode, Graph
+from tools.knowledge_graph.questions_gain import Matrix, Outcomes, outcomes
+from tools.knowledge_graph.questions_place import FEWEST, PLACE, PlaceOutcomes, elsewhere, places
+from tools.knowledge_graph.questions_wording import Rise, askable, known_to_patients, of_sex, reason, wording
+from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.schema import Disease, Graph
 from tools.knowledge_graph.votes import sigma, typical_nodes
+from tools.text.demographics import Person
 
-Matrix = NDArray[np.float64]
-
-NEED_A_CLINICIAN = ("sign", "test")  # ours: asked about only when nothing else is left
-HONEST = 0.95  # ours: how often an answer is right; keeps one answer from deciding all
-LEADING = 5  # ours: diseases from which the two are named that a question tells apart
 SMALLEST_GAIN = 0.01  # bits; ours: a question worth less is not asked
+ALARMING = 0.1  # ours: belief that a yes must move to emergencies for the reason to say so
+ALARM = 0.5  # ours: a yes that would move all belief to emergencies makes a question worth half as much again
 
 
-def entropy(shares: Matrix) -> float:
-    """Entropy of a distribution in bits."""
-    positive = shares[shares > 0]
-    return float(-(positive * np.log2(positive)).sum()) if len(positive) else 0.0
+class Standing(NamedTuple):
+    """Where a case stands.
 
-
-def expected_gain(shares: Matrix, present: Matrix) -> Matrix:
-    """Array (findings,): expected fall of entropy in bits when a finding is asked about.
-
-    Args:
-        shares: (diseases,), belief, summing to 1.
-        present: (diseases, findings), probability of the finding in the disease.
+    Attributes:
+        seen: what the ranking counts. person: age and sex.
+        replied: ids of what was asked about, whatever was answered: it is not asked again.
     """
-    yes = HONEST * present + (1 - HONEST) * (1 - present)
-    p_yes = shares @ yes
-    after = np.zeros(present.shape[1])
-    for likelihood, p in ((yes, p_yes), (1 - yes, 1 - p_yes)):
-        belief = shares[:, None] * likelihood / np.maximum(p, 1e-12)
-        after += p * -(belief * np.log2(np.maximum(belief, 1e-12))).sum(axis=0)
-    gain: Matrix = np.maximum(entropy(shares) - after, 0.0)
-    return gain
+
+    seen: tuple[Observation, ...]
+    person: Person
+    replied: frozenset[str] = frozenset()
 
 
 class Questioner:
-    """Chooses questions over one graph."""
+    """Chooses questions over one graph.
 
-    def __init__(self, graph: Graph, table: Frequencies) -> None:
-        self._graph, self._table = graph, table
+    Attributes:
+        askable: positions of the findings that are asked about at all.
+        pains: those of them that asking where it hurts tells apart.
+    """
+
+    def __init__(self, graph: Graph, ranker: Ranker) -> None:
+        self._graph, self._ranker = graph, ranker
         self._sigma = sigma(graph)
+        self._position = {f.id: i for i, f in enumerate(graph.findings)}
         typical = typical_nodes(graph)
-        self._askable = [i for i, f in enumerate(graph.findings) if f.id in typical]
+        self.askable = [i for i, f in enumerate(graph.findings) if f.id in typical and askable(f)]
+        self._known = np.array([known_to_patients(f) for f in graph.findings])
+        self.pains = places(graph, self.askable)
+        self._elsewhere = elsewhere(graph, self.pains)
+        self._of_sex = [of_sex(f) for f in graph.findings]
+        self._emergency = np.array([d.severity == "emergency" for d in graph.diseases])
+        self._listed = ranker.table.listed
 
-    def next_questions(
-        self, shares: Matrix, stated: Collection[str], denied: Collection[str], language: str, limit: int
-    ) -> tuple[FollowUpQuestion, ...]:
-        """The best questions, most telling first.
-
-        Args:
-            shares: (diseases,), the present ranking.
-            stated, denied: ids of findings that the case states or denies; what they imply is not asked either.
-        """
-        known = self._settled(stated, denied)
-        gains = expected_gain(shares, self._table.present)
-        open_ = [i for i in self._askable if self._graph.findings[i].id not in known and gains[i] >= SMALLEST_GAIN]
-        plain = [i for i in open_ if self._graph.findings[i].kind not in NEED_A_CLINICIAN] or open_
-        best = sorted(plain, key=lambda i: (-gains[i], -self._sigma[self._graph.findings[i].id], i))
+    def next_questions(self, standing: Standing, language: str, limit: int) -> tuple[FollowUpQuestion, ...]:
+        """The best questions, best first: by expected gain, with a preference for what may reveal an emergency."""
+        asked = self.open_findings(standing)
+        if not asked:
+            return ()
+        found = outcomes(self._ranker, standing.seen, standing.person, asked)
+        worth = found.gain * self._known[asked] * (1 + ALARM * self._alarm(found))
+        names = [self._graph.findings[i].id for i in asked]
+        order = sorted(range(len(asked)), key=lambda n: (-worth[n], -self._sigma[names[n]], asked[n]))
         chosen: list[int] = []
-        for i in best:  # two questions of one family say much the same
-            if len(chosen) < limit and not any(self._related(i, j) for j in chosen):
-                chosen.append(i)
-        return tuple(self._question(i, float(gains[i]), shares, language) for i in chosen)
+        for n in order:  # two questions of one family say much the same
+            alone = not any(self._related(names[n], names[m]) for m in chosen)
+            if len(chosen) < limit and found.gain[n] >= SMALLEST_GAIN and alone:
+                chosen.append(n)
+        questions = [self._question(asked[n], n, found, language) for n in chosen]
+        where = self._place(standing, asked)
+        if where is not None and where.gain > max((worth[n] for n in chosen), default=0.0):
+            questions.insert(0, where.question(self._graph, language, self._located(standing)))
+        return tuple(questions[:limit])
 
-    def _settled(self, stated: Collection[str], denied: Collection[str]) -> set[str]:
-        known = set(stated) | set(denied)
-        for finding in stated:
-            known.update(self._graph.broader(finding))
-        for finding in denied:
-            known.update(self._graph.narrower[finding])
+    def by_sigma(self, standing: Standing, winners: Collection[str]) -> list[str]:
+        """Ids of the open findings of the winning subcategories, highest sigma first (paper; ties by id, ours)."""
+        typical = typical_nodes(self._graph)
+        inside = [self._graph.findings[i].id for i in self.open_findings(standing)]
+        inside = [f for f in inside if typical[f] & set(winners)]
+        return sorted(inside, key=lambda f: (-self._sigma[f], f))
+
+    def open_findings(self, standing: Standing) -> list[int]:
+        """Positions of the findings that may be asked about.
+
+        They are typical of a disease that this person can have, a patient can tell them, and the case does not settle
+        them: what a stated finding implies and what implies a denied one is settled, and so is what was asked.
+        """
+        settled = self._settled(standing)
+        fits = np.array([_can_have(d, standing.person) for d in self._graph.diseases])
+        met = self._listed[fits].any(axis=0)
+        others = {"male": "female", "female": "male"}.get(standing.person.sex or "")
+        return [
+            i
+            for i in self.askable
+            if met[i] and self._graph.findings[i].id not in settled and (others is None or self._of_sex[i] != others)
+        ]
+
+    def _place(self, standing: Standing, asked: Collection[int]) -> PlaceOutcomes | None:
+        """What asking where it hurts would bring; None when it was asked, or few places are left."""
+        at = [n for n, i in enumerate(self.pains) if i in asked]
+        if PLACE in standing.replied or len(at) < FEWEST:
+            return None
+        pains = [self.pains[n] for n in at]
+        return PlaceOutcomes(self._ranker, standing.seen, standing.person, pains, self._elsewhere[np.ix_(at, at)])
+
+    def _located(self, standing: Standing) -> bool:
+        """Whether the case tells of pain in some part of the body."""
+        ids = {self._graph.findings[i].id for i in self.pains}
+        told = (self._graph.findings[o.finding].id for o in standing.seen if o.present)
+        return any(ids.intersection((f, *self._graph.broader(f))) for f in told)
+
+    def _settled(self, standing: Standing) -> set[str]:
+        known = set(standing.replied)
+        for o in standing.seen:
+            finding = self._graph.findings[o.finding].id
+            known.add(finding)
+            known.update(self._graph.narrower[finding] if o.present is False else self._graph.broader(finding))
         return known
 
-    def _related(self, i: int, j: int) -> bool:
-        one, other = self._graph.findings[i].id, self._graph.findings[j].id
+    def _alarm(self, found: Outcomes) -> Matrix:
+        """Array (asked,): how much belief a yes would move to emergencies, 0..1."""
+        now, after = found.shares[self._emergency].sum(), found.yes[self._emergency].sum(axis=0)
+        moved: Matrix = np.maximum(after - now, 0)
+        return moved
+
+    def _related(self, one: str, other: str) -> bool:
         return other in self._graph.broader(one) or one in self._graph.broader(other)
 
-    def _question(self, i: int, gain: float, shares: Matrix, language: str) -> FollowUpQuestion:
-        finding = self._graph.findings[i]
-        leading = np.argsort(-shares, kind="stable")[:LEADING]
-        rates = self._table.present[leading, i]
-        pair = [leading[int(rates.argmax())], leading[int(rates.argmin())]]
-        names = [self._graph.diseases[d].zh if language == "zh" else self._graph.diseases[d].name for d in pair]
-        between = tuple(dict.fromkeys(names)) if pair[0] != pair[1] else ()
-        return FollowUpQuestion(finding=finding.id, text=wording(finding, language), gain=gain, between=between)
+    def _question(self, finding: int, at: int, found: Outcomes, language: str) -> FollowUpQuestion:
+        node = self._graph.findings[finding]
+        rises = [self._most_raised(after[:, at], found.shares, language) for after in (found.yes, found.no)]
+        names = dict.fromkeys(r.disease for r in rises)
+        return FollowUpQuestion(
+            finding=node.id,
+            text=wording(node, language),
+            gain=float(found.gain[at]),
+            between=tuple(names) if len(names) == len(rises) else (),
+            why=reason(rises[0], rises[1], self._alarming(at, found, language), language),
+        )
+
+    def _most_raised(
+        self, after: Matrix, before: Matrix, language: str, among: NDArray[np.bool_] | None = None
+    ) -> Rise:
+        rise = after - before if among is None else np.where(among, after - before, -1.0)
+        d = int(rise.argmax())
+        disease = self._graph.diseases[d]
+        return Rise(disease.zh if language == "zh" else disease.name, float(before[d]), float(after[d]))
+
+    def _alarming(self, at: int, found: Outcomes, language: str) -> Rise | None:
+        """The emergency that a yes raises most, when it raises emergencies by `ALARMING` or more."""
+        moved = found.yes[self._emergency, at].sum() - found.shares[self._emergency].sum()
+        return (
+            self._most_raised(found.yes[:, at], found.shares, language, self._emergency) if moved >= ALARMING else None
+        )
 
 
-def wording(finding: FindingNode, language: str) -> str:
-    """How a finding is asked about."""
-    if language == "zh":
-        return finding.ask_zh or f"您是否有{finding.zh}？"
-    return finding.ask or f"Is there {finding.name}?"
+def _can_have(disease: Disease, person: Person) -> bool:
+    """Whether a person's sex and age allow a disease."""
+    if person.sex is not None and disease.sex not in ("any", person.sex):
+        return False
+    return person.age is None or disease.ages.min <= person.age <= disease.ages.max

@@ -47,37 +47,48 @@ class Observation:
 
 
 class Ranker:
-    """Ranks the diseases of one graph."""
+    """Ranks the diseases of one graph.
+
+    Attributes, of what the sum is made (log-scores):
+        present, denied: (diseases, findings), what a plainly stated and a denied finding add.
+        missed: (diseases, findings), what silence about a usual finding costs.
+        missed_by_family: (diseases, findings), the same summed over each family, in its first column.
+        family: (findings,), position of each finding's most general one: a family is counted together.
+    """
 
     def __init__(self, graph: Graph, table: Frequencies) -> None:
         self._graph = graph
         self.table = table
         ratio = np.log(table.present / table.background)
-        self._present = np.clip(ratio, LEAST, MOST)
-        self._present[table.absent] = LEAST
+        self.present = np.clip(ratio, LEAST, MOST)
+        self.present[table.absent] = LEAST
         denied = np.log((1 - table.present) / (1 - table.background))
-        self._denied = np.clip(denied, ABSENT_LEAST, ABSENT_MOST)
-        self._usual = np.where(table.listed, table.present, 0)
-        self._usual[:, [f.kind not in ("symptom",) for f in graph.findings]] = 0
-        self._family = _families(graph)
+        self.denied = np.clip(denied, ABSENT_LEAST, ABSENT_MOST)
+        usual = np.where(table.listed, table.present, 0)
+        usual[:, [f.kind not in ("symptom",) for f in graph.findings]] = 0
+        self.missed = -UNMENTIONED * np.log(1 - TOLD_IF_THERE * usual)
+        self.family = _families(graph)
+        self.missed_by_family = np.zeros_like(self.missed)
+        np.add.at(self.missed_by_family.T, self.family, self.missed.T)
         self._sides = _sides(graph)
 
     def scores(self, observations: Sequence[Observation], person: Person) -> Matrix:
         """Array (diseases,): shares of belief, summing to 1."""
+        return shares_of(self.log_scores(observations, person))
+
+    def log_scores(self, observations: Sequence[Observation], person: Person) -> Matrix:
+        """Array (diseases,): the sums that the shares are made of."""
         total = PRIOR * np.log(self.table.prior) + self._person(person)
         total = total + self._stated([o for o in observations if o.present is not False])
         total = total + self._denials([o for o in observations if o.present is False])
-        total = total - self._silence(observations)
-        tempered = TEMPER * (total - total.max())
-        shares: Matrix = np.exp(tempered) / np.exp(tempered).sum()
-        return shares
+        return total - self._silence(observations)
 
     def contributions(self, observation: Observation) -> Matrix:
         """Array (diseases,): what one observation adds to the log-score of each disease."""
         if observation.present is False:
-            return observation.score * self._denied[:, observation.finding]
+            return observation.score * self.denied[:, observation.finding]
         weight = observation.score * (UNCERTAIN if observation.present is None else 1.0)
-        value = self._present[:, observation.finding]
+        value = self.present[:, observation.finding]
         weighed: Matrix = weight**SHARPNESS * value
         sided: Matrix = weighed * self._side_weight(observation, weighed)
         return sided
@@ -90,8 +101,12 @@ class Ranker:
                     weight[d] = SIDE_MISMATCH
         return weight
 
-    def _stated(self, observations: Sequence[Observation]) -> Matrix:
-        """Each clause counts by its best finding for a disease, each family of findings by its best clause."""
+    def stated_by_family(self, observations: Sequence[Observation]) -> tuple[Matrix, Matrix]:
+        """Two arrays (diseases, findings), a family in the column of its most general finding.
+
+        Each clause counts by its best finding for a disease. The first array has the best value of a family, -inf
+        where nothing of it is told; the second the sum of its other positive values.
+        """
         best: dict[int, Matrix] = {}
         which: dict[int, NDArray[np.int64]] = {}
         for o in observations:
@@ -102,34 +117,44 @@ class Ranker:
                 better = value > best[key]
                 best[key] = np.where(better, value, best[key])
                 which[key] = np.where(better, o.finding, which[key])
-        return self._each_once(best, which)
+        first, others = np.full(self.present.shape, -np.inf), np.zeros(self.present.shape)
+        rows = np.arange(len(first))
+        for key, value in best.items():
+            family = self.family[which[key]]
+            known = first[rows, family]
+            others[rows, family] += np.maximum(np.minimum(known, value), 0)
+            first[rows, family] = np.maximum(known, value)
+        return first, others
 
-    def _each_once(self, best: dict[int, Matrix], which: dict[int, NDArray[np.int64]]) -> Matrix:
-        total = np.zeros(len(self._graph.diseases))
-        for d in range(len(total)):
-            counted: dict[int, list[float]] = {}
-            for key, values in best.items():
-                counted.setdefault(int(self._family[which[key][d]]), []).append(float(values[d]))
-            total[d] = sum(_together(values) for values in counted.values())
+    def _stated(self, observations: Sequence[Observation]) -> Matrix:
+        """What is stated: of each family its best, and a part of the others."""
+        best, others = self.stated_by_family(observations)
+        total: Matrix = np.where(np.isneginf(best), 0, best).sum(axis=1) + SECOND * others.sum(axis=1)
         return total
 
     def _denials(self, observations: Sequence[Observation]) -> Matrix:
         best: dict[int, Matrix] = {}
         for o in observations:
             value = self.contributions(o)
-            key = int(self._family[o.finding])
+            key = int(self.family[o.finding])
             best[key] = np.minimum(best[key], value) if key in best else value
         return np.sum(list(best.values()), axis=0) if best else np.zeros(len(self._graph.diseases))
 
     def _silence(self, observations: Sequence[Observation]) -> Matrix:
-        told = {int(self._family[o.finding]) for o in observations if o.score >= HEARD}
-        silent = np.array([f not in told for f in self._family])
-        missing = np.log(1 - TOLD_IF_THERE * self._usual[:, silent]).sum(axis=1)
-        penalty: Matrix = np.minimum(-UNMENTIONED * missing, UNMENTIONED_MOST)
+        told = {int(self.family[o.finding]) for o in observations if o.score >= HEARD}
+        silent = np.array([f not in told for f in self.family])
+        penalty: Matrix = np.minimum(self.missed[:, silent].sum(axis=1), UNMENTIONED_MOST)
         return penalty
 
     def _person(self, person: Person) -> Matrix:
         return np.array([_fit(d, person) for d in self._graph.diseases])
+
+
+def shares_of(log_scores: Matrix) -> Matrix:
+    """Shares of belief over the first axis of an array of log-scores, summing to 1."""
+    tempered = np.exp(TEMPER * (log_scores - log_scores.max(axis=0)))
+    shares: Matrix = tempered / tempered.sum(axis=0)
+    return shares
 
 
 def _fit(disease: Disease, person: Person) -> float:
@@ -145,13 +170,6 @@ def _fit(disease: Disease, person: Person) -> float:
     gap = (low - person.age) / max(low - disease.ages.min, 1) if person.age < low else 0.0
     gap = (person.age - high) / max(disease.ages.max - high, 1) if person.age > high else gap
     return weight + OUTSIDE_TYPICAL * float(min(gap, 1.0) ** 0.5)
-
-
-def _together(values: list[float]) -> float:
-    """What several tellings of one family of findings are worth: the best, and a part of the others."""
-    ordered = sorted(values, reverse=True)
-    positive = [v for v in ordered[1:] if v > 0]
-    return ordered[0] + SECOND * sum(positive)
 
 
 def _families(graph: Graph) -> NDArray[np.int64]:

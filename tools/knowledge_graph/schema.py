@@ -14,7 +14,8 @@ Words = Annotated[str, Field(min_length=1)]
 Relation = Literal[
     "symptomatology", "lifestyle", "anamnesis", "therapy", "exposure", "immunology", "psychopathology"
 ]  # paper: the relations of the fourth level
-Kind = Literal["symptom", "sign", "test", "history", "exposure", "habit", "treatment"]
+# ours: a distinction is a sentence that tells a disease from its neighbours: shown in K, never matched
+Kind = Literal["symptom", "sign", "test", "history", "exposure", "habit", "treatment", "distinction"]
 Site = Literal[
     "head", "face", "eye", "ear", "nose", "mouth", "throat", "neck", "chest", "breast", "back", "abdomen",
     "upper-abdomen",
@@ -22,8 +23,26 @@ Site = Literal[
 ]  # fmt: skip
 HowOften = Literal["always", "usual", "common", "occasional", "rare", "absent"]
 HowCommon = Literal["very_common", "common", "uncommon", "rare", "very_rare"]
-DiseaseSeverity = Literal["emergency", "urgent", "routine", "self_limiting"]
+DiseaseSeverity = Literal["emergency", "urgent", "routine", "self_limiting", "unknown"]
+Polarity = Literal["present", "absent"]
+MIN_SAY, MAX_SAY, MAX_SAY_ZH = 3, 8, 4  # docs/knowledge-format.md: wordings of a finding in a written graph
 MIN_MANIFESTATIONS, MIN_A, MIN_D = 8, 2, 5  # docs/knowledge-format.md
+
+
+class About(Frozen):
+    """What a graph is.
+
+    Attributes:
+        name: stands in the ids of its entries, ``graph:starter/gerd``.
+        origin: ``written`` by hand, ``built`` from records, ``imported`` from a file; only a written one must be full.
+        source: what it was made from. licence: of the source. note: repairs and limits.
+    """
+
+    name: Id = "starter"
+    origin: Literal["written", "built", "imported"] = "written"
+    source: str = ""
+    licence: str = ""
+    note: str = ""
 
 
 class Category(Frozen):
@@ -51,8 +70,8 @@ class FindingNode(Frozen):
     site: Site | None = None
     broader: Id | None = None
     sided: bool = False
-    say: tuple[Words, ...] = Field(min_length=3, max_length=8)
-    say_zh: tuple[Words, ...] = Field(min_length=1, max_length=4)
+    say: tuple[Words, ...] = ()
+    say_zh: tuple[Words, ...] = ()
     ask: Words | None = None
     ask_zh: Words | None = None
 
@@ -60,6 +79,11 @@ class FindingNode(Frozen):
     def is_therapy(self) -> bool:
         """A treatment: shown in K, never matched, voted on or asked about (ours)."""
         return self.relation == "therapy" or self.kind == "treatment"
+
+    @property
+    def only_shown(self) -> bool:
+        """A treatment or a distinction: in K and in entries, never matched, voted on, missed or asked about."""
+        return self.is_therapy or self.kind == "distinction"
 
 
 class Ages(Frozen):
@@ -78,7 +102,15 @@ class Ages(Frozen):
 
 
 class Manifestation(Frozen):
-    """An edge from a disease to a finding. ``roles``: ``d`` typical presentation (L4d), ``a`` tells it apart (L4a)."""
+    """An edge from a disease to a finding.
+
+    Attributes:
+        roles: ``d`` typical presentation (L4d), ``a`` tells it apart (L4a).
+        rate: share of patients with the disease who have the finding, counted in ``records`` records; None: estimated.
+        value: of a finding with a number, as ``4-7``.
+        source: where the edge comes from (``records``, ``starter``, ``library:gerd@0-80``, ``generated:<model>``);
+            "" for the graph's own source.
+    """
 
     finding: Id
     how_often: HowOften
@@ -87,6 +119,15 @@ class Manifestation(Frozen):
     site: Site | None = None
     onset: Literal["sudden", "hours", "days", "weeks", "months"] | None = None
     note: Words | None = None
+    rate: float | None = Field(default=None, ge=0, le=1)
+    records: int | None = Field(default=None, ge=1)
+    value: Words | None = None
+    source: str = ""
+
+    @property
+    def polarity(self) -> Polarity:
+        """``absent`` for a finding whose presence speaks against the disease."""
+        return "absent" if self.how_often == "absent" else "present"
 
     @model_validator(mode="after")
     def _roles_once(self) -> Self:
@@ -103,7 +144,7 @@ class Disease(Frozen):
     zh: Words
     aliases: tuple[Words, ...] = ()
     aliases_zh: tuple[Words, ...] = ()
-    icd10: Annotated[str, Field(pattern=r"^[A-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?$")]
+    icd10: Annotated[str, Field(pattern=r"^(?:[A-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)?$")] = ""
     l2: Id
     how_common: HowCommon
     severity: DiseaseSeverity
@@ -112,11 +153,6 @@ class Disease(Frozen):
     red_flags: tuple[Words, ...] = ()
     red_flags_zh: tuple[Words, ...] = ()
     manifestations: tuple[Manifestation, ...]
-
-    @property
-    def evidence_id(self) -> str:
-        """The id under which an answer cites the graph's entry on this disease."""
-        return f"graph:starter/{self.id}"
 
 
 class Graph(BaseModel):
@@ -128,6 +164,11 @@ class Graph(BaseModel):
     subcategories: tuple[Subcategory, ...]
     findings: tuple[FindingNode, ...]
     diseases: tuple[Disease, ...]
+    about: About = About()
+
+    def entry_id(self, disease: str) -> str:
+        """The id under which an answer cites the entry on a disease."""
+        return f"graph:{self.about.name}/{disease}"
 
     @cached_property
     def finding(self) -> dict[str, FindingNode]:

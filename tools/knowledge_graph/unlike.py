@@ -41,14 +41,16 @@ class Unlike:
         ends = np.array(poles(said), dtype=np.int8)[:, None]
         return np.asarray((ends != 0) & (self._poles == -ends))
 
-    def different(self, said: Sequence[str], unit: Unit) -> Flags:
+    def different(self, said: Sequence[str], unit: Unit, opposite: Flags) -> Flags:
         """Array (wordings,): the wording is not what the text says, whatever else they share.
+
+        ``opposite`` is what `opposite` gives for the same words.
 
         It names the other end of a scale; other qualities than the text (sharp, crushing); what almost happened, or a
         normal result, and the text does not. Of a text that states something: it names a complaint that the text does
         not (pain on coughing, for a cough), or says that a test is raised where the text says only that it was done.
         """
-        out = self.opposite(said).any(axis=0)
+        out = opposite.any(axis=0)
         for row, held in zip(qualities(said), self._qualities, strict=True):
             named = _bits(row)
             if named:

@@ -87,7 +87,7 @@ def most_discriminating(graph: Graph, winners: Iterable[str], told: Iterable[str
 
 
 def _votes(finding: FindingNode, edge: Manifestation) -> bool:
-    return "d" in edge.roles and edge.how_often != "absent" and not finding.is_therapy
+    return "d" in edge.roles and edge.how_often != "absent" and not finding.only_shown
 
 
 def _words(finding: FindingNode, edge: Manifestation, language: str) -> str:

@@ -21,6 +21,7 @@ SIMILARITY_LOW, SIMILARITY_HIGH = 0.45, 0.85
 BESIDE = 0.05  # ours: cosine behind the best finding of a text that costs nothing
 RIVAL = 0.1  # ours: cosine beyond that at which confidence falls to 1/e: a text tells of what it is nearest to
 OPPOSITE = 0.3  # ours: a wording at the other end of a scale (fast, slow), against one at the same
+JOINED, BOTH = 0.5, 0.15  # ours: share of a wording's words in clauses together, and how much more than in one alone
 CONTAINED = 0.97  # ours: confidence when every word of a wording stands in the text, near each other
 SCATTERED = 0.75  # ours: the most that words which stand apart are worth
 AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of the stronger
@@ -61,7 +62,7 @@ class EnglishWordings:
     def agreement(self, unit: Unit, cosine: Matrix) -> Agreement:
         """Agreement of a text with every finding; ``cosine`` is its similarity to every wording."""
         said_words = words(unit.text)
-        held, said = self._lexicon.coverage(said_words)
+        held, said, said_known = self._lexicon.coverages(said_words)
         behind = np.clip(cosine.max() - cosine - BESIDE, 0, None)
         semantic = np.clip((cosine - SIMILARITY_LOW) / (SIMILARITY_HIGH - SIMILARITY_LOW), 0, 1)
         semantic *= np.exp(-behind / RIVAL)
@@ -72,13 +73,20 @@ class EnglishWordings:
         lexical[stands] = CONTAINED
         weaker, stronger = np.minimum(semantic, lexical), np.maximum(semantic, lexical)
         together = np.maximum(stronger, 0.5 * stronger + AGREE * weaker)
-        for other in self._unlike.opposite(said_words):
+        opposite = self._unlike.opposite(said_words)
+        for other in opposite:
             together[other] *= OPPOSITE
         allowed = self._allowed(unit, lexical)
-        _, said_known = self._lexicon.coverage(self._lexicon.known(said_words))
-        different = self._unlike.different(said_words, unit)
+        different = self._unlike.different(said_words, unit, opposite)
         told = Wordings(held, said_known, cosine, lexical >= CONTAINED, self._vague, different)
         return self._by_finding(np.clip(together * allowed, 0, 1), cosine, lexical, entailed(told, unit) & allowed)
+
+    def joins(self, texts: Sequence[str]) -> bool:
+        """Whether some wording has enough of its words in the texts together, and more of them than in any one."""
+        said = [words(t) for t in texts]
+        alone = np.max([self._lexicon.coverage(w)[0] for w in said], axis=0)
+        together, _ = self._lexicon.coverage([w for words_ in said for w in words_])
+        return bool(((together >= JOINED) & (together > alone + BOTH)).any())
 
     def _allowed(self, unit: Unit, lexical: Matrix) -> NDArray[np.bool_]:
         """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding."""
@@ -92,9 +100,12 @@ class EnglishWordings:
         score = np.maximum.reduceat(together, self._starts).astype(np.float32)
         similarity = np.maximum.reduceat(cosine, self._starts)
         contained = np.maximum.reduceat(lexical, self._starts) >= CONTAINED
-        for narrow, above in self._broader:
-            if not contained[narrow] and score[above] >= GENERAL and similarity[narrow] < similarity[above] + NEARER:
-                score[narrow] *= GENERAL
+        narrow, above = self._broader
+        # a score only falls, so a pair that is no candidate now is none later
+        candidates = ~contained[narrow] & (score[above] >= GENERAL) & (similarity[narrow] < similarity[above] + NEARER)
+        for i in np.flatnonzero(candidates):
+            if score[above[i]] >= GENERAL:
+                score[narrow[i]] *= GENERAL
         return Agreement(score, similarity, np.logical_or.reduceat(assured, self._starts))
 
 
@@ -145,7 +156,9 @@ def _must_stand(phrase: str, tokens: Sequence[str]) -> str:
     return lower if "-" in lower and len(tokens) == 2 else ""
 
 
-def _broader_of(graph: Graph) -> list[tuple[int, int]]:
-    """Pairs (narrower, broader) of positions of findings, near and far."""
+def _broader_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions of narrower findings, and of their broader ones, near and far: one pair a place."""
     position = {f.id: i for i, f in enumerate(graph.findings)}
-    return [(position[f.id], position[above]) for f in graph.findings for above in graph.broader(f.id)]
+    pairs = [(position[f.id], position[above]) for f in graph.findings for above in graph.broader(f.id)]
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

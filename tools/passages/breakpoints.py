@@ -37,14 +37,13 @@ def exact(curve: Curve, sizes: Sizes, count: int, smallest: int, largest: int) -
         curve: (n - 1,) continuity of each gap.
         sizes: (n,) tokens of each unit, none above ``largest``.
         count: N; more partitions are taken only when N cannot be had within the sizes.
-        smallest, largest: tokens of a partition. ``smallest`` is given up when no solution keeps it.
+        smallest, largest: tokens of a partition. ``smallest`` is halved, then given up, when no solution keeps it.
     """
-    breaks = _solve(curve, sizes, count, smallest, largest)
-    if breaks is None:
-        breaks = _solve(curve, sizes, count, 0, largest)
-    if breaks is None:
-        raise ValueError("a unit is larger than the largest partition")
-    return breaks
+    for least in (smallest, smallest // 2, 0):
+        breaks = _solve(curve, sizes, count, least, largest)
+        if breaks is not None:
+            return breaks
+    raise ValueError("a unit is larger than the largest partition")
 
 
 def _solve(curve: Curve, sizes: Sizes, count: int, smallest: int, largest: int) -> list[int] | None:

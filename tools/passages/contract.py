@@ -6,6 +6,10 @@ from typing import Protocol
 
 from tools.evidence import Evidence, Frozen, Status
 
+# ours: tokens of all passages of a call, in the encoder's own. Six passages of 128 with an overlap take some 900; the
+# rest is room for neighbours and for longer passages.
+ROOM = 2048
+
 
 class StoredDocument(Frozen):
     """A document as it is stored; every span of an evidence id counts characters of ``text``."""

@@ -7,8 +7,9 @@ import re
 LEANS_BACK = re.compile(
     r"""(?:this|these|those|they|it|its|their|such|both|he|she|however|therefore|thus|hence|moreover|furthermore
     |instead|otherwise|nevertheless|similarly|conversely|also|but|in\ contrast|by\ contrast|as\ a\ result
-    |in\ addition|for\ this\ reason|on\ the\ other\ hand|the\ (?:former|latter|same))\b
-    |这|该|此|其|它|他们|她们|然而|但|因此|所以|此外|同时|另外|相反|否则|上述""",
+    |in\ addition|on\ the\ other\ hand|the\ (?:former|latter|same|above)|as\ such|if\ (?:so|not)|thereafter
+    |(?:in|for|of|among|with|after|from|under|by|during|without)\ (?:this|these|those|such|them|both))\b
+    |这|该|此|其|它|他们|她们|然而|但|因此|所以|此外|同时|另外|相反|否则|上述|对此|对这|在这|对于[这此]""",
     re.IGNORECASE | re.VERBOSE,
 )
 LIST_ITEM = re.compile(r"(?:[-*•·]|\(?\d{1,2}[.)、]|\(?[a-z][.)])\s*\S")

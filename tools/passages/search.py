@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
@@ -14,7 +15,7 @@ from tools.passages.contract import Passage, StoredDocument
 from tools.passages.lexical import Scores, bm25, coverage, inverse_frequency
 from tools.passages.pool import Cut
 from tools.passages.seos import SPECIAL
-from tools.passages.units import Section, Unit, sentence_units
+from tools.passages.units import Section, packed, sentence_units
 from tools.text.abbreviations import expand
 from tools.text.tokens import tokens
 
@@ -63,15 +64,14 @@ def rank(query: str, documents: Sequence[StoredDocument], cuts: Sequence[Cut], e
     if not rows:
         return []
     bags = [bag for cut in cuts for bag in cut.bags]
-    wanted = unique(tokens(query) + tokens(expand(query)))
-    weights = inverse_frequency(bags)
+    wanted, weights = query_words(query), inverse_frequency(bags)
     shared = coverage(wanted, bags, weights)
     similarity = similarities(query, np.concatenate([cut.vectors for cut in cuts]), encoder)
     scores: dict[str, Scores] = {"dense": similarity, "bm25": bm25(wanted, bags, weights)}
     order = {name: np.argsort(-values, kind="stable") for name, values in scores.items()}
     order["bm25"] = order["bm25"][shared[order["bm25"]] > 0]
     at = {row.id: i for i, row in enumerate(rows)}
-    relevant = (similarity >= MIN_SIMILARITY) | (shared >= MIN_COVERAGE)
+    relevant = is_relevant(similarity, shared)
     fused = reciprocal_rank_fusion({name: [rows[i].id for i in places] for name, places in order.items()})
     return [
         Ranked(
@@ -84,15 +84,31 @@ def rank(query: str, documents: Sequence[StoredDocument], cuts: Sequence[Cut], e
     ]
 
 
-def similarities(query: str, vectors: Vectors, encoder: Encoder) -> Scores:
-    """Cosine of a query to each row of ``vectors`` (n, dimension), shape (n,).
+def query_words(query: str) -> list[str]:
+    """The tokens of a query, as it is and with its abbreviations written out, each once."""
+    return unique(tokens(query) + tokens(expand(query)))
 
-    The query is taken as it is and with its abbreviations written out. One beyond what the encoder reads is cut
+
+def is_relevant(similarity: Scores, shared: Scores) -> NDArray[np.bool_]:
+    """Which passages are near enough in meaning, or hold enough of the query's weight in words, shape (n,)."""
+    near: NDArray[np.bool_] = (similarity >= MIN_SIMILARITY) | (shared >= MIN_COVERAGE)
+    return near
+
+
+def similarities(query: str, vectors: Vectors, encoder: Encoder) -> Scores:
+    """Cosine of a query to each row of ``vectors`` (n, dimension), shape (n,), by its best piece."""
+    return best_similarities([query], vectors, encoder)
+
+
+def best_similarities(queries: Sequence[str], vectors: Vectors, encoder: Encoder) -> Scores:
+    """Cosine of the nearest of several queries to each row of ``vectors`` (n, dimension), shape (n,).
+
+    A query is taken as it is and with its abbreviations written out. One beyond what the encoder reads is cut
     into pieces of whole sentences. The best piece counts (ours), so that the end of a long case is read too.
     """
     room = int(getattr(encoder, "query_limit", encoder.limit)) - SPECIAL  # MedCPT reads shorter queries
     pieces: list[str] = []
-    for form in unique([query, expand(query)]):
+    for form in unique([form for query in queries for form in (query, expand(query))]):
         pieces += [form] if encoder.count_tokens([form])[0] <= room else _pieces(form, min(QUERY_PIECE, room), encoder)
     best: Scores = (vectors @ encoder.encode_queries(unique(pieces)).T).max(axis=1).astype(np.float64)
     return best
@@ -100,10 +116,5 @@ def similarities(query: str, vectors: Vectors, encoder: Encoder) -> Scores:
 
 def _pieces(text: str, room: int, encoder: Encoder) -> list[str]:
     """Runs of sentences with at most ``room`` tokens each."""
-    runs: list[Unit] = []
-    for unit in sentence_units(text, [Section(None, 0, len(text))], [room], encoder)[0]:
-        if runs and runs[-1].tokens + unit.tokens <= room:
-            runs[-1] = Unit(runs[-1].start, unit.end, runs[-1].tokens + unit.tokens)
-        else:
-            runs.append(unit)
-    return [text[run.start : run.end] for run in runs]
+    units = sentence_units(text, [Section(None, 0, len(text))], [room], encoder)[0]
+    return [text[run.start : run.end] for run in packed(units, room)]

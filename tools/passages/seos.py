@@ -14,27 +14,84 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tools.encoders import Encoder, Vectors
+from prompts.errors import InputError
+from tools.encoders import Encoder
 from tools.passages.breakpoints import Curve, exact, top_minima
+from tools.passages.continuity import continuity_curves, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument, context_of
+from tools.passages.fitting import fitted
+from tools.passages.overlaps import overlap, reach_back, within
 from tools.passages.units import Section, Unit, sections, sentence_units
 
 BUDGET = 128  # ours: tokens a passage; half of what the embedded encoder reads, so that an overlap fits
-WINDOW = 2  # ours: sentences on each side of a gap
 MAX_OVERLAP = 2  # ours: sentences shared across the most continuous gap
-SMALLEST = 0.25  # ours: share of the budget below which `seos` makes no passage if it can help it
+SMALLEST = 0.15  # ours: share of the average passage below which `seos` makes none if it can help it
+PARAGRAPH = 1.0  # ours: standard deviations of the curve by which a break at a new paragraph costs less
+LEANING = 2.0  # ours: standard deviations by which a break before a sentence that leans back costs more
 SPECIAL = 2  # code: a BERT encoder adds one token before and one after the text
 CONTEXT_SHARE = 0.25  # ours: a title and section longer than this share of the encoder's limit are left out
+UNBOUNDED = 2**31  # tokens: more than any text has
 
 
 @dataclass(frozen=True)
 class SeosSettings:
-    """How to segment: ``seos_paper`` is the published rule, ``seos`` the exact one within the encoder's limit."""
+    """How to segment.
+
+    Attributes:
+        method: ``seos_paper`` is the published rule (the top minima of the curve), ``seos`` the exact one.
+        budget: tokens of an average passage, in the encoder's own.
+        window: sentences on each side of a gap; None takes one and a half average passages.
+        max_overlap: sentences shared across the most continuous gap.
+        smallest: share of the average passage below which ``seos`` makes none if it can help it.
+        paragraph, leaning: of ``seos``, in standard deviations of the curve; see `continuity.prices`.
+        reach: of ``seos``: an overlap reaches back, within ``max_overlap``, to the sentence that a passage leans on.
+        partitions: cut the whole text as one section into so many, whatever the budget and the encoder's limit: to
+            compare breakpoints. None lets the budget decide in each section.
+
+    Raises InputError for values out of range.
+    """
 
     method: Literal["seos", "seos_paper"] = "seos"
     budget: int = BUDGET
-    window: int = WINDOW
+    window: int | None = None
     max_overlap: int = MAX_OVERLAP
+    smallest: float = SMALLEST
+    paragraph: float = PARAGRAPH
+    leaning: float = LEANING
+    reach: bool = True
+    partitions: int | None = None
+
+    def __post_init__(self) -> None:
+        whole = (self.budget, self.window or 1, self.partitions or 1)
+        if min(whole) < 1 or self.window == 0 or self.partitions == 0 or self.max_overlap < 0:
+            raise InputError("A budget, a window and a number of partitions are at least 1.", "Give larger numbers.")
+        if not 0 <= self.smallest <= 1:
+            raise InputError("The smallest passage is a share of the average one.", "Give a number from 0 to 1.")
+
+
+class Break(NamedTuple):
+    """A breakpoint within a section.
+
+    Attributes:
+        at: character of the first sentence after it.
+        continuity: cosine across it.
+        shared: sentences that the passage after it shares with the one before.
+    """
+
+    at: int
+    continuity: float
+    shared: int
+
+
+class SectionCut(NamedTuple):
+    """How a section was cut: its curve, with the character after each gap, its breakpoints and its passages."""
+
+    section: Section
+    tokens: int
+    curve: Curve
+    gaps: tuple[int, ...]
+    breaks: tuple[Break, ...]
+    passages: tuple[Passage, ...]
 
 
 class _Part(NamedTuple):
@@ -46,94 +103,83 @@ class _Part(NamedTuple):
     limit: int
     partitions: int
 
+    @property
+    def tokens(self) -> int:
+        return sum(u.tokens for u in self.units)
+
 
 def segment(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> tuple[Passage, ...]:
     """Cut a document into passages, in order.
 
     A heading starts a new passage and is its section, not its text. N = ceil(tokens / budget) in each section
-    (ours), in the encoder's own tokens. With ``seos`` no passage, context included, exceeds what the encoder reads.
+    (ours), in the encoder's own tokens. No passage, context included, exceeds what the encoder reads, unless a number
+    of partitions is set; with ``seos_paper`` one that would is cut once more (ours).
     """
+    return _with_neighbours(document.id, [p for cut in examine(document, encoder, settings) for p in cut.passages])
+
+
+def examine(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> list[SectionCut]:
+    """What `segment` does, section by section, with the curve and the breakpoints; neighbours are not named."""
     chosen = settings or SeosSettings()
     parts = _parts(document, encoder, chosen)
-    curves = continuity_curves(
-        document.text, [p.units if p.partitions > 1 else [] for p in parts], chosen.window, encoder
-    )
+    split = [p.units if p.partitions > 1 else [] for p in parts]
+    windows = windows_of(split, [p.partitions for p in parts], chosen.window)
+    curves = continuity_curves(document.text, split, windows, encoder)
     values = np.concatenate([np.empty(0), *curves])
     scale = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    passages: list[Passage] = []
-    for part, curve in zip(parts, curves, strict=True):
-        passages += _cut(part, curve, scale, chosen)
-    return _with_neighbours(document.id, passages)
+    cuts = [_cut(document.text, p, curve, scale, chosen) for p, curve in zip(parts, curves, strict=True)]
+    return cuts if chosen.partitions else _all_fitted(document.text, cuts, encoder)
 
 
-def continuity_curves(
-    text: str, sections_units: Sequence[Sequence[Unit]], window: int, encoder: Encoder
-) -> list[Curve]:
-    """The continuity curve of each section: cosine between the windows left and right of each gap.
+def breakpoints(
+    text: str, units: Sequence[Unit], curve: Curve, count: int, limit: int, chosen: SeosSettings
+) -> list[int]:
+    """The first units of all partitions but the first, by the method that is set.
 
     Args:
-        sections_units: the units of each section; windows stay within their section.
-        window: sentences on each side of a gap.
-
-    Returns:
-        One array (n - 1,) a section of n units, all sentences of the document encoded in one call. A window's vector
-        is the mean of its sentences' vectors (ours): on the starter library it finds topic changes as well as windows
-        that are encoded whole, at half the work, and the sentence vectors serve the quotes too.
+        units: n sentences of one section. curve: (n - 1,) continuity of its gaps.
+        count: N. limit: tokens of a partition, of ``seos``.
     """
-    flat = [text[u.start : u.end] for units in sections_units for u in units]
-    if not flat:
-        return [np.empty(0) for _ in sections_units]
-    vectors = encoder.encode_documents(flat)
-    cuts = np.cumsum([len(units) for units in sections_units])[:-1]
-    return [_continuity(part, window) for part in np.split(vectors, cuts)]
-
-
-def _continuity(vectors: Vectors, window: int) -> Curve:
-    """Cosine between the mean vectors left and right of each gap; (n, dimension) -> (max(0, n - 1),)."""
-    n = len(vectors)
-    if n < 2:
-        return np.empty(0)
-    totals = np.concatenate((np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)))
-    gaps = np.arange(1, n)
-    left = totals[gaps] - totals[np.maximum(0, gaps - window)]
-    right = totals[np.minimum(n, gaps + window)] - totals[gaps]
-    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    curve: Curve = np.einsum("ij,ij->i", left, right) / np.maximum(lengths, np.finfo(np.float64).tiny)
-    return curve
+    if count < 2:
+        return []
+    if chosen.method == "seos_paper":
+        return top_minima(curve, count)
+    sizes = np.array([u.tokens for u in units], dtype=np.int64)
+    cost = prices(text, units, curve, paragraph=chosen.paragraph, leaning=chosen.leaning)
+    return exact(cost, sizes, count, int(chosen.smallest * sizes.sum() / count), limit)
 
 
 def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -> list[_Part]:
-    found = sections(document.text)
+    text = document.text
+    found = [Section(None, 0, len(text))] if settings.partitions and text.strip() else sections(text)
     contexts = [context_of(document.title, section.title) for section in found]
     lengths = encoder.count_tokens(contexts) if found else []
     room = encoder.limit - SPECIAL
     kept = [c if n <= CONTEXT_SHARE * room else "" for c, n in zip(contexts, lengths, strict=True)]
     limits = [room - (n if c else 0) for c, n in zip(kept, lengths, strict=True)]
-    units = sentence_units(document.text, found, limits, encoder)
+    units = sentence_units(text, found, limits, encoder)
     parts: list[_Part] = []
     for section, context, part_units, limit in zip(found, kept, units, limits, strict=True):
         tokens = sum(u.tokens for u in part_units)
-        count = min(len(part_units), math.ceil(tokens / min(settings.budget, limit)))
-        parts.append(_Part(section, context, part_units, limit, max(1, count)))
+        wanted = settings.partitions or math.ceil(tokens / min(settings.budget, limit))
+        count = max(1, min(len(part_units), wanted))
+        parts.append(_Part(section, context, part_units, UNBOUNDED if settings.partitions else limit, count))
     return parts
 
 
-def _cut(part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> list[Passage]:
-    units, breaks = part.units, [0, len(part.units)]
-    if part.partitions > 1:
-        sizes = np.array([u.tokens for u in units], dtype=np.int64)
-        smallest = int(SMALLEST * min(settings.budget, part.limit))
-        paper = settings.method == "seos_paper"
-        inner = (
-            top_minima(curve, part.partitions) if paper else exact(curve, sizes, part.partitions, smallest, part.limit)
-        )
-        breaks = [0, *inner, len(units)]
-    passages: list[Passage] = []
-    for k, (first, after) in enumerate(pairwise(breaks)):
+def _cut(text: str, part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> SectionCut:
+    units = part.units
+    inner = breakpoints(text, units, curve, part.partitions, part.limit, settings)
+    breaks, passages = [], []
+    for k, (first, after) in enumerate(pairwise([0, *inner, len(units)])):
         start = first
         if k:
-            wanted = overlap(float(curve[first - 1]), scale, settings.max_overlap)
-            start = _overlap_start(units, max(breaks[k - 1], first - wanted), first, after, part.limit)
+            earliest = max([0, *inner][k - 1], first - settings.max_overlap)
+            start = first - overlap(float(curve[first - 1]), scale, settings.max_overlap)
+            if settings.reach and settings.method == "seos":
+                start = min(start, reach_back(text, units, first, earliest))
+            start = within(units, max(earliest, start), first, after, part.limit)
+            breaks.append(Break(units[first].start, float(curve[first - 1]), first - start))
         passages.append(
             Passage(
                 start=units[start].start,
@@ -144,23 +190,20 @@ def _cut(part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSe
                 context=part.context,
             )
         )
-    return passages
+    gaps = tuple(u.start for u in units[1:]) if len(curve) else ()
+    return SectionCut(part.section, part.tokens, curve, gaps, tuple(breaks), tuple(passages))
 
 
-def overlap(continuity: float, scale: tuple[float, float], largest: int) -> int:
-    """Sentences shared across a breakpoint: none at the document's lowest continuity, ``largest`` at its highest.
-
-    The rule (linear in between, rounded) is ours; the paper says only that overlap grows with continuity.
-    """
-    low, high = scale
-    return round(largest * (continuity - low) / (high - low)) if high > low else 0
-
-
-def _overlap_start(units: Sequence[Unit], start: int, first: int, after: int, limit: int) -> int:
-    """The first shared unit, moved on until the whole passage fits the limit."""
-    while start < first and sum(u.tokens for u in units[start:after]) > limit:
-        start += 1
-    return start
+def _all_fitted(text: str, cuts: Sequence[SectionCut], encoder: Encoder) -> list[SectionCut]:
+    """The sections with every passage within what the encoder reads; counted in one call."""
+    everything = [p for cut in cuts for p in cut.passages]
+    kept = fitted(text, everything, encoder.limit - SPECIAL, encoder)
+    if kept == everything:
+        return list(cuts)
+    return [
+        cut._replace(passages=tuple(p for p in kept if cut.section.start <= p.core_start < cut.section.end))
+        for cut in cuts
+    ]
 
 
 def _with_neighbours(document_id: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal, NamedTuple
 
 from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
-from tools.evidence import Evidence, Found, Origin
+from tools.evidence import Evidence
 from tools.files import REBUILD
-from tools.passages.contract import DocumentSource, StoredDocument
-from tools.passages.neighbours import leans_back, leans_on_next
+from tools.passages.contract import ROOM, DocumentSource, StoredDocument
+from tools.passages.counted_reading import CountedReader, units_for
 from tools.passages.pool import PassagePool
-from tools.passages.search import Ranked, Row, rank, rows_of
+from tools.passages.reranking import CrossEncoder, reranked
+from tools.passages.search import rank, rows_of
+from tools.passages.selection import TOOL, select
 
 DOCUMENTS = 8  # ours: documents read when none are named
-MAX_DOCUMENTS = 50  # ours: documents that one call may name
+MAX_DOCUMENTS = 50  # ours: documents that one call may name, and those among which chunks are counted
+
+Strategy = Literal["two_stage", "chunk_counted"]
+
+
+class _Reading(NamedTuple):
+    """How many passages are relevant, those to return, and whether no sentence of the case was important."""
+
+    relevant: int
+    evidence: list[Evidence]
+    whole_text: bool = False
 
 
 class RetrievePassages:
@@ -28,13 +41,27 @@ class RetrievePassages:
         source: where documents come from.
         pool: cuts documents and keeps their passages; its encoder ranks them.
         found_documents: documents read when the call names none.
+        strategy: ``two_stage`` (CoMeta) or ``chunk_counted`` (ICA-RAG).
+        room: tokens of all passages of a call together.
+        reader: a cross-encoder that orders the best passages, None without one.
     """
 
-    name = "retrieve_passages"
+    name = TOOL
     arguments = Arguments
 
-    def __init__(self, source: DocumentSource, pool: PassagePool, found_documents: int = DOCUMENTS) -> None:
-        self._source, self._pool, self._found_documents = source, pool, found_documents
+    def __init__(
+        self,
+        source: DocumentSource,
+        pool: PassagePool,
+        found_documents: int = DOCUMENTS,
+        *,
+        strategy: Strategy = "two_stage",
+        room: int = ROOM,
+        reader: CrossEncoder | None = None,
+    ) -> None:
+        self._source, self._pool, self._room, self._reader = source, pool, room, reader
+        self._found_documents = found_documents if strategy == "two_stage" else MAX_DOCUMENTS
+        self._counted = CountedReader(pool.encoder) if strategy == "chunk_counted" else None
 
     @cached_property
     def description(self) -> str:
@@ -50,15 +77,18 @@ class RetrievePassages:
         """
         documents = await asyncio.to_thread(self._documents, arguments)
         readable = [d for d in documents if d.status.usable]
-        ranked, evidence = await asyncio.to_thread(self._read, arguments, readable)
+        read = await asyncio.to_thread(self._read, arguments, readable, context)
         context.recorder.event(
-            "passages", documents=[d.id for d in readable], relevant=ranked, passages=[e.id for e in evidence]
+            "passages",
+            documents=[d.id for d in readable],
+            relevant=read.relevant,
+            passages=[e.id for e in read.evidence],
         )
         return ToolArtifact(
             tool=self.name,
-            outcome=Outcome.OK if evidence else Outcome.NOTHING_FOUND,
-            evidence=evidence,
-            notices=_notices(documents, readable, evidence, context.language),
+            outcome=Outcome.OK if read.evidence else Outcome.NOTHING_FOUND,
+            evidence=read.evidence,
+            notices=_notices(documents, readable, read, context.language),
         )
 
     def _documents(self, arguments: Arguments) -> list[StoredDocument]:
@@ -78,70 +108,21 @@ class RetrievePassages:
             raise DataError(f"The search names documents that are not stored: {unknown}.", REBUILD)
         return [document for document in found.values() if document is not None]
 
-    def _read(self, arguments: Arguments, documents: Sequence[StoredDocument]) -> tuple[int, list[Evidence]]:
-        """How many passages are relevant, and those to return."""
+    def _read(self, arguments: Arguments, documents: Sequence[StoredDocument], context: ToolContext) -> _Reading:
+        query, limit = arguments.query, arguments.limit
+        if self._counted is not None:
+            found = self._counted.read(query, units_for(query, context), documents, limit, self._room)
+            return _Reading(found.relevant, found.evidence, found.whole_text)
         cuts = self._pool.cut(documents)
-        ranked = rank(arguments.query, documents, cuts, self._pool.encoder)
-        return len(ranked), select(ranked, rows_of(documents, cuts), arguments.query, arguments.limit)
+        ranked = reranked(query, rank(query, documents, cuts, self._pool.encoder), self._reader)
+        return _Reading(len(ranked), select(ranked, rows_of(documents, cuts), query, limit, self._tokens, self._room))
 
-
-def select(ranked: Sequence[Ranked], rows: Sequence[Row], query: str, limit: int) -> list[Evidence]:
-    """At most ``limit`` passages, best first, each followed by the neighbours of its section that it leans on."""
-    places = {(row.document.id, row.place): row for row in rows}
-    chosen: dict[str, Evidence] = {}
-    for position, item in enumerate(ranked, start=1):
-        own = to_evidence(item.row, _streams(item, query))
-        if own.id in chosen:
-            chosen[own.id] = own.model_copy(update={"found": own.found + chosen[own.id].found})
-        elif len(chosen) < limit:
-            chosen[own.id] = own
-        else:
-            continue
-        found = Found(tool=RetrievePassages.name, stream="neighbour", query=query, rank=position)
-        for neighbour in leaned_on(item.row, places):
-            if len(chosen) < limit:
-                chosen.setdefault(neighbour.id, to_evidence(neighbour, (found,)))
-    return list(chosen.values())
-
-
-def leaned_on(row: Row, places: Mapping[tuple[str, int], Row]) -> list[Row]:
-    """The passages before and after, in the same section, that a passage cannot be understood without."""
-    text = row.document.text[row.passage.start : row.passage.end]
-    wanted = [-1] * leans_back(text) + [1] * leans_on_next(text)
-    near = [places.get((row.document.id, row.place + step)) for step in wanted]
-    return [n for n in near if n is not None and n.passage.section == row.passage.section]
-
-
-def to_evidence(row: Row, found: tuple[Found, ...]) -> Evidence:
-    """A passage as evidence: an exact slice of the stored document."""
-    document, passage = row.document, row.passage
-    return Evidence(
-        id=row.id,
-        text=document.text[passage.start : passage.end],
-        title=document.title,
-        kind="passage",
-        origin=Origin.RETRIEVED,
-        publication_types=document.publication_types,
-        level=document.level,
-        status=document.status,
-        date=document.date,
-        review_by=document.review_by,
-        section=passage.section,
-        language=document.language,
-        neighbours=passage.neighbours,
-        found=found,
-    )
-
-
-def _streams(item: Ranked, query: str) -> tuple[Found, ...]:
-    return tuple(
-        Found(tool=RetrievePassages.name, stream=name, query=query, rank=place, score=score)
-        for name, (place, score) in item.streams.items()
-    )
+    def _tokens(self, text: str) -> int:
+        return self._pool.encoder.count_tokens([text])[0]
 
 
 def _notices(
-    documents: Sequence[StoredDocument], readable: Sequence[StoredDocument], evidence: Sequence[Evidence], language: str
+    documents: Sequence[StoredDocument], readable: Sequence[StoredDocument], read: _Reading, language: str
 ) -> list[Notice]:
     chinese = language == "zh"
     notices = []
@@ -149,7 +130,14 @@ def _notices(
     if retracted:
         text = f"已撤稿，未采用：{retracted}。" if chinese else f"Retracted, so not read: {retracted}."
         notices.append(Notice(code="retracted_left_out", text=text, severity=Severity.WARNING))
-    if not evidence:
+    if read.whole_text:
+        text = (
+            "没有一句对诊断或检索重要，因此用全文检索。"
+            if chinese
+            else "No sentence of the message matters for the search by itself, so the whole of it was searched for."
+        )
+        notices.append(Notice(code="whole_text_searched", text=text))
+    if not read.evidence:
         text = (
             "所读文献中没有与问题相关的段落。"
             if chinese

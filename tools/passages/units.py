@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tools.encoders import Encoder
-from tools.text.sentences import Span, sentences
+from tools.text.sentences import Span, split_sentences
 
 HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>\S.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 ATOM = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]|[^\s\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]+")
@@ -50,7 +50,7 @@ def sentence_units(text: str, parts: Sequence[Section], limits: Sequence[int], e
     Tokens are counted once for the whole document. A sentence over the limit is cut at clause boundaries, else
     between words, else within a word.
     """
-    spans = [[Span(p.start + s.start, p.start + s.end) for s in sentences(text[p.start : p.end])] for p in parts]
+    spans = [[Span(p.start + s.start, p.start + s.end) for s in split_sentences(text[p.start : p.end])] for p in parts]
     counts = iter(encoder.count_tokens([span.of(text) for section in spans for span in section]))
     out: list[list[Unit]] = []
     for section, limit in zip(spans, limits, strict=True):
@@ -60,6 +60,17 @@ def sentence_units(text: str, parts: Sequence[Section], limits: Sequence[int], e
             units += [Unit(*span, tokens)] if tokens <= limit else cut_sentence(text, span, limit, encoder)
         out.append(units)
     return out
+
+
+def packed(units: Sequence[Unit], length: int) -> list[Unit]:
+    """Runs of neighbouring units, each as long as fits into ``length`` tokens."""
+    runs: list[Unit] = []
+    for unit in units:
+        if runs and runs[-1].tokens + unit.tokens <= length:
+            runs[-1] = Unit(runs[-1].start, unit.end, runs[-1].tokens + unit.tokens)
+        else:
+            runs.append(unit)
+    return runs
 
 
 def cut_sentence(text: str, span: Span, limit: int, encoder: Encoder) -> list[Unit]:

@@ -80,7 +80,7 @@ def _few_d(data: dict[str, Any]) -> None:
         (lambda d: d["findings"][0].update(broader="nowhere"), "all.yaml: cough: unknown broader finding 'nowhere'"),
         (lambda d: d["findings"][0].update(colour="red"), "all.yaml: cough: colour: Extra inputs are not permitted"),
         (lambda d: d["findings"][0].update(site="elbow-pit"), "all.yaml: cough: site: Input should be"),
-        (lambda d: d["findings"][0].update(say=["one"]), "all.yaml: cough: say: Tuple should have at least 3 items"),
+        (lambda d: d["findings"][0].update(say=["one"]), "all.yaml: cough: 1 wordings in say, 3 to 8 are wanted"),
         (lambda d: d["diseases"][0].update(icd10="nonsense"), "all.yaml: alpha: icd10: String should match"),
         (
             lambda d: d["diseases"][0]["ages"].update(min=30),

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tools.knowledge_graph.frequencies import Frequencies, frequencies
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.questions import Questioner, entropy, expected_gain
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import Graph
 from tools.text.demographics import Person
@@ -79,26 +77,3 @@ def test_broader_findings_are_at_least_as_frequent_as_narrower_ones(small: Small
     listed = table.listed[:, dry] & table.listed[:, cough]
     assert listed.any()
     assert (table.present[listed, cough] >= table.present[listed, dry]).all()
-
-
-def test_the_gain_of_a_question_is_what_entropy_falls_by() -> None:
-    shares = np.array([0.5, 0.5])
-    decisive, useless = expected_gain(shares, np.array([[1.0, 0.5], [0.0, 0.5]]))
-    assert useless == pytest.approx(0)
-    assert 0.6 < decisive <= entropy(shares)
-
-
-def test_questions_leave_out_what_is_settled_and_treatments(small: Small) -> None:
-    questioner = Questioner(small.graph, small.table)
-    shares = np.full(3, 1 / 3)
-    asked = {q.finding for q in questioner.next_questions(shares, {"rash"}, {"cough"}, "en", 10)}
-    assert asked
-    assert not asked & {"rash", "cough", "dry-cough", "treat-rest"}  # denied cough settles dry cough too
-
-
-def test_questions_are_ordered_by_gain_and_worded_in_the_language(small: Small) -> None:
-    questioner = Questioner(small.graph, small.table)
-    found = questioner.next_questions(np.array([0.4, 0.4, 0.2]), set(), set(), "zh", 4)
-    assert [q.gain for q in found] == sorted((q.gain for q in found), reverse=True)
-    assert all(q.text.startswith("您是否有") for q in found)
-    assert all(len(q.between) == 2 for q in found)

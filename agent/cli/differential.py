@@ -1,0 +1,137 @@
+"""`anamnesis differential`: a ranking that asks, takes the answer, and ranks again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from agent.assembly import open_encoder
+from agent.cli.chat import LEAVE
+from agent.cli.render import console, differential_table, progress_console, show_emergency
+from agent.interview import Interview, Read
+from agent.knowledge_graph import open_graph
+from agent.messages import check_message
+from agent.sessions import Home
+from agent.settings import load_settings
+from prompts.errors import InputError
+
+STOP = LEAVE | {"stop", "/stop", "停止", "停", "结束"}
+WORDS = {
+    "en": {
+        "ask": "Ask next",
+        "hint": "yes, no, not known, a value, why, stop; or tell more",
+        "nothing_ranked": "Nothing in the case is known to the graph yet.",
+        "nothing_to_ask": "No further question would change the ranking noticeably.",
+        Read.OTHER_PATIENT: "That is about another patient. Start again for that one.",
+        Read.UNREAD: "That is neither an answer nor a finding. Say yes, no, not known, a value, why or stop.",
+    },
+    "zh": {
+        "ask": "下一个问题",
+        "hint": "是、没有、不知道、数值、为什么、停止；也可补充病情",
+        "nothing_ranked": "图谱尚未识别病例中的任何表现。",
+        "nothing_to_ask": "没有能明显改变排序的进一步问题。",
+        Read.OTHER_PATIENT: "这是另一位患者的情况，请重新开始。",
+        Read.UNREAD: "这既不是回答，也不是症状。请回答：是、没有、不知道、数值、为什么或停止。",
+    },
+}
+
+
+def interview(text: str, *, answers: Path | None, as_json: bool) -> None:
+    """Rank and ask until there is nothing to ask, or the answers end.
+
+    Raises:
+        InputError: no case, one that is too long or no text, or a file of answers that cannot be read.
+    """
+    settings = load_settings()
+    replies = _lines_of(answers) if answers is not None else _typed()
+    case = text if text not in ("", "-") else _first(_typed() if answers is not None else replies)
+    case = check_message(case, settings.max_characters, "The case")
+    home = Home(settings.home).prepare()
+    encoder = open_encoder(settings, home)
+    try:
+        talk = Interview(open_graph(settings, home, encoder), case)
+        _show(talk, as_json=as_json)
+        while talk.question is not None and (said := next(replies, None)) is not None and said.lower() not in STOP:
+            _turn(talk, check_message(said, settings.max_characters, "An answer"), as_json=as_json)
+    finally:
+        encoder.close()
+
+
+def _turn(talk: Interview, said: str, *, as_json: bool) -> None:
+    asked = talk.question
+    read = talk.reply(said)
+    if as_json:
+        _write(talk, reply={"to": None if asked is None else asked.finding, "text": said, "read": read.value})
+    elif read in (Read.ANSWER, Read.MORE):
+        _show(talk, as_json=False)
+    elif read is Read.WHY and asked is not None:
+        console().print(escape(asked.why))
+    else:
+        progress_console().print(WORDS[talk.language][read], style="yellow")
+
+
+def _show(talk: Interview, *, as_json: bool) -> None:
+    """The emergency first, the ranking, the next question."""
+    if as_json:
+        _write(talk, reply=None)
+        return
+    words, out = WORDS[talk.language], console()
+    show_emergency(out, talk.emergency)
+    if talk.differential.ranking:
+        out.print(differential_table(talk.differential.ranking, talk.language))
+    else:
+        out.print(words["nothing_ranked"])
+    if talk.question is None:
+        out.print(words["nothing_to_ask"])
+    else:
+        out.print(f"[bold]{words['ask']}:[/] {escape(talk.question.text)}  [dim]({words['hint']})[/]")
+
+
+def _write(talk: Interview, *, reply: dict[str, Any] | None) -> None:
+    step = {
+        "reply": reply,
+        "language": talk.language,
+        "case": talk.case,
+        "emergency": [f.model_dump() for f in talk.emergency],
+        "question": None if talk.question is None else talk.question.model_dump(),
+        "differential": talk.differential.model_dump(mode="json"),
+    }
+    sys.stdout.write(json.dumps(step, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def _first(lines: Iterator[str]) -> str:
+    if sys.stdin.isatty():
+        progress_console().print("The case in one line:")
+    return next(lines, "")
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist.", "Give a file with one answer a line.") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path} cannot be read as UTF-8 text.", "Give a file with one answer a line.") from None
+    return iter([line.strip() for line in text.splitlines() if line.strip()])
+
+
+def _typed() -> Iterator[str]:
+    """Lines from standard input; on a terminal an empty one ends them."""
+    if sys.stdin.isatty():
+        while True:
+            try:
+                line = console().input("> ").strip()
+            except EOFError:
+                return
+            if not line:
+                return
+            yield line
+    for raw in iter(sys.stdin.buffer.readline, b""):
+        if raw.strip():
+            yield raw.decode("utf-8", errors="surrogateescape").strip()

@@ -1,0 +1,80 @@
+"""A differential by questions and answers: the ranking of a case, the next best question, and what a reply changes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from graphs.nodes.triage import overturned
+from graphs.triage.contract import AskedQuestion, Aspect, Kind, RedFlag, SessionView
+from graphs.triage.emergency import red_flags
+from graphs.triage.explanations import read_explanation
+from graphs.triage.local import TriageLocal
+from tools.contract import Differential, Finding, FollowUpQuestion
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.text.language import language_of
+
+RANKED = 10  # diseases ranked; ours, as a look-up gives
+
+
+class Read(StrEnum):
+    """How a reply was taken."""
+
+    ANSWER = "answer"
+    MORE = "more"
+    WHY = "why"
+    OTHER_PATIENT = "other_patient"
+    UNREAD = "unread"
+
+
+class Interview:
+    """One patient's case, question by question. Replies are read as in a chat session.
+
+    Attributes:
+        case: the case as told so far. language: of the case, ``en`` or ``zh``.
+        differential: the ranking now. emergency: signs of an emergency told so far.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, case: str) -> None:
+        self._graph, self._triage = graph, TriageLocal()
+        self.case, self.language = case, language_of(case)
+        self._known: list[Finding] = []
+        self.emergency: tuple[RedFlag, ...] = red_flags(case, self.language)
+        self.differential: Differential = self._ranked()
+
+    @property
+    def question(self) -> FollowUpQuestion | None:
+        """The next best question; None when no answer is expected to change much."""
+        return next(iter(self.differential.questions), None)
+
+    def reply(self, text: str) -> Read:
+        """Take a reply to the question, or anything else that is told of the patient; the ranking is made anew."""
+        question = self.question
+        asked = None if question is None else AskedQuestion(finding=question.finding, text=question.text)
+        view = SessionView(messages=(self.case,), case=self.case, kind="case", question=self.case, asked=asked)
+        explain = read_explanation(text.strip(), view)
+        if explain is not None and explain.aspect in (Aspect.WHY, Aspect.QUESTION):
+            return Read.WHY
+        decision = self._triage.decide_now(text, view)
+        if decision.new_case:
+            return Read.OTHER_PATIENT
+        if decision.answered is not None:
+            self._known = [k for k in self._known if k.id != decision.answered.id] + [decision.answered]
+        elif decision.kind is Kind.CASE and decision.case != self.case:
+            self._known = [k for k in self._known if not overturned(k.name, decision.changes)]
+        else:
+            return Read.UNREAD
+        before, self.case = self.case, decision.case
+        found = self._ranked()
+        if decision.answered is None and not decision.changes and _same(found, self.differential):
+            self.case = before
+            return Read.UNREAD
+        self.emergency, self.differential = red_flags(self.case, self.language), found
+        return Read.MORE if decision.answered is None else Read.ANSWER
+
+    def _ranked(self) -> Differential:
+        return self._graph.look_up(self.case, self.language, RANKED, self._known)
+
+
+def _same(one: Differential, other: Differential) -> bool:
+    """Whether two rankings are equal: nothing that the graph knows was told between them."""
+    return [(r.disease, r.score) for r in one.ranking] == [(r.disease, r.score) for r in other.ranking]

@@ -1,0 +1,39 @@
+"""How documents are read closely: the passage tool out of the settings, and what `doctor` tells of it."""
+
+from __future__ import annotations
+
+from agent.settings import Settings
+from prompts.errors import DataError
+from tools.encoders import Encoder
+from tools.literature.medcpt.reranking import Reranker, load_reranker
+from tools.passages.contract import DocumentSource
+from tools.passages.pool import PassagePool
+from tools.passages.tool import RetrievePassages
+
+
+def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -> RetrievePassages:
+    """The tool `retrieve_passages`. Raises DataError when a cross-encoder's folder is set and has no model."""
+    return RetrievePassages(
+        source,
+        PassagePool(encoder),
+        strategy=settings.passage_search,
+        room=settings.passage_tokens,
+        reader=cross_encoder(settings.encoder) if settings.passage_search == "two_stage" else None,
+    )
+
+
+def cross_encoder(setting: str) -> Reranker | None:
+    """The cross-encoder of an encoder setting; None when it names none, or NCBI's and that one is not on disk."""
+    try:
+        return load_reranker(setting)
+    except DataError:
+        if setting == "medcpt":
+            return None
+        raise
+
+
+def described(settings: Settings) -> str:
+    """The strategy, the room and the cross-encoder, in words."""
+    reader = "with" if cross_encoder(settings.encoder) is not None else "without"
+    how = f"two stages, {reader} a cross-encoder" if settings.passage_search == "two_stage" else "chunks counted"
+    return f"{how}, at most {settings.passage_tokens} tokens"

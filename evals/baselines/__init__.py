@@ -1,0 +1,1 @@
+"""Segmenters to compare SEOS with, behind one contract."""

@@ -1,0 +1,44 @@
+"""What a segmenter is: spans of a text with exact offsets, at its own size or at a given number of parts."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from prompts.errors import InputError
+from tools.encoders import Encoder
+from tools.text.sentences import Span
+
+SPECIAL = 2  # code: a BERT encoder adds one token before and one after a text
+
+
+class Segmenter(Protocol):
+    """Cuts a text."""
+
+    def __call__(self, text: str, title: str, encoder: Encoder, count: int | None = None) -> list[Span]:
+        """Spans in order, none empty: ``text[span.start:span.end]`` is the passage, exactly.
+
+        Args:
+            title: put before each passage when it is embedded; it counts towards what the encoder reads.
+            encoder: its tokens and vectors are used.
+            count: parts wanted instead of the segmenter's own size; without overlap. A text with fewer places to
+                cut gives fewer.
+        """
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The span without the white space at its ends."""
+    piece = text[start:end]
+    return Span(start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()))
+
+
+def between(text: str, starts: list[int]) -> list[Span]:
+    """The spans that begin at these places and end at the next; those of white space alone are left out."""
+    edges = [*starts, len(text)]
+    found = (trimmed(text, start, end) for start, end in zip(edges, edges[1:], strict=False))
+    return [span for span in found if span.start < span.end]
+
+
+def checked_count(count: int | None) -> None:
+    """Raise InputError for a number of parts below one."""
+    if count is not None and count < 1:
+        raise InputError(f"A text cannot be cut into {count} parts.", "Ask for one part or more.")

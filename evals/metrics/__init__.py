@@ -1,0 +1,1 @@
+"""Measures that more than one evaluation may use."""

@@ -1,0 +1,100 @@
+"""`anamnesis kg` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agent.cli.app import app
+from prompts.errors import DataError, InputError
+
+CASE = "I am 60 and have crushing chest pain going into my left arm, and I sweat."
+ROWS = [
+    {"diagnosis": "Croup", "text": "My son has a barking cough. He has a fever.", "age": 2},
+    {"diagnosis": "croup", "text": "She has a barking cough at night.", "age": 3},
+    {"diagnosis": "GERD", "text": "I have heartburn after meals.", "age": 50},
+]
+
+
+@pytest.fixture
+def home(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    return built_home
+
+
+def kg(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["kg", *map(str, arguments)])
+
+
+def test_a_disease_is_shown_with_its_path_and_roles() -> None:
+    shown = kg("show", "acid reflux").stdout
+    assert shown.index("L1 Digestive disease") < shown.index("L2 Disease of the gullet") < shown.index("L3 Gastro")
+    assert "L4d, typical presentation" in shown
+    assert "L4a, what tells it apart" in shown
+    assert json.loads(kg("show", "gerd", "--json").stdout)["icd10"] == "K21.9"
+    unknown = kg("show", "no such thing")
+    assert isinstance(unknown.exception, InputError)
+
+
+def test_a_case_is_drawn(home: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "case.svg"
+    shown = kg("show", "--case", CASE, "--plot", plot, "--json")
+    first = json.loads(shown.stdout)["ranking"][0]
+    root = ElementTree.parse(plot).getroot()  # noqa: S314
+    texts = [t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(first["name"] in t and t.startswith("1. ") for t in texts)
+    assert any("crushing" in t for t in texts)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) >= len(first["findings_for"])
+
+
+def test_the_mode_is_a_setting(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("\n".join(map(json.dumps, ROWS)))
+    monkeypatch.setenv("ANAMNESIS_KG_MODE", "paper")
+    monkeypatch.setenv("ANAMNESIS_KG_RECORDS", str(rows))
+    found = json.loads(kg("show", "--case", CASE, "--json").stdout)
+    assert found["mode"] == "paper"
+    assert len(found["similar"]) == 3
+    monkeypatch.setenv("ANAMNESIS_KG_MODE", "theirs")
+    assert isinstance(kg("show", "--case", CASE).exception, InputError)
+
+
+def test_a_graph_goes_out_and_comes_in_again(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.json", "a.graphml"):
+        assert kg("export", tmp_path / name).exit_code == 0
+        into = tmp_path / f"from-{name.partition('.')[2]}"
+        assert "89 diseases" in kg("import", tmp_path / name, "--out", into).stdout
+        assert "sound, 89 diseases" in kg("check", into).stdout
+    assert isinstance(kg("import", tmp_path / "a.csv", "--out", into).exception, InputError)
+    counted = json.loads(kg("stats", "--graph", into, "--json").stdout)
+    assert counted == json.loads(kg("stats", "--json").stdout)
+    assert counted["L3 diseases"] == 89
+
+
+def test_a_damaged_graph_is_refused_with_every_fault(tmp_path: Path) -> None:
+    kg("export", tmp_path / "graph")
+    path = tmp_path / "graph" / "diseases" / "all.yaml"
+    path.write_text(path.read_text().replace("l2: oesophageal-disease", "l2: nowhere"))
+    refused = kg("check", tmp_path / "graph").exception
+    assert isinstance(refused, DataError)
+    assert "gerd: unknown L2 'nowhere'" in str(refused)
+    assert "boerhaave-syndrome: unknown L2 'nowhere'" in str(refused)
+
+
+def test_a_graph_is_built_and_looked_up(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "mine"
+    rows.write_text("\n".join(map(json.dumps, ROWS)))
+    built = kg("build", "--records", rows, "--out", out, "--quiet")
+    assert "3 records, 2 diseases" in built.stdout
+    shown = kg("show", "Croup", "--graph", out).stdout
+    assert "100% of 2" in "".join(shown.split("│")).replace("\n", " ").replace("  ", " ") or "always (100%" in shown
+    assert "starter" in shown
+    monkeypatch.setenv("ANAMNESIS_KG_GRAPH", str(out))
+    found = json.loads(kg("show", "--case", "He has a barking cough", "--json").stdout)
+    assert (found["graph"], found["ranking"][0]["disease"]) == ("mine", "croup")
+    model = kg("build", "--records", rows, "--out", out, "--judge", "model")
+    assert isinstance(model.exception, InputError)

@@ -1,0 +1,160 @@
+"""Building counts what records say, goes on after a kill, and does what a person decided about merges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from prompts.errors import DataError, InputError, ServiceError
+from tools.encoders import Encoder
+from tools.knowledge_graph.building.build import JOURNAL, MERGES, build_graph
+from tools.knowledge_graph.building.contract import Decomposition, Judges, Record, Told
+from tools.knowledge_graph.building.records import read_records
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.schema import Disease, Graph, Manifestation
+
+
+def build(records: Sequence[Record], out: Path, judges: Judges, encoder: Encoder, **more: object) -> Graph:
+    return asyncio.run(build_graph(records, out, judges, encoder, **more))  # type: ignore[arg-type]
+
+
+def disease(graph: Graph, name: str) -> Disease:
+    return next(d for d in graph.diseases if name in (d.name, *d.aliases))
+
+
+def edge(graph: Graph, name: str, words: str) -> Manifestation:
+    found = [e for e in disease(graph, name).manifestations if words in graph.finding[e.finding].name]
+    assert len(found) == 1, [graph.finding[e.finding].name for e in disease(graph, name).manifestations]
+    return found[0]
+
+
+def test_rates_polarity_sides_and_values_are_counted(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder
+) -> None:
+    graph = build(records, out, judges, encoder)
+    cough = edge(graph, "Asthma", "cough")
+    assert (cough.rate, cough.records, cough.how_often, cough.roles, cough.source) == (
+        0.75,
+        4,
+        "usual",
+        ("d",),
+        "records",
+    )
+    assert edge(graph, "Asthma", "chest").side == "left"
+    # half of the asthma records deny a fever, which a reflux record has
+    assert edge(graph, "Asthma", "fever").polarity == "absent"
+    assert edge(graph, "GERD", "fever").rate == pytest.approx(1 / 3, abs=1e-4)
+    assert edge(graph, "GERD", "out of").value == "4-7"
+    assert read_graph(out) == graph
+
+
+def test_diagnoses_are_merged_by_name_and_code_and_placed_by_icd10(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder
+) -> None:
+    graph = build(records, out, judges, encoder)
+    assert len(graph.diseases) == 3
+    assert disease(graph, "asthma (J45.9)") == disease(graph, "Asthma")
+    reflux = disease(graph, "gastro-oesophageal reflux disease")
+    assert (reflux.name, reflux.icd10) == ("GERD", "K21.9")
+    assert graph.l2[reflux.l2].name == "Diseases of esophagus, stomach and duodenum"
+    assert [c.name for c in graph.categories] == [
+        "Diseases of the respiratory system",
+        "Diseases of the digestive system",
+        "Unclassified",
+    ]
+    assert graph.l2[disease(graph, "Glumpf").l2].name == "Unclassified"
+
+
+def test_a_built_graph_ranks_a_patient_like_its_records(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder, tmp_path: Path
+) -> None:
+    build(records, out, judges, encoder)
+    found = KnowledgeGraph(encoder, tmp_path / "cache", out).look_up("I wheeze at night and I have a cough")
+    assert found.graph == "built"
+    assert found.ranking[0].disease == "asthma"
+    assert found.ranking[0].evidence_id == "graph:built/asthma"
+
+
+@dataclass
+class Killed:
+    """Stops the process, as a kill would, at the nth text."""
+
+    inner: Decomposition
+    left: int
+    seen: int = 0
+
+    async def decompose(self, record: Record) -> list[Told]:
+        if self.left == 0:
+            raise ServiceError("killed")
+        self.left -= 1
+        self.seen += 1
+        return await self.inner.decompose(record)
+
+
+def test_a_killed_build_goes_on_and_gives_the_same_graph(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder, tmp_path: Path
+) -> None:
+    stopped = Killed(judges.decomposition, left=3)
+    with pytest.raises(ServiceError):
+        build(records, out, replace(judges, decomposition=stopped), encoder)
+    assert not (out / "taxonomy.yaml").exists()
+    with (out / JOURNAL).open("ab") as journal:
+        journal.write(b'["torn')
+    again = Killed(judges.decomposition, left=100)
+    graph = build(records, out, replace(judges, decomposition=again), encoder)
+    assert again.seen == len({r.text for r in records}) - 3
+    whole = build(records, tmp_path / "other" / "built", judges, encoder)
+    assert graph == whole
+
+
+def test_a_damaged_journal_is_told(records: list[Record], out: Path, judges: Judges, encoder: Encoder) -> None:
+    out.mkdir()
+    (out / JOURNAL).write_bytes(b"nonsense\n[1, 2]\n")
+    with pytest.raises(DataError, match="line 1"):
+        build(records, out, judges, encoder)
+
+
+def test_a_persons_decisions_replace_the_clustering(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder, tmp_path: Path
+) -> None:
+    build(records, out, judges, encoder)
+    report = yaml.safe_load((out / MERGES).read_text())
+    merged = {m["into"]: m for m in report if len(m["names"]) > 1}
+    assert merged["Asthma"]["merge"] is True
+    merged["Asthma"]["merge"] = False
+    merged["GERD"] |= {"into": "Reflux", "names": [*merged["GERD"]["names"], "Glumpf"]}
+    decided = tmp_path / "decided.yaml"
+    decided.write_text(yaml.safe_dump([m for m in report if m["into"] != "Glumpf"]))
+    graph = build(records, out, judges, encoder, confirmed=decided)
+    assert sorted(d.name for d in graph.diseases) == ["Asthma", "Reflux", "asthma (J45.9)"]
+    assert edge(graph, "Reflux", "purple elbow").rate == 0.25
+
+
+def test_a_name_in_two_merges_is_refused(records: list[Record], out: Path, judges: Judges, encoder: Encoder) -> None:
+    rows = [{"into": i, "names": ["Asthma", i], "why": "me"} for i in ("GERD", "Glumpf")]
+    out.mkdir()
+    (out / "twice.yaml").write_text(yaml.safe_dump(rows))
+    with pytest.raises(DataError, match="'Asthma' stands in two merges"):
+        build(records, out, judges, encoder, confirmed=out / "twice.yaml")
+
+
+def test_records_are_read_from_both_forms_and_bad_rows_are_named(tmp_path: Path) -> None:
+    rows = tmp_path / "a.jsonl"
+    rows.write_text('{"id": 7, "pathology": "Croup", "text": "It barks.", "age": 2, "sex": "F", "names_gold": false}\n')
+    assert read_records(rows) == [Record(id="7", diagnosis="Croup", text="It barks.", age=2, sex="F")]
+    table = tmp_path / "a.csv"
+    table.write_text("diagnosis,text\nCroup,It barks.\n")
+    assert read_records(table)[0].diagnosis == "Croup"
+    rows.write_text('{"diagnosis": "Croup"}\n{"diagnosis": "Croup", "text": "x", "age": 900}\n')
+    with pytest.raises(DataError) as error:
+        read_records(rows)
+    assert "row 1: text" in str(error.value)
+    assert "row 2: age" in str(error.value)
+    with pytest.raises(InputError):
+        read_records(tmp_path / "none.jsonl")

@@ -1,0 +1,216 @@
+"""The next best question: its gain is the ranking's own, and nothing is asked that is settled or cannot be told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.contract import Finding
+from tools.knowledge_graph.frequencies import frequencies
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.questions import Questioner, Standing
+from tools.knowledge_graph.questions_gain import entropy, outcomes
+from tools.knowledge_graph.questions_place import PLACE, PlaceOutcomes, denied_places, elsewhere
+from tools.knowledge_graph.questions_wording import askable, known_to_patients
+from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.schema import FindingNode, Graph
+from tools.text.demographics import Person
+
+STARTER = read_graph()
+RANKER = Ranker(STARTER, frequencies(STARTER))
+QUESTIONER = Questioner(STARTER, RANKER)
+POSITION = {f.id: i for i, f in enumerate(STARTER.findings)}
+ADULT = Person(40, "male")
+OBSERVED = st.lists(
+    st.builds(
+        Observation,
+        finding=st.integers(0, len(STARTER.findings) - 1),
+        score=st.sampled_from([0.2, 0.5, 1.0]),
+        present=st.sampled_from([True, False, None]),
+        clause=st.integers(0, 4),
+    ),
+    max_size=8,
+)
+
+
+def standing(*told: tuple[str, bool | None], person: Person = ADULT, replied: frozenset[str] = frozenset()) -> Standing:
+    seen = tuple(Observation(POSITION[f], 1.0, present, n) for n, (f, present) in enumerate(told))
+    return Standing(seen, person, replied)
+
+
+def asked_about(at: Standing, limit: int = 700) -> set[str]:
+    return {q.finding for q in QUESTIONER.next_questions(at, "en", limit)}
+
+
+@settings(max_examples=25, deadline=None)
+@given(seen=OBSERVED, picks=st.lists(st.integers(0, 10_000), min_size=1, max_size=4))
+def test_an_outcome_is_the_ranking_with_that_answer_added(seen: list[Observation], picks: list[int]) -> None:
+    at = Standing(tuple(seen), ADULT)
+    open_ = QUESTIONER.open_findings(at)
+    findings = sorted({open_[p % len(open_)] for p in picks})
+    found = outcomes(RANKER, seen, ADULT, findings)
+    for column, finding in enumerate(findings):
+        for after, present in ((found.yes, True), (found.no, False)):
+            answered = RANKER.scores([*seen, Observation(finding, 1.0, present, 99)], ADULT)
+            np.testing.assert_allclose(after[:, column], answered, atol=1e-12)
+        p_yes = found.shares @ RANKER.table.present[:, finding]
+        fall = (
+            entropy(found.shares) - p_yes * entropy(found.yes[:, column]) - (1 - p_yes) * entropy(found.no[:, column])
+        )
+        assert found.gain[column] == pytest.approx(fall)
+
+
+def test_entropy_is_in_bits() -> None:
+    assert entropy(np.array([[1.0, 0.5], [0.0, 0.5]])) == pytest.approx([0, 1])
+
+
+def test_what_is_settled_or_was_asked_is_not_asked() -> None:
+    at = standing(("pleuritic-chest-pain", True), ("cough", False), replied=frozenset({"fever"}))
+    asked = asked_about(at)
+    assert asked
+    assert not asked & {"pleuritic-chest-pain", "chest-pain", "cough", "dry-cough", "productive-cough", "fever"}
+    assert {"cough", "fever"} <= {STARTER.findings[i].id for i in QUESTIONER.open_findings(standing())}
+    unsure = standing(replied=frozenset({"cough"}))  # not known whether there is a cough: its kind may still be asked
+    assert "dry-cough" in {STARTER.findings[i].id for i in QUESTIONER.open_findings(unsure)}
+
+
+def test_only_what_a_patient_can_tell_is_asked() -> None:
+    open_ = {STARTER.findings[i].id for i in QUESTIONER.open_findings(standing(person=Person()))}
+    assert not open_ & {"raised-troponin", "ecg-st-elevation", "xray-consolidation", "crackles", "dull-percussion"}
+    assert {"neck-stiffness", "leg-oedema", "drooling", "positive-pregnancy-test"} <= open_
+    assert all(STARTER.findings[POSITION[f]].kind != "treatment" for f in open_)
+    assert not askable(STARTER.finding["heart-murmur"])
+    assert known_to_patients(STARTER.finding["cough"]) > known_to_patients(STARTER.finding["dry-cough"])
+    assert known_to_patients(STARTER.finding["cough"]) > known_to_patients(STARTER.finding["leg-oedema"])
+
+
+def test_nobody_is_asked_about_what_sex_or_age_rules_out() -> None:
+    woman, man = (
+        {STARTER.findings[i].id for i in QUESTIONER.open_findings(standing(person=Person(30, sex)))}
+        for sex in ("female", "male")
+    )
+    assert "positive-pregnancy-test" in woman - man
+    assert "testicular-pain" in man - woman
+
+
+@pytest.mark.parametrize(("language", "yes"), [("en", "A yes "), ("zh", "若回答“是”")])
+def test_each_question_says_what_its_answers_would_change(language: str, yes: str) -> None:
+    at = standing(("cough", True), ("dyspnoea", True), replied=frozenset({PLACE}))
+    found = QUESTIONER.next_questions(at, language, 5)
+    names = {d.zh if language == "zh" else d.name for d in STARTER.diseases}
+    assert len({q.finding for q in found}) == 5
+    for q in found:
+        assert q.why.startswith(yes)
+        assert set(q.between) <= names
+        assert all(name in q.why for name in q.between)
+        assert q.text == (STARTER.finding[q.finding].ask_zh if language == "zh" else STARTER.finding[q.finding].ask)
+
+
+def test_the_question_for_the_place_is_worth_what_its_answers_change() -> None:
+    seen = [Observation(POSITION["nausea"], 1.0, True, 0)]
+    pains = list(QUESTIONER.pains)
+    found = PlaceOutcomes(RANKER, seen, ADULT, pains, elsewhere(STARTER, pains))
+    for at, pain in enumerate(pains):
+        named = [*seen, Observation(pain, 1.0, True, 1)]
+        left = denied_places(STARTER, pains, named, True)
+        np.testing.assert_allclose(found.named[:, at], RANKER.scores([*named, *left], ADULT), atol=1e-12)
+    none = RANKER.scores([*seen, *denied_places(STARTER, pains, seen, False)], ADULT)
+    np.testing.assert_allclose(found.none, none, atol=1e-12)
+    assert 0 < found.gain < entropy(found.shares)
+
+
+def test_where_it_hurts_is_asked_once_and_names_real_places() -> None:
+    ids = {STARTER.findings[i].id for i in QUESTIONER.pains}
+    assert {"headache", "chest-pain", "abdominal-pain", "sore-throat", "ear-pain"} <= ids
+    assert not ids & {"dysuria", "odynophagia", "pain-radiating-to-arm", "muscle-aches", "epigastric-pain", "rash"}
+    first = QUESTIONER.next_questions(standing(("nausea", True)), "en", 3)
+    assert first[0].finding == PLACE
+    assert first[0].text == "Where do you have pain, if anywhere?"
+    assert "else" in QUESTIONER.next_questions(standing(("pleuritic-chest-pain", True)), "en", 1)[0].text
+    assert PLACE not in asked_about(standing(("nausea", True), replied=frozenset({PLACE})))
+
+
+def test_a_place_denies_only_the_pains_of_other_parts() -> None:
+    pains = list(QUESTIONER.pains)
+    named = [Observation(POSITION["pleuritic-chest-pain"], 1.0, True, 0)]
+    denied = {STARTER.findings[o.finding].id for o in denied_places(STARTER, pains, named, True)}
+    assert {"headache", "ear-pain", "groin-pain"} <= denied
+    assert not denied & {"chest-pain", "rib-pain"}
+    assert denied_places(STARTER, pains, named, None) == []
+    assert denied_places(STARTER, pains, [], True) == []  # a place that the graph does not know
+
+
+def test_what_may_reveal_an_emergency_is_told_and_preferred(write_graph: Callable[..., Path]) -> None:
+    def ready(severity: str) -> tuple[Graph, Questioner]:
+        def change(data: dict[str, list[dict[str, object]]]) -> None:
+            data["diseases"][0]["severity"] = severity
+
+        graph = read_graph(write_graph(change))
+        return graph, Questioner(graph, Ranker(graph, frequencies(graph)))
+
+    ranks: dict[str, int] = {}
+    for severity in ("routine", "emergency"):
+        _, questioner = ready(severity)
+        found = questioner.next_questions(Standing((), Person()), "en", 20)
+        ranks[severity] = [q.finding for q in found].index("wheeze")
+        assert any("emergency: Alpha" in q.why for q in found) is (severity == "emergency")
+    assert ranks["emergency"] < ranks["routine"]
+
+
+def test_sigma_takes_the_open_findings_of_the_winners(write_graph: Callable[..., Path]) -> None:
+    graph = read_graph(write_graph(None))
+    questioner = Questioner(graph, Ranker(graph, frequencies(graph)))
+    found = questioner.by_sigma(Standing((), Person(), frozenset({"wheeze"})), ["airway"])
+    assert found[0] == "dry-cough"
+    assert not {"wheeze", "treat-rest", "knee-pain"} & set(found)
+
+
+def test_a_finding_without_a_question_of_its_own_is_asked_by_name(write_graph: Callable[..., Path]) -> None:
+    graph = read_graph(write_graph(None))
+    found = Questioner(graph, Ranker(graph, frequencies(graph))).next_questions(Standing((), Person()), "zh", 3)
+    assert all(q.text.startswith("您是否有") for q in found)
+    node = FindingNode.model_validate({**graph.findings[0].model_dump(), "kind": "test", "name": "serum iron"})
+    assert not askable(node)
+
+
+def test_two_answers_worded_alike_both_count(starter_graph: KnowledgeGraph) -> None:
+    case = "I have had chest pain since this morning."
+    yes = [Finding(id=f, name="", clause="yes") for f in ("pleuritic-chest-pain", "haemoptysis")]
+    one, both = (starter_graph.look_up(case, known=yes[:n]) for n in (1, 2))
+    share = [{r.disease: r.score for r in d.ranking}.get("pulmonary-embolism", 0) for d in (one, both)]
+    apart = starter_graph.look_up(case, known=[k.model_copy(update={"clause": k.id}) for k in yes])
+    assert share[1] > 1.5 * share[0]
+    assert share[1] == pytest.approx({r.disease: r.score for r in apart.ranking}["pulmonary-embolism"])
+
+
+def test_an_answer_that_is_not_known_is_no_evidence(starter_graph: KnowledgeGraph) -> None:
+    case = "I have had chest pain since this morning."
+    unknown = Finding(id="haemoptysis", name="", clause="I don't know", present=None)
+    before, after = starter_graph.look_up(case), starter_graph.look_up(case, known=[unknown])
+    assert [(r.disease, r.score) for r in after.ranking] == [(r.disease, r.score) for r in before.ranking]
+    assert after.categories == before.categories
+    assert "haemoptysis" not in {q.finding for q in after.questions}
+
+
+def test_a_case_without_findings_is_asked_about(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("I am a 30-year-old woman and I feel funny.")
+    assert found.ranking == ()
+    assert len(found.questions) == 5
+
+
+def test_questions_are_quick() -> None:
+    at = standing(("chest-pain", True), ("dyspnoea", True), ("fever", False))
+    QUESTIONER.next_questions(at, "en", 5)
+    spent = []
+    for _ in range(5):
+        started = time.perf_counter()
+        QUESTIONER.next_questions(at, "en", 5)
+        spent.append(time.perf_counter() - started)
+    assert min(spent) < 0.1  # ten times what it takes on an idle machine

@@ -1,0 +1,79 @@
+"""Where SEOS breaks beside the curve's minima: paragraphs, and sentences that lean on the one before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from support.counting_encoder import CountingEncoder
+from tools.passages.continuity import continuity, prices, windows_of
+from tools.passages.contract import StoredDocument
+from tools.passages.overlaps import reach_back
+from tools.passages.seos import SeosSettings, examine, segment
+from tools.passages.units import Section, Unit, sentence_units
+
+ENCODER = CountingEncoder(200)
+QUALIFIED = (
+    "Aspirin is given to adults with chest pain. Statins lower cholesterol in blood. Gefitinib is for lung cancer with "
+    "an EGFR mutation. They must be tested first. Blood pressure is taken while sitting. Salt raises it."
+)
+
+
+def units_of(text: str) -> list[Unit]:
+    return sentence_units(text, [Section(None, 0, len(text))], [100], ENCODER)[0]
+
+
+def test_a_break_costs_more_before_a_sentence_that_leans_back_and_less_at_a_paragraph() -> None:
+    text = "Aspirin helps. It is cheap.\nGout hurts.\n- Rest.\n| a | b |\n| c | d |"
+    units = units_of(text)
+    curve = np.array([0.4, 0.6, 0.4, 0.6, 0.4])
+    cost = prices(text, units, curve, paragraph=1.0, leaning=2.0)
+    spread = curve.std()
+    # it leans back; a new paragraph; a list goes on; a new paragraph; the same table
+    assert np.round((cost - curve) / spread, 6).tolist() == [2.0, -1.0, 2.0, -1.0, 0.0]
+
+
+def test_a_condition_stays_with_what_leans_on_it() -> None:
+    document = StoredDocument(id="library:egfr", text=QUALIFIED)
+    for budget in (14, 16):
+        starts = {}
+        for leaning in (0.0, 2.0):
+            chosen = SeosSettings(budget=budget, max_overlap=0, window=1, leaning=leaning)
+            starts[leaning] = [QUALIFIED[p.start : p.end].split()[0] for p in segment(document, ENCODER, chosen)]
+        assert "They" in starts[0.0]
+        assert "They" not in starts[2.0]
+        assert len(starts[0.0]) == len(starts[2.0])
+
+
+def test_an_overlap_reaches_back_to_what_a_passage_leans_on() -> None:
+    text = "Adults with gout need care. They rest. They drink. Others do not."
+    units = units_of(text)
+    assert reach_back(text, units, 2, 0) == 0
+    assert reach_back(text, units, 2, 1) == 1
+    assert reach_back(text, units, 3, 0) == 3
+
+
+def test_windows_follow_the_size_of_an_average_passage() -> None:
+    units = units_of(QUALIFIED) * 4  # 24 sentences
+    assert windows_of([units, units[:3], []], [4, 3, 1], None) == [9, 2, 2]
+    assert windows_of([units], [4], 5) == [5]
+
+
+def test_the_curve_dips_where_the_vectors_turn() -> None:
+    vectors = np.repeat(np.eye(2, dtype=np.float32), 4, axis=0)
+    assert np.round(continuity(vectors, 2), 3).tolist() == [1.0, 1.0, 0.707, 0.0, 0.707, 1.0, 1.0]
+
+
+def test_an_examination_tells_curve_breaks_and_overlaps() -> None:
+    text = f"## Treatment\n{QUALIFIED}\n## Outlook\nMost people recover."
+    document = StoredDocument(id="library:egfr", text=text)
+    chosen = SeosSettings(budget=24)
+    cuts = examine(document, ENCODER, chosen)
+    assert [cut.section.title for cut in cuts] == ["Treatment", "Outlook"]
+    first = cuts[0]
+    assert len(first.curve) == len(first.gaps) == 5
+    assert [b.at for b in first.breaks] == [p.core_start for p in first.passages[1:]]
+    for b, passage in zip(first.breaks, first.passages[1:], strict=True):
+        assert b.continuity == first.curve[first.gaps.index(b.at)]
+        assert (b.shared > 0) == (passage.start < passage.core_start)
+    ids = [p.id("library:egfr") for cut in cuts for p in cut.passages]
+    assert ids == [p.id("library:egfr") for p in segment(document, ENCODER, chosen)]

@@ -1,0 +1,79 @@
+"""Raw diagnoses to diseases (L3), by rule: spelling, abbreviations, ICD-10 code, meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tools.encoders import Encoder
+from tools.knowledge_graph.building.codes import Coded, Codes, without_code
+from tools.knowledge_graph.building.contract import Merge
+from tools.knowledge_graph.building.merging import clusters, may_meet
+from tools.knowledge_graph.lexicon import words
+from tools.text.abbreviations import expand
+
+SAME = 0.9  # ours: cosine from which two names with the same telling words are one disease
+ASK = 0.75  # ours: cosine from which that is proposed to a person
+SURE_CODES = ("written", "known")  # ways of finding a code that identify a disease
+
+
+class ClusteringLocal:
+    """Clusters by what is written; nothing is guessed: an unsure pair is proposed, not merged."""
+
+    def __init__(self, codes: Codes, encoder: Encoder) -> None:
+        self._codes, self._encoder = codes, encoder
+
+    async def cluster(self, names: Sequence[str]) -> list[Merge]:
+        """See `Clustering`. The most frequent spelling, the first of equals, names the disease."""
+        count = Counter(names)
+        unique = list(dict.fromkeys(names))
+        coded = dict(zip(unique, self._codes.find([expand(n) for n in unique]), strict=True))
+        groups = _by_key(unique, coded)
+        firsts = [g[0] for g in groups]
+        vectors = self._encoder.encode_documents([expand(n) for n in firsts])
+
+        def may_be_one(one: str, other: str) -> bool:
+            return may_meet(one, other) and _agree(coded[one], coded[other])
+
+        same = clusters(firsts, vectors, SAME, may_be_one)
+        merges = [self._merge([n for i in c for n in groups[i]], count, coded, len(c) > 1) for c in same]
+        ask = clusters([m.into for m in merges], vectors[[c[0] for c in same]], ASK, may_be_one)
+        return merges + [_proposal([merges[i] for i in c]) for c in ask if len(c) > 1]
+
+    def _merge(self, names: list[str], count: Counter[str], coded: dict[str, Coded], by_meaning: bool) -> Merge:
+        ordered = sorted(names, key=lambda n: -count[n])
+        best = next((coded[n] for n in ordered if coded[n].how in SURE_CODES), coded[ordered[0]])
+        why = "alone" if len(names) == 1 else "meaning" if by_meaning else "same words or code"
+        return Merge(into=ordered[0], names=tuple(ordered), why=why, code=best.code, known=best.known)
+
+
+def _by_key(unique: Sequence[str], coded: dict[str, Coded]) -> list[list[str]]:
+    """Names with the same words (abbreviations written out), the same known disease, or the same written code."""
+    of: dict[str, int] = {}
+    groups: dict[int, list[str]] = {}
+    for name in unique:
+        found = coded[name]
+        keys = [f"words {' '.join(sorted(set(words(without_code(name))))) or name}"]
+        keys += [f"known {found.known}"] if found.known else []
+        keys += [f"code {found.code}"] if found.how == "written" else []
+        known = sorted({of[k] for k in keys if k in of})
+        at = known[0] if known else len(of)
+        groups.setdefault(at, [])
+        for other in known[1:]:
+            groups[at] += groups.pop(other)
+            of |= {k: at for k, g in of.items() if g == other}
+        groups[at].append(name)
+        of |= dict.fromkeys(keys, at)
+    return list(groups.values())
+
+
+def _agree(one: Coded, other: Coded) -> bool:
+    """Whether codes found surely do not name two diseases."""
+    sure = one.how in SURE_CODES and other.how in SURE_CODES
+    return not sure or (one.code, one.known) == (other.code, other.known)
+
+
+def _proposal(merges: Sequence[Merge]) -> Merge:
+    first = merges[0]
+    names = tuple(m.into for m in merges)
+    return Merge(into=first.into, names=names, why="near in meaning", merge=False, code=first.code, known=first.known)

@@ -1,0 +1,124 @@
+"""Reads and writes a graph by the name of its file: ``.csv`` (triples), ``.json``, ``.graphml``, or a folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from prompts.errors import DataError, InputError
+from tools.files import write_atomic
+from tools.knowledge_graph.checks import problems_of
+from tools.knowledge_graph.formats.folder import write_folder
+from tools.knowledge_graph.formats.foreign import graph_of_foreign, is_foreign
+from tools.knowledge_graph.formats.graphml import read_graphml, write_graphml
+from tools.knowledge_graph.formats.triples import EDGE_FIELDS, Triple, graph_from, triples_of
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.schema import Graph
+
+COLUMNS = ("subject", "relation", "object")
+FORMAT = 1  # of the JSON file; raised when it changes its shape
+SHOWN = 40  # ours: problems told in one message
+
+
+def read_any(path: Path) -> Graph:
+    """The graph of a file or a folder, checked.
+
+    Raises:
+        InputError: there is no such file, or its name tells no format.
+        DataError: with what is wrong, one a line.
+    """
+    if path.is_dir():
+        return read_graph(path)
+    if not path.is_file():
+        raise InputError(f"There is no graph {path}.", "Give a folder, or a .csv, .json or .graphml file.")
+    reader = {".csv": _from_csv, ".json": _from_json, ".graphml": _from_graphml}.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(f"{path.name} has no known format.", "Name it .csv, .json or .graphml.")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read.", "Check its permissions.") from error
+    graph, problems = reader(data, path.name)
+    if graph is None:
+        shown = problems[:SHOWN] + ([f"... and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else [])
+        raise DataError(
+            f"{path.name} is no sound graph, {len(problems)} problems:\n" + "\n".join(shown),
+            "docs/knowledge-graph.md explains the formats.",
+        )
+    return graph
+
+
+def write_any(graph: Graph, path: Path) -> None:
+    """Write a graph in the format that the name tells; a name without an ending is a folder of YAML."""
+    if not path.suffix:
+        write_folder(graph, path)
+        return
+    writers: dict[str, Callable[[Graph], bytes]] = {
+        ".csv": to_csv,
+        ".json": to_json,
+        ".graphml": lambda g: write_graphml(list(triples_of(g))),
+    }
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(f"{path.name} has no known format.", "Name it .csv, .json or .graphml, or give a folder.")
+    write_atomic(path, writer(graph))
+
+
+def to_csv(graph: Graph) -> bytes:
+    """Triples, one a row: subject, relation, object, and the fields of an edge."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*COLUMNS, *EDGE_FIELDS])
+    for t in triples_of(graph):
+        writer.writerow([t.subject, t.relation, t.object, *(t.edge.get(name, "") for name in EDGE_FIELDS)])
+    return out.getvalue().encode()
+
+
+def to_json(graph: Graph) -> bytes:
+    """The whole graph as one object."""
+    document = {"format": FORMAT, "graph": graph.model_dump(mode="json")}
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _from_csv(data: bytes, name: str) -> tuple[Graph | None, list[str]]:
+    try:
+        rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+        missing = [c for c in COLUMNS if c not in (rows.fieldnames or ())]
+        if missing:
+            return None, [f"{name}: column {', '.join(missing)} is missing"]
+        read = [(f"row {n}", row) for n, row in enumerate(rows, start=2)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        return None, [f"{name}: no CSV in UTF-8 ({error})"]
+    if is_foreign(row["subject"] or "" for _, row in read):
+        return graph_of_foreign([(row["subject"], row["relation"], row["object"]) for _, row in read], name)
+    return graph_from(_typed(read), name)
+
+
+def _typed(rows: list[tuple[str, dict[str, str]]]) -> Iterator[tuple[str, Triple]]:
+    for place, row in rows:
+        edge = {k: v for k, v in row.items() if k not in COLUMNS and isinstance(v, str) and v}
+        yield place, Triple(row["subject"] or "", row["relation"] or "", row["object"] or "", edge)
+
+
+def _from_json(data: bytes, name: str) -> tuple[Graph | None, list[str]]:
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        return None, [f"{name}: no JSON ({error})"]
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None, [f"{name}: an object of format {FORMAT} is expected"]
+    try:
+        graph = Graph.model_validate(document.get("graph"))
+    except ValidationError as error:
+        return None, [f"{name}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+    problems = problems_of(graph, name)
+    return (None, problems) if problems else (graph, [])
+
+
+def _from_graphml(data: bytes, name: str) -> tuple[Graph | None, list[str]]:
+    return graph_from(read_graphml(data, name), name)

@@ -1,0 +1,168 @@
+"""Rare diseases as the agent and the commands use them: `RareDiseases.rank_text` and `rank_terms`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prompts.errors import InputError
+from tools.encoders import Encoder, Vectors
+from tools.evidence import Evidence, Frozen
+from tools.knowledge_graph.hpo.arrays import Ontology
+from tools.knowledge_graph.hpo.compiled import load_hpo, load_vectors
+from tools.knowledge_graph.hpo.entries import entry, evidence_id, evidence_of
+from tools.knowledge_graph.hpo.explanation import Explainer
+from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
+from tools.knowledge_graph.hpo.rates import LeftOut
+from tools.knowledge_graph.hpo.reading import Reader, Reading
+from tools.rare_diseases import RareDisease
+
+
+class ReadTerm(Frozen):
+    """A phenotype as read from a text: the term, whether present, and the characters that say it."""
+
+    id: str
+    name: str
+    present: bool
+    trust: float
+    start: int = -1
+    end: int = -1
+
+
+class RareRanking(Frozen):
+    """What the ontology makes of a case: the terms as read, and diseases, best first (none without a present term)."""
+
+    release: str
+    terms: tuple[ReadTerm, ...] = ()
+    ranking: tuple[RareDisease, ...] = ()
+    age: float | None = None
+    sex: str | None = None
+
+
+class RareDiseases:
+    """The annotated diseases of one ontology, ranked. Pure: may be used from several threads.
+
+    Args:
+        encoder, vectors: for texts; without them texts are read by the words of terms alone.
+    """
+
+    def __init__(self, ontology: Ontology, encoder: Encoder | None = None, vectors: Vectors | None = None) -> None:
+        self.ontology = ontology
+        self._reader = Reader(ontology, encoder, vectors)
+        self._ranker = HpoRanker(ontology)
+        self._explainer = Explainer(ontology)
+
+    @classmethod
+    def open(cls, folder: Path, encoder: Encoder | None = None) -> RareDiseases:
+        """The compiled form under ``folder``; raises DataError when its vectors cannot be used with the encoder."""
+        ontology = load_hpo(folder)
+        return cls(ontology, encoder, load_vectors(ontology, encoder, folder) if encoder is not None else None)
+
+    def rank_text(self, text: str, limit: int = 10) -> RareRanking:
+        """The ranking for a case told in English."""
+        read = self._reader.read(text)
+        scores = self.scores(*observations(read))
+        terms = tuple(
+            ReadTerm(
+                id=self.ontology.terms[p.terms[0]],
+                name=self.ontology.names[p.terms[0]],
+                present=p.present,
+                trust=p.trust,
+                start=p.start,
+                end=p.end,
+            )
+            for p in read.phenotypes
+        )
+        found = self._ranking(terms, scores, limit)
+        return found.model_copy(update={"age": read.person.age, "sex": read.person.sex})
+
+    def rank_terms(self, ids: Iterable[str], excluded: Iterable[str] = (), limit: int = 10) -> RareRanking:
+        """The ranking for HPO ids (``HP:0001250``) that the patient has and has not; InputError for an unknown id."""
+        present, absent = self.positions(ids), self.positions(excluded)
+        scores = self.scores([Observed((t,)) for t in present], absent)
+        told = [(t, True) for t in present] + [(t, False) for t in absent]
+        terms = tuple(
+            ReadTerm(id=self.ontology.terms[t], name=self.ontology.names[t], present=p, trust=1.0) for t, p in told
+        )
+        return self._ranking(terms, scores, limit)
+
+    def read(self, text: str) -> Reading:
+        """The phenotypes of a text, with every candidate."""
+        return self._reader.read(text)
+
+    def scores(
+        self, observed: Sequence[Observed], excluded: Sequence[int], left_out: LeftOut | None = None
+    ) -> NDArray[np.float64]:
+        """Evidence of every OMIM disease in nats (see `HpoRanker.scores`)."""
+        return self._ranker.scores(observed, excluded, left_out)
+
+    def positions(self, ids: Iterable[str]) -> list[int]:
+        """Positions of HPO ids, each once, alternative ids too; InputError names those that are unknown."""
+        asked = list(dict.fromkeys(i.strip().upper() for i in ids))
+        unknown = [i for i in asked if i not in self.ontology.position]
+        if unknown:
+            raise InputError(
+                f"These are no phenotype terms of HPO {self.ontology.release}: {', '.join(unknown[:5])}.",
+                "Give ids such as HP:0001250, below Phenotypic abnormality.",
+            )
+        return list(dict.fromkeys(self.ontology.position[i] for i in asked))
+
+    def evidence_for(self, disease: str) -> Evidence:
+        """The entry of a disease; InputError for an id without annotations."""
+        return evidence_of(self.ontology, self._number(disease))
+
+    def sentence_for(self, disease: str, finding: str) -> tuple[int, int] | None:
+        """Characters of the entry's sentence on a phenotype, by its name; None when the entry has none."""
+        sentences = entry(self.ontology, self._number(disease))[1]
+        return next((at for term, at in sentences.items() if self.ontology.names[term] == finding), None)
+
+    def _number(self, disease: str) -> int:
+        number = self.ontology.disease_position.get(disease)
+        if number is None:
+            raise InputError(f"The ontology annotates no disease {disease!r}.", "Use an id such as OMIM:154700.")
+        return number
+
+    def _ranking(self, terms: Sequence[ReadTerm], scores: NDArray[np.float64], limit: int) -> RareRanking:
+        present = [self.ontology.position[t.id] for t in terms if t.present]
+        absent = [self.ontology.position[t.id] for t in terms if not t.present]
+        found = RareRanking(release=self.ontology.release, terms=tuple(terms))
+        if not present:
+            return found
+        shares = self._ranker.shares(scores)
+        order = np.argsort(-scores, kind="stable")[:limit]
+        lines = tuple(self._line(int(d), shares, scores, present, absent) for d in order)
+        return found.model_copy(update={"ranking": lines})
+
+    def _line(
+        self,
+        disease: int,
+        shares: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        present: Sequence[int],
+        absent: Sequence[int],
+    ) -> RareDisease:
+        why = self._explainer.explain(disease, present, absent)
+        names = self.ontology.names
+        return RareDisease(
+            disease=self.ontology.diseases[disease],
+            name=self.ontology.titles[disease],
+            score=float(shares[disease]),
+            log_evidence=float(scores[disease]),
+            findings_for=tuple(names[t] for t in why.fitting),
+            findings_against=tuple(names[t] for t in why.against),
+            missing=tuple(names[t] for t in why.missing),
+            evidence_id=evidence_id(self.ontology.diseases[disease]),
+        )
+
+
+def observations(read: Reading) -> tuple[list[Observed], list[int]]:
+    """What a reading says for the ranking: each likeliest term once; a term said to be present is not excluded."""
+    present: dict[int, Observed] = {}
+    for item in read.phenotypes:
+        if item.present:
+            present.setdefault(item.terms[0], Observed(item.terms, item.weights, item.trust))
+    absent = {p.terms[0] for p in read.phenotypes if not p.present} - set(present)
+    return list(present.values()), sorted(absent)

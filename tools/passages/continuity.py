@@ -1,0 +1,88 @@
+"""The continuity curve of SEOS, and what a break costs at each gap (CoMeta)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from tools.encoders import Encoder, Vectors
+from tools.passages.breakpoints import Curve
+from tools.passages.neighbours import LIST_ITEM, leans_back
+from tools.passages.units import Unit
+
+WIDTH = 1.5  # ours: average passages that a window holds; see `windows_of`
+NEAREST = 2  # ours: the narrowest window, in sentences; one sentence alone makes a jagged curve
+NEW_PARAGRAPH = re.compile(r"\n")
+TABLE_ROW = re.compile(r" \| ")
+
+
+def windows_of(units: Sequence[Sequence[Unit]], partitions: Sequence[int], window: int | None) -> list[int]:
+    """Sentences on each side of a gap, for each section: what is set, else one and a half average passages.
+
+    The rule is ours: a narrow window sees changes within a passage, a very wide one blurs its ends. docs/passages.md
+    has what was measured.
+    """
+    if window is not None:
+        return [window] * len(units)
+    return [max(NEAREST, round(WIDTH * len(part) / n)) for part, n in zip(units, partitions, strict=True)]
+
+
+def continuity_curves(
+    text: str, sections_units: Sequence[Sequence[Unit]], window: int | Sequence[int], encoder: Encoder
+) -> list[Curve]:
+    """The continuity curve of each section: cosine between the windows left and right of each gap.
+
+    Args:
+        sections_units: the units of each section; windows stay within their section.
+        window: sentences on each side of a gap, for all sections or for each.
+
+    Returns:
+        One array (n - 1,) a section of n units, all sentences of the document encoded in one call. A window's vector
+        is the mean of its sentences' vectors (ours): on the starter library it finds topic changes as well as windows
+        that are encoded whole, at half the work, and the sentence vectors serve the quotes too.
+    """
+    flat = [text[u.start : u.end] for units in sections_units for u in units]
+    if not flat:
+        return [np.empty(0) for _ in sections_units]
+    windows = [window] * len(sections_units) if isinstance(window, int) else window
+    vectors = encoder.encode_documents(flat)
+    cuts = np.cumsum([len(units) for units in sections_units])[:-1]
+    return [continuity(part, wide) for part, wide in zip(np.split(vectors, cuts), windows, strict=True)]
+
+
+def continuity(vectors: Vectors, window: int) -> Curve:
+    """Cosine between the mean vectors left and right of each gap; (n, dimension) -> (max(0, n - 1),)."""
+    n = len(vectors)
+    if n < 2:
+        return np.empty(0)
+    totals = np.concatenate((np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)))
+    gaps = np.arange(1, n)
+    left = totals[gaps] - totals[np.maximum(0, gaps - window)]
+    right = totals[np.minimum(n, gaps + window)] - totals[gaps]
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    curve: Curve = np.einsum("ij,ij->i", left, right) / np.maximum(lengths, np.finfo(np.float64).tiny)
+    return curve
+
+
+def prices(text: str, units: Sequence[Unit], curve: Curve, *, paragraph: float, leaning: float) -> Curve:
+    """What `seos` pays for a break at each gap (ours): continuity, less at a new paragraph, more before a sentence
+    that leans on the one before it ("They should ...", "However, ...").
+
+    Args:
+        units: n units of a section. curve: (n - 1,) its continuity.
+        paragraph, leaning: how much less and more, in units of the curve.
+    """
+    spread = float(curve.std()) if len(curve) else 0.0
+    own = np.array([_paragraph(text, a, b) for a, b in pairwise(units)], dtype=np.float64)
+    leans = np.array([leans_back(text[u.start : u.end]) for u in units[1:]], dtype=np.float64)
+    return curve + spread * (leaning * leans - paragraph * own)
+
+
+def _paragraph(text: str, before: Unit, after: Unit) -> bool:
+    """Whether a paragraph begins at a gap; the rows of a table and the items of a list are no paragraphs."""
+    if not NEW_PARAGRAPH.search(text, before.end, after.start) or LIST_ITEM.match(text, after.start):
+        return False
+    return not (TABLE_ROW.search(text, before.start, before.end) and TABLE_ROW.search(text, after.start, after.end))

@@ -1,0 +1,46 @@
+"""The last look at passages: what a tokeniser makes of a whole passage may be more than the sum of its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tools.encoders import Encoder
+from tools.passages.contract import Passage
+from tools.passages.units import cut_sentence
+from tools.text.sentences import Span
+
+
+def fitted(text: str, passages: Sequence[Passage], room: int, encoder: Encoder) -> list[Passage]:
+    """The passages, none with more than ``room`` tokens: one that has gives up its overlap, else it is cut.
+
+    All are counted in one call. A passage that is cut keeps its order; its pieces share nothing.
+    """
+    counts = encoder.count_tokens([p.embedded_text(text) for p in passages]) if passages else []
+    kept: list[Passage] = []
+    for passage, tokens in zip(passages, counts, strict=True):
+        kept += [passage] if tokens <= room else _smaller(text, passage, room, encoder)
+    return kept
+
+
+def _smaller(text: str, passage: Passage, room: int, encoder: Encoder) -> Iterator[Passage]:
+    alone = passage.model_copy(update={"start": passage.core_start})
+    if passage.start < passage.core_start and _fits(text, alone, room, encoder):
+        yield alone
+        return
+    context = encoder.count_tokens([f"{passage.context}\n"])[0] if passage.context else 0
+    limit = room - context
+    while limit > 0:
+        spans = [Span(u.start, u.end) for u in cut_sentence(text, Span(alone.start, alone.end), limit, encoder)]
+        pieces = [alone.model_copy(update=_at(*span)) for span in spans]
+        if all(_fits(text, piece, room, encoder) or piece.end - piece.start == 1 for piece in pieces):
+            yield from pieces
+            return
+        limit //= 2  # ours: a tokeniser that makes more of the whole than of its words gets shorter pieces
+
+
+def _at(start: int, end: int) -> dict[str, int]:
+    return {"start": start, "end": end, "core_start": start, "core_end": end}
+
+
+def _fits(text: str, passage: Passage, room: int, encoder: Encoder) -> bool:
+    return encoder.count_tokens([passage.embedded_text(text)])[0] <= room
