@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from prompts.errors import InputError, ServiceError
@@ -72,15 +72,15 @@ def _ways(hits: Sequence[LibraryHit]) -> list[Found]:
 
 
 class GraphTexts:
-    """The graph's entries for the answerer, in its own language."""
+    """The graph's entries for the answerer, in its own language; ``rare`` gives those of the phenotype ontology."""
 
-    def __init__(self, graph: KnowledgeGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: KnowledgeGraph, rare: Callable[[str], Evidence | None] = lambda _: None) -> None:
+        self._graph, self._rare = graph, rare
         self._known = {d.id for d in graph.graph.diseases}
 
     def entry(self, disease: str, language: str) -> Evidence | None:
-        """The entry of a disease, None when the graph has none."""
-        return self._graph.evidence_for(disease, language) if disease in self._known else None
+        """The entry of a disease, of a rare one from the phenotype ontology; None when neither has one."""
+        return self._graph.evidence_for(disease, language) if disease in self._known else self._rare(disease)
 
     def sentence_for(self, disease: str, finding: str, language: str) -> tuple[int, int] | None:
         """Characters of the entry's sentence on a finding."""

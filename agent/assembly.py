@@ -15,6 +15,7 @@ from agent.mirror import described, searched, words_of
 from agent.passages import described as passages_described
 from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
+from agent.rare_diseases import RareSection
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
@@ -64,7 +65,8 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     graph = open_graph(settings, home, encoder)
     library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
     documents = LibraryDocuments(library)
-    texts = GraphTexts(graph)
+    rare = RareSection(home, encoder, always=settings.rare_diseases)
+    texts = GraphTexts(graph, rare.entry)
     names = Names(graph.graph)
     vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
     source = searched(settings.literature)
@@ -84,7 +86,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         tools=[
             search,
             passage_tool(settings, documents, encoder),
-            LookupDifferential(graph),
+            rare.tool(LookupDifferential(graph)),
             FillKnowledgeGaps(GapSearch(search), encoder),
             FindAnsweredQuestion(library),
         ],
@@ -94,7 +96,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
             SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
         ),
         verifier=VerifierLocal(encoder),
-        look_up=lambda case, language, known: graph.look_up(case, language, known=known),
+        look_up=rare.look_up(lambda case, language, known: graph.look_up(case, language, known=known)),
         requirements=requirements,
         limits=settings.limits,
     )
@@ -161,7 +163,8 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
 
     def graph() -> str:
         found = open_graph(settings, home, open_encoder(settings, home)).graph
-        return f"{found.about.name}, {len(found.diseases)} diseases, {len(found.findings)} findings (not clinically reviewed)"
+        counted = f"{len(found.diseases)} diseases, {len(found.findings)} findings"
+        return f"{found.about.name}, {counted} (not clinically reviewed)"
 
     def codes() -> str:
         return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"

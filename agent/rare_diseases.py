@@ -8,26 +8,23 @@ from collections.abc import Callable, Sequence
 from agent.sessions import Home
 from prompts.errors import InputError
 from tools.contract import Differential, Finding, Tool
-from tools.embedding_cache import unkept
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.files import locked
+from tools.knowledge_graph.hpo.asking import asks_for_rare
 from tools.knowledge_graph.hpo.compiled import compile_vectors, load_hpo
 from tools.knowledge_graph.hpo.lookup import RareDiseases
-from tools.knowledge_graph.hpo.tool import SHOWN, TOLD, WithRareDiseases, asks_for_rare, present_terms
+from tools.knowledge_graph.hpo.tool import SHOWN, TOLD, WithRareDiseases, present_terms
 from tools.text.language import language_of
 
 LookUp = Callable[[str, str, Sequence[Finding]], Differential]
 
 
 def build_rare_diseases(home: Home, encoder: Encoder, say: Callable[[str], None] = lambda _: None) -> None:
-    """Compile the ontology and the vectors of its phrases; what is up to date is left.
-
-    The vectors are a file of their own, so they are not written to the embedding cache as well.
-    """
+    """Compile the ontology and the vectors of its phrases; what is up to date is left."""
     say("rare diseases (Human Phenotype Ontology) ...")
     home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with locked(home.indexes / "hpo-build"), unkept():
+    with locked(home.indexes / "hpo-build"):
         compile_vectors(load_hpo(home.indexes), encoder, home.indexes)
 
 

@@ -56,6 +56,7 @@ class Settings(BaseSettings):
         third_party_tracing: leave LangSmith and others as the environment sets them.
         passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's).
         passage_tokens: tokens of all passages that one call returns, in the encoder's own.
+        rare_diseases: rank rare diseases over the phenotype ontology for every case; else for cases that ask.
         kg_mode: ``paper`` ranks by MedRAG's published votes, ``ours`` by the evidence for and against.
         kg_graph: a folder with another graph than the starter's. kg_records: a file of records whose nearest go with
             each differential; ``""`` for none.
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     third_party_tracing: bool = False
     passage_search: Literal["two_stage", "chunk_counted"] = "two_stage"
     passage_tokens: int = Field(default=ROOM, ge=64)
+    rare_diseases: bool = False
     kg_mode: Literal["ours", "paper"] = "ours"
     kg_graph: Path | None = None
     kg_records: Path | None = None

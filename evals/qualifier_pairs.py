@@ -1,8 +1,8 @@
 """Finds where a condition and the statement that it governs may stand one to four sentences apart.
 
-Five patterns propose, a person decides: what was kept lies in `evals/resources/qualifier_pairs.jsonl` as places only.
-To repeat it: ``python -m evals.qualifier_pairs DATA > candidates.txt``, read, and write the checksums of the right ones,
-one a line, to a file; ``python -m evals.qualifier_pairs DATA --keep FILE > qualifier_pairs.jsonl``.
+Five patterns propose, a reader decides: what was kept lies in `evals/resources/qualifier_pairs.jsonl` as places only.
+To repeat it: ``python -m evals.qualifier_pairs DATA > proposals.txt``, read, and write the checksums of the right ones
+to a file, one a line; ``python -m evals.qualifier_pairs DATA --keep FILE > qualifier_pairs.jsonl``.
 
 Patterns, all over sentences of one section:
 
@@ -41,7 +41,8 @@ WHO = re.compile(
 )
 OPENS = re.compile(
     r"(?:however,\s+)?(?:(?:in|for|among)\s+(?:the\s+|all\s+|most\s+|some\s+)?(?:\w+[\s-]){0,3}?" + PEOPLE
-    + r"\s+(?:with|without|who|whose|aged|receiving|undergoing|taking|in\s+whom)|if|unless|when|patients?\s+(?:with|who))\b",
+    + r"\s+(?:with|without|who|whose|aged|receiving|undergoing|taking|in\s+whom)"
+    r"|if|unless|when|patients?\s+(?:with|who))\b",
     re.IGNORECASE,
 )  # fmt: skip
 THESE = re.compile(
@@ -91,7 +92,9 @@ CONDUCT = re.compile(  # how a study was done is no medical statement
     r"|consent\w*|sample\s+size|should\s+be\s+(?:noted|interpreted)|this\s+(?:study|paper|article|review))\b",
     re.IGNORECASE,
 )
-CONDUCT_SECTION = re.compile(r"method|statistic|design|participant|procedure|data|eligib|outcome\s+measure", re.IGNORECASE)
+CONDUCT_SECTION = re.compile(
+    r"method|statistic|design|participant|procedure|data|eligib|outcome\s+measure", re.IGNORECASE
+)
 
 
 class Candidate(NamedTuple):

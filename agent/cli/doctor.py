@@ -53,6 +53,7 @@ def _model_endpoint(settings: Settings) -> list[dict[str, Any]]:
         return []
     url = settings.openai_base_url or "https://api.openai.com/v1"  # the openai client's own default
     purpose = f"language model {settings.model}: it plans searches and is sent the question or case"
+    purpose += "; `kg build --judge model` sends it the records"
     return [{"url": url, "purpose": purpose, "reachable": None}]
 
 

@@ -86,6 +86,7 @@ def show_answer(out: Console, answer: Answer) -> None:
         out.print(Text("No answer is given.", style="bold"))
     if answer.differential:
         out.print(differential_table(answer.differential, answer.language))
+    _similar_records(out, answer)
     _questions(out, answer)
     _notices(out, answer.notices)
     _sources(out, answer, numbers)
@@ -124,6 +125,15 @@ def differential_table(ranking: Sequence[RankedDisease], language: str) -> Table
             "\n".join(item.findings_against[:FINDINGS]) or "-",
         )
     return table
+
+
+def _similar_records(out: Console, answer: Answer) -> None:
+    """The nearest records of the user's collection, whole."""
+    if answer.similar_records:
+        out.print("[bold]Similar records[/]")
+        for r in answer.similar_records:
+            out.print(Text(f"  {r.id} ({r.similarity:.2f}) {r.diagnosis}: {r.text}"))
+        out.print()
 
 
 def _questions(out: Console, answer: Answer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from agent.agent import Agent
@@ -12,13 +13,20 @@ from agent.settings import load_settings, silence_telemetry
 
 def build_all(*, rebuild: bool) -> None:
     """Build everything that is slow to build once."""
-    from agent.assembly import build
+    from agent.assembly import build, open_encoder
+    from agent.rare_diseases import build_rare_diseases
 
     settings = load_settings()
     silence_telemetry(settings)
     home = Home(settings.home).prepare()
     out = progress_console()
-    build(settings, home, rebuild=rebuild, say=lambda line: out.print(line, markup=False))
+
+    def say(line: str) -> None:
+        out.print(line, markup=False)
+
+    build(settings, home, rebuild=rebuild, say=say)
+    with contextlib.closing(open_encoder(settings, home)) as encoder:
+        build_rare_diseases(home, encoder, say)
     out.print(f"Ready: {home.root}", markup=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Protocol
 
 from prompts.errors import InputError
@@ -34,7 +35,7 @@ def trimmed(text: str, start: int, end: int) -> Span:
 def between(text: str, starts: list[int]) -> list[Span]:
     """The spans that begin at these places and end at the next; those of white space alone are left out."""
     edges = [*starts, len(text)]
-    found = (trimmed(text, start, end) for start, end in zip(edges, edges[1:], strict=False))
+    found = (trimmed(text, start, end) for start, end in pairwise(edges))
     return [span for span in found if span.start < span.end]
 
 

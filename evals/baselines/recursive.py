@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evals.baselines.contract import SPECIAL, checked_count
-from evals.baselines.libraries import missing
 from evals.baselines.ruler import Ruler, ruler_of
 from prompts.errors import DataError
 from tools.encoders import Encoder
@@ -53,10 +52,7 @@ class Recursive:
 
 
 def _split(text: str, ruler: Ruler, size: int, overlap: int) -> list[Span]:
-    try:
-        from langchain_text_splitters import RecursiveCharacterTextSplitter
-    except ImportError as error:
-        raise missing("langchain-text-splitters") from error
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     splitter = RecursiveCharacterTextSplitter(
         chunk_size=size, chunk_overlap=min(overlap, size - 1), length_function=ruler.count

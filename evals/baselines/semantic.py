@@ -1,7 +1,7 @@
 """A semantic splitter of a library: chonkie's SemanticChunker, with the encoder in use.
 
 It compares each sentence with the window before it and cuts at the minima of the smoothed similarities. A window's
-vector is the mean of its sentences' vectors, as for SEOS: both see the same vectors and differ in what they do with them.
+vector is the mean of its sentences' vectors, as for SEOS: both see the same and differ in what they do with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from evals.baselines.contract import SPECIAL, between, checked_count
-from evals.baselines.libraries import missing
 from evals.baselines.ruler import Ruler, ruler_of
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
@@ -62,10 +61,7 @@ def _nearest(chunks: Callable[[float], list[Span]], count: int) -> list[Span]:
 
 
 def _chunks(text: str, encoder: Encoder, ruler: Ruler, threshold: float, size: int) -> list[Span]:
-    try:
-        from chonkie import SemanticChunker
-    except ImportError as error:
-        raise missing("chonkie") from error
+    from chonkie import SemanticChunker
 
     chunker = SemanticChunker(_embeddings(encoder, ruler), threshold=threshold, chunk_size=max(1, size))
     found = chunker.chunk(text)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from evals.baselines.contract import between, checked_count
-from evals.baselines.libraries import missing
 from tools.encoders import Encoder
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import STOP
@@ -54,10 +53,7 @@ def _tiles(text: str, count: int | None) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _tiler() -> Any:
-    try:
-        from nltk.tokenize.texttiling import TextTilingTokenizer
-    except ImportError as error:
-        raise missing("nltk") from error
+    from nltk.tokenize.texttiling import TextTilingTokenizer
 
     class Tiler(TextTilingTokenizer):  # type: ignore[misc]
         """nltk's, with its block comparison in one matrix product, and the deepest gaps where a number is wanted."""

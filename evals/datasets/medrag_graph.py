@@ -46,12 +46,12 @@ def medrag_graph(data: Path) -> tuple[Graph, dict[str, str]]:
     used = {d.l2 for d in diseases}
     subcategories = tuple(s for s in graph.subcategories if s.id in used)
     above = {s.l1 for s in subcategories}
-    mended = graph.model_copy(
-        update={
-            "diseases": diseases,
-            "subcategories": subcategories,
-            "categories": tuple(c for c in graph.categories if c.id in above),
-        }
+    mended = Graph(  # anew: a copy would keep what the graph has looked up already
+        categories=tuple(c for c in graph.categories if c.id in above),
+        subcategories=subcategories,
+        findings=graph.findings,
+        diseases=diseases,
+        about=graph.about,
     )
     return mended, {p.condition: p.disease for p in placed.values() if not p.same_as}
 

@@ -44,7 +44,8 @@ class Pair(BaseModel):
     def of(cls, document: str, text: str, qualifier: Span, statement: Span) -> Pair:
         """The pair of two sentences of a document."""
         check = _check(text, qualifier, statement)
-        return cls(document=document, qualifier=tuple(qualifier), statement=tuple(statement), check=check)
+        places = {"qualifier": (qualifier.start, qualifier.end), "statement": (statement.start, statement.end)}
+        return cls(document=document, check=check, **places)
 
     def stands_in(self, text: str) -> bool:
         """Whether the document still has these two sentences at these places."""

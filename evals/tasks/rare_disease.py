@@ -39,6 +39,7 @@ def figures(context: TaskContext) -> list[Figure]:
     from evals.agent_runs import evaluation_encoders
     from evals.datasets.phenopackets import read_lay, read_patients
     from tools.knowledge_graph.hpo.lookup import observations
+    from tools.knowledge_graph.hpo.rates import Papers
 
     home = Home(context.settings.home).prepare()
     plain, cached = evaluation_encoders(context.settings, home)
@@ -52,10 +53,16 @@ def figures(context: TaskContext) -> list[Figure]:
         "lay": ([p for p, _ in lay], [observations(rare.read(text)) for _, text in lay]),
         "lay_ids": ([p for p, _ in lay], [_terms(rare, p) for p, _ in lay]),
     }
+    ways: dict[str, Papers | None] = {
+        "hpo": None,
+        "hpo_lpo": Papers(rare.ontology, whole=False),
+        "hpo_lpo_whole": Papers(rare.ontology, whole=True),
+    }
     out: list[Figure] = []
     for name, (rows, given) in told.items():
-        out += _ranked(context, rare, name, rows, given)
-    out += _resnik(context, rare, patients, ids)
+        for way, papers in ways.items():
+            out += _ranked(context, rare, (way, name, papers), rows, given)
+    out += _resnik(context, rare, ways["hpo_lpo"], patients, ids)
     out += _times(context, open_rare_diseases(home, plain), patients, [text for _, text in lay])
     out += mean("hpo.load.ms", [1000 * s for s in _loads(lambda: open_rare_diseases(home, plain))], context.seed)
     cached.close()
@@ -85,19 +92,15 @@ def _terms(rare: RareDiseases, patient: Patient) -> Told:
 
 
 def _ranked(
-    context: TaskContext, rare: RareDiseases, name: str, patients: Sequence[Patient], given: Sequence[Told]
+    context: TaskContext,
+    rare: RareDiseases,
+    setting: tuple[str, str, Papers | None],
+    patients: Sequence[Patient],
+    given: Sequence[Told],
 ) -> list[Figure]:
-    from tools.knowledge_graph.hpo.rates import Papers
-
-    ways: dict[str, Papers | None] = {"hpo": None, "hpo_lpo": Papers(rare.ontology, whole=False)}
-    if name == "ids":
-        ways["hpo_lpo_whole"] = Papers(rare.ontology, whole=True)
-    out: list[Figure] = []
-    for way, papers in ways.items():
-        rows = context.tick(list(zip(patients, given, strict=True)), f"{way} {name}", len(patients))
-        ranks = [_rank(rare, patient, told, papers) for patient, told in rows]
-        out += tops(f"{way}.{name}", ranks)
-    return out
+    way, name, papers = setting
+    rows = context.tick(list(zip(patients, given, strict=True)), f"{way} {name}", len(patients))
+    return tops(f"{way}.{name}", [_rank(rare, patient, told, papers) for patient, told in rows])
 
 
 def _rank(rare: RareDiseases, patient: Patient, told: Told, papers: Papers | None) -> float:
@@ -106,19 +109,22 @@ def _rank(rare: RareDiseases, patient: Patient, told: Told, papers: Papers | Non
 
 
 def _resnik(
-    context: TaskContext, rare: RareDiseases, patients: Sequence[Patient], given: Sequence[Told]
+    context: TaskContext,
+    rare: RareDiseases,
+    papers: Papers | None,
+    patients: Sequence[Patient],
+    given: Sequence[Told],
 ) -> list[Figure]:
     from evals.baselines.resnik import ResnikBestMatch
-    from tools.knowledge_graph.hpo.rates import Papers
 
-    baseline, papers = ResnikBestMatch(rare.ontology), Papers(rare.ontology, whole=False)
+    baseline = ResnikBestMatch(rare.ontology)
     full: list[float] = []
     left: list[float] = []
     for patient, (observed, _) in context.tick(list(zip(patients, given, strict=True)), "Resnik", len(patients)):
         terms = [o.terms[0] for o in observed]
         right = rare.ontology.disease_position[patient.gold_diagnosis.id]
         full.append(rank_of(baseline.scores(terms), right))
-        left.append(rank_of(baseline.scores(terms, papers.gone(patient.pmid)), right))
+        left.append(rank_of(baseline.scores(terms, papers.gone(patient.pmid) if papers is not None else None), right))
     return tops("hpo_resnik.ids", full) + tops("hpo_lpo_resnik.ids", left)
 
 

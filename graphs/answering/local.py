@@ -14,8 +14,8 @@ from graphs.answering.explaining import Explainer
 from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
 from graphs.answering.given import GivenReader, telling
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.rare_answer import RareWriter
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
+from graphs.answering.rare_answer import RareWriter
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind

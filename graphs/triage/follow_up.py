@@ -61,7 +61,10 @@ BASE_VERB = re.compile(
 
 
 class Reply(NamedTuple):
-    """An answer: the finding that it settles, how the case states it, and what else was said."""
+    """An answer: the finding that it settles, how the case states it, and what else was said.
+
+    The finding's clause is the sentence by which the case states a yes or a no; else the reply, without its stop.
+    """
 
     finding: Finding
     statement: str
@@ -84,13 +87,16 @@ def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
 
 
 def _reply(text: str, asked: AskedQuestion, present: bool | None, statement: str) -> Reply:
-    return Reply(Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text, present=present), statement)
+    return Reply(
+        Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text.rstrip(" .。"), present=present), statement
+    )
 
 
 def _stated(asked: AskedQuestion, present: bool, rest: str) -> Reply:
     """A plain yes or no: the case says so in a sentence, and the finding names it, so that it is not read again."""
     said = _worded(asked, present)
-    return _reply(said, asked, present, join(said, rest))
+    reply = _reply(said, asked, present, join(said, rest))
+    return reply._replace(finding=reply.finding.model_copy(update={"clause": said}))
 
 
 def _unsure(text: str, asked: AskedQuestion) -> Reply | None:

@@ -12,6 +12,7 @@ from graphs.triage.contract import Explain, Kind, SessionView
 from graphs.triage.explanations import Diseases, read_explanation
 from graphs.triage.guards import HYPOTHETICAL, TEXTBOOK
 from graphs.triage.interventions import asks_effect
+from tools.knowledge_graph.hpo.asking import asks_for_rare
 from tools.text.abbreviations import expand
 
 OnSubject = Callable[[str], bool]
@@ -88,7 +89,7 @@ def classify(
         return _about_case(session)
     if session.case and session.kind in QUESTIONS and corrections.is_correction(text, session.case):
         return Verdict(Kind.CASE, "corrects the case")
-    patient = describes_patient(text)
+    patient = describes_patient(text) or _asks_for_rare(text)
     if patient and not session.case and asks_effect(text, _told_parts(text)):
         return Verdict(Kind.EVIDENCE, f"asks what a treatment or test does; for context {patient}")
     if patient:
@@ -132,6 +133,15 @@ def describes_patient(text: str) -> str:
     if own and not told and not TEXTBOOK.search(text) and not HYPOTHETICAL.search(text):
         return f"somebody's own complaint: {own[0]!r}, {asked[0]!r}"
     return ""
+
+
+def _asks_for_rare(text: str) -> str:
+    """Why a message whose findings are no common symptoms describes a patient: it asks for a rare disease; else ""."""
+    somebody = lexicon.HEADER.search(text) or lexicon.OWN.search(text)
+    if somebody is None or not _told_parts(text) or THERAPY.search(text):
+        return ""
+    asked = any(questions.is_question(part) and asks_for_rare(part) for part in questions.parts(text))
+    return f"a rare disease is asked for: {somebody[0].strip()!r}" if asked else ""
 
 
 def _told_parts(text: str) -> list[str]:

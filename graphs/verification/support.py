@@ -20,7 +20,10 @@ NUMBER_WORDS = {
 }  # fmt: skip
 CODE = re.compile(r"\b[A-Z]\d\d(?:\.\w+)?\b")  # an ICD-10 code
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
-FRAMES = {"en": "fits this case against watch also usual rare disease to consider", "zh": "符合本例 与本例不符 警示 通常还有"}
+FRAMES = {
+    "en": "fits this case against watch also usual rare disease to consider",
+    "zh": "符合本例 与本例不符 警示 通常还有",
+}
 
 
 class SupportSettings(Frozen):

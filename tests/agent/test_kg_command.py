@@ -15,7 +15,7 @@ from prompts.errors import DataError, InputError
 CASE = "I am 60 and have crushing chest pain going into my left arm, and I sweat."
 ROWS = [
     {"diagnosis": "Croup", "text": "My son has a barking cough. He has a fever.", "age": 2},
-    {"diagnosis": "croup", "text": "She has a barking cough at night.", "age": 3},
+    {"diagnosis": "croup", "text": "She has a barking cough.", "age": 3},
     {"diagnosis": "GERD", "text": "I have heartburn after meals.", "age": 50},
 ]
 
@@ -90,9 +90,9 @@ def test_a_graph_is_built_and_looked_up(home: Path, tmp_path: Path, monkeypatch:
     rows.write_text("\n".join(map(json.dumps, ROWS)))
     built = kg("build", "--records", rows, "--out", out, "--quiet")
     assert "3 records, 2 diseases" in built.stdout
-    shown = kg("show", "Croup", "--graph", out).stdout
-    assert "100% of 2" in "".join(shown.split("│")).replace("\n", " ").replace("  ", " ") or "always (100%" in shown
-    assert "starter" in shown
+    edges = json.loads(kg("show", "Croup", "--graph", out, "--json").stdout)["manifestations"]
+    assert [(e["rate"], e["records"]) for e in edges if "barking" in e["finding"] and e["rate"]] == [(1.0, 2)]
+    assert {"records", "starter"} <= {e["source"].partition(";")[0] for e in edges}
     monkeypatch.setenv("ANAMNESIS_KG_GRAPH", str(out))
     found = json.loads(kg("show", "--case", "He has a barking cough", "--json").stdout)
     assert (found["graph"], found["ranking"][0]["disease"]) == ("mine", "croup")

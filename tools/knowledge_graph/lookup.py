@@ -156,8 +156,8 @@ class KnowledgeGraph:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
         person = read_person(case)
         told = clauses(case, person.age)
-        matches = without_answers(case, told, self._matcher.match(told), known)
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
+        matches = without_answers(case, told, self._matcher.match(told), settled)
         seen = observe(self.graph, case, told, matches, known)
         for k in known:
             if k.id == PLACE:

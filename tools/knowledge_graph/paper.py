@@ -15,6 +15,7 @@ from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.encoders import Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.explanation import FOR, Explanation, line_of
+from tools.knowledge_graph.observations import told_in
 from tools.knowledge_graph.questions_gain import entropy
 from tools.knowledge_graph.questions_wording import wording
 from tools.knowledge_graph.votes import contrasts, count_votes, most_discriminating, sigma, typical_nodes
@@ -65,6 +66,7 @@ class PaperMethod:
     ) -> Differential:
         """The differential of a case; arguments as for `tools.knowledge_graph.lookup.KnowledgeGraph.look_up`."""
         language = language or language_of(case)
+        known = [k for k in known if not told_in(case, k)]
         told = [c for c in clauses(case) if c.present is not False and not c.other]
         found = self.nearest([c.plain for c in told])
         matched: dict[str, float] = {}

@@ -67,8 +67,10 @@ class Questioner:
         order = sorted(range(len(asked)), key=lambda n: (-worth[n], -self._sigma[names[n]], asked[n]))
         chosen: list[int] = []
         for n in order:  # two questions of one family say much the same
+            if len(chosen) == limit:
+                break
             alone = not any(self._related(names[n], names[m]) for m in chosen)
-            if len(chosen) < limit and found.gain[n] >= SMALLEST_GAIN and alone:
+            if found.gain[n] >= SMALLEST_GAIN and alone:
                 chosen.append(n)
         questions = [self._question(asked[n], n, found, language) for n in chosen]
         where = self._place(standing, asked)

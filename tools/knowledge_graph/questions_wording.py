@@ -46,9 +46,10 @@ class Rise(NamedTuple):
     after: float
 
 
-# Ours: how readily a patient knows the answer, against a symptom; fitted on the 98 training patients of DDXPlus.
+# Ours: how readily a patient knows the answer, against a symptom; the best of a coarse search on the 98 training
+# patients of DDXPlus, so it also reflects what that release records.
 KNOWN = {"symptom": 1.0, "history": 0.5, "habit": 0.5, "sign": 0.3, "exposure": 0.3, "test": 0.3}
-NARROWER_KNOWN = 0.5  # ours, fitted likewise: of what is a kind of another finding
+NARROWER_KNOWN = 0.5  # ours, found likewise: of what is a kind of another finding
 
 
 def known_to_patients(finding: FindingNode) -> float:

@@ -90,15 +90,16 @@ class Ranker:
         weight = observation.score * (UNCERTAIN if observation.present is None else 1.0)
         value = self.present[:, observation.finding]
         weighed: Matrix = weight**SHARPNESS * value
+        if observation.side is None or observation.finding not in self._sides:
+            return weighed
         sided: Matrix = weighed * self._side_weight(observation, weighed)
         return sided
 
     def _side_weight(self, observation: Observation, value: Matrix) -> Matrix:
         weight = np.ones(len(value))
-        if observation.side is not None:
-            for d, wanted in self._sides.get(observation.finding, ()):
-                if _other_side(observation.side, wanted) and value[d] > 0:
-                    weight[d] = SIDE_MISMATCH
+        for d, wanted in self._sides.get(observation.finding, ()):
+            if observation.side is not None and _other_side(observation.side, wanted) and value[d] > 0:
+                weight[d] = SIDE_MISMATCH
         return weight
 
     def stated_by_family(self, observations: Sequence[Observation]) -> tuple[Matrix, Matrix]:

@@ -187,11 +187,17 @@ class Graph(BaseModel):
 
     def broader(self, finding: str) -> list[str]:
         """The more general findings that a finding implies, nearest first."""
-        out: list[str] = []
-        above = self.finding[finding].broader
-        while above is not None:
-            out.append(above)
-            above = self.finding[above].broader
+        return self.above[finding]
+
+    @cached_property
+    def above(self) -> dict[str, list[str]]:
+        """For each finding the more general ones that it implies, nearest first."""
+        out: dict[str, list[str]] = {f.id: [] for f in self.findings}
+        for finding, found in out.items():
+            above = self.finding[finding].broader
+            while above is not None:
+                found.append(above)
+                above = self.finding[above].broader
         return out
 
     @cached_property

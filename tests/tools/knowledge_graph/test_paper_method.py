@@ -37,7 +37,7 @@ class Planted:
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
-            for phrase, cosine in self._cosines[text].items():
+            for phrase, cosine in self._cosines.get(text, {}).items():
                 row[self._axis[phrase]] = cosine
         return out
 

@@ -14,6 +14,7 @@ from tools.knowledge_graph.formats.foreign import slug
 from tools.knowledge_graph.lexicon import words
 from tools.knowledge_graph.schema import FindingNode, Kind, Relation
 from tools.text.body_sites import sites
+from tools.text.language import language_of
 
 SAME = 0.93  # ours: cosine from which two wordings of records are one finding, unless words forbid it
 SAY = 8  # ours: wordings kept a finding, the most frequent
@@ -28,8 +29,11 @@ KINDS: dict[Relation, Kind] = {
     "therapy": "history",  # what a patient tells of treatment is history
 }
 _SIDE = re.compile(r"\b(?:left|right|both)\b(?:[- ]sided| sides?)?", re.IGNORECASE)
+_PEOPLE = r"(?:son|daughter|child|baby|boy|girl|wife|husband|partner|mother|father|patient|man|woman)"
 _LEAD = re.compile(
-    r"^(?:I|he|she|they|patient)\s+(?:have|has|had)(?:\s+(?:had|been))?\s+(?:an?\s+)?(?=\S)", re.IGNORECASE
+    rf"^(?:I|he|she|they|patient|(?:my|our|the|this) {_PEOPLE})\s+(?:have|has|had)"
+    r"(?:\s+(?:had|been))?\s+(?:an?\s+)?(?=\S)",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
@@ -54,7 +58,7 @@ class Findings:
 
 def key_of(told: Told) -> str:
     """What makes a manifestation the same: its words without numbers and sides, and of whom it is told."""
-    said = words(_NUMBER.sub(" ", _SIDE.sub(" ", told.text)))
+    said = words(_LEAD.sub("", _NUMBER.sub(" ", _SIDE.sub(" ", told.text))))
     return ("family " if told.other else "") + " ".join(sorted(set(said)) or [told.text.casefold()])
 
 
@@ -108,7 +112,8 @@ def _node(groups: Sequence[Group], used: set[str], ids: set[str]) -> FindingNode
         relation=relation,
         kind=KINDS[relation],
         sided=any(g.sided for g in groups),
-        say=tuple(say),
+        say=tuple(w for w in say if language_of(w) != "zh"),
+        say_zh=tuple(w for w in say if language_of(w) == "zh"),
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tools.encoders import Vectors
-from tools.knowledge_graph.lexicon import poles, qualities, words
+from tools.knowledge_graph.lexicon import characters, poles, qualities, words
+from tools.text.language import HAN
 
 CHUNK = 1024  # rows compared at once; ours: keeps the products small
 # ours: words that make another disease or another finding of an otherwise equal name
@@ -23,7 +24,12 @@ def telling(text: str) -> frozenset[str]:
 
 
 def may_meet(one: str, other: str) -> bool:
-    """Whether two wordings may mean the same: no opposite ends, other qualities, or other telling words."""
+    """Whether two wordings may mean the same: no opposite ends, other qualities, or other telling words.
+
+    The embedded encoder knows no Chinese: Chinese wordings are one only when their characters are.
+    """
+    if HAN.search(one) or HAN.search(other):
+        return characters(one) == characters(other)
     first, second = words(one), words(other)
     if any(a * b < 0 for a, b in zip(poles(first), poles(second), strict=True)):
         return False

@@ -114,9 +114,10 @@ def _graph(read: _Reading, above: dict[str, str], name: str) -> tuple[Graph | No
         l1[slug(chapter)] = {"id": slug(chapter), "name": _words(chapter), "zh": _words(chapter)}
         diseases.append(_disease(key, names, slug(group), list(read.edges[key].values())))
     used = {e["finding"] for d in diseases for e in d["manifestations"]}
+    spelt = [len(n) for n in read.spellings.values()]
     note = (
-        f"{read.loose} of {sum(len(n) for n in read.spellings.values())} names had no class; "
-        f"{sum(len(n) > 1 for n in read.spellings.values())} of {len(diseases)} diseases had several spellings; {read.pasted} pasted answers, {read.dropped} of them state nothing and were dropped; "
+        f"{read.loose} of {sum(spelt)} names had no class; {sum(n > 1 for n in spelt)} of {len(diseases)} diseases had "
+        f"several spellings; {read.pasted} pasted answers, {read.dropped} of them state nothing and were dropped; "
         f"{read.sided} sides written out; frequencies are not given and taken as common."
     )
     graph = Graph.model_validate(

@@ -30,6 +30,7 @@ class Explainer:
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
         rows = ontology.annotations
+        self._content: list[float] = ontology.content.tolist()  # plain floats: many single look-ups
         order = np.argsort(rows.disease, kind="stable")
         self._rows = order
         self._start = np.searchsorted(rows.disease[order], np.arange(len(ontology.diseases) + 1))
@@ -53,7 +54,7 @@ class Explainer:
     def _nearest(self, term: int, rates: dict[int, float]) -> tuple[float, int] | None:
         """The disease's phenotype that shares the most with a term: (information, position)."""
         if term in rates:
-            return float(self._ontology.content[term]), term
-        above, content = self._above(term), self._ontology.content
-        best = max(((max(float(content[a]) for a in above & self._above(t)), t) for t in rates), default=None)
+            return self._content[term], term
+        above, content = self._above(term), self._content
+        best = max(((max([content[a] for a in above & self._above(t)]), t) for t in rates), default=None)
         return best if best is not None and best[0] >= ALIKE else None

@@ -6,7 +6,6 @@ to `CANDIDATES` terms with weights, because a lay wording often fits several.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from tools.encoders import Encoder, Vectors
 from tools.knowledge_graph.hpo.arrays import Ontology
+from tools.knowledge_graph.hpo.framing import core, joined, stated
 from tools.knowledge_graph.hpo.lexicon import Hit, Lexicon, words
 from tools.text import negation
 from tools.text.clauses import Clause, clauses
@@ -24,28 +24,12 @@ CANDIDATES = 8  # ours, tuned: terms that one wording may mean
 LEAST = 0.45  # ours, tuned: cosine below which a clause means no term
 SHARPNESS = 12.0  # ours, tuned: a difference of 1 / 12 in cosine makes a candidate e times less likely
 DENIAL = 0.7  # ours: a denied clause needs a closer term, because ordinary talk is full of denials
-FAMILIAR = 0.5  # ours, tuned: weight of how many diseases have a candidate (log), because common terms are meant more often
-SHORT = 3  # ours: a clause of so few telling words is also read together with the clause before or after it
+FAMILIAR = (
+    0.5  # ours, tuned: weight of how many diseases have a candidate (log), because common terms are meant more often
+)
+SHORT = 1  # ours, tuned: a clause of so few telling words is also read together with the clause before or after it
 JOINED = 0.97  # ours: what a cosine is worth that two clauses read together reach
 EXPLAINED = 0.6  # ours: share of a clause's words in terms found, above which its meaning is not asked for
-# What frames a telling and is no phenotype: who tells, of whom, that there is or was something, how old somebody is.
-FRAME = re.compile(
-    r"^\W*(?:(?:and|but|so|also|then|now|as a baby|strangely|sometimes|often)\b\W*)*"
-    r"(?:(?:the )?(?:doctors?|eye doctor|scan|they|tests?|x-ray)(?: \w+)? (?:says?|said|found|sees|saw|showed|shows|told us)"
-    r"(?: that| us)?\b\W*)?"
-    r"(?:(?:i|he|she|it|they|we|my|his|her|their|our|the|there)\b\W*)?"
-    r"(?:(?:\w+[- ])?(?:son|daughter|boy|girl|baby|child|brother|sister|wife|husband)(?: of \w+)?\b\W*)?"
-    r"(?:(?:am|is|are|was|were|has|have|had|been|gets?|got|became|becomes|suffers from|keeps?|a|an|very)\b\W*)*",
-    re.IGNORECASE,
-)
-AGE = re.compile(r"\W*(?:(?:nearly|almost|about|not yet) )?(?:\d+|\w+)(?: (?:and a half|months?|years?|weeks?|days?|old))*\W*")
-# A denied verb of what people can do when well tells of a deficit, and "than normal" of a difference.
-DEFICIT = re.compile(
-    r"\b(?:cannot|can['’]?t|could(?: not|n['’]t)|never|barely|hardly|do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|"
-    r"has(?: not|n['’]t))\b(?! (?:ever )?(?:have|had|get|got|suffer|any|lost|stop))|"
-    r"\b(?:than|not|from|nor) normal|than (?:it|they|he|she) should|not (?:well|fully|properly|quite)\b|too few\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -93,18 +77,18 @@ class Reader:
         told = [c for c in clauses(text, person.age) if not c.reading]
         hits = self._lexicon.find(text)
         found = [p for p in (_worded(text, h, _clause_of(told, h.start)) for h in hits) if p is not None]
-        unread = [c for c in told if not c.other and _core(c) and _unexplained(c, hits)]
+        unread = [c for c in told if not c.other and core(c) and _unexplained(c, hits)]
         found += self._meant(unread, {p.terms[0] for p in found}, told)
         return Reading(tuple(sorted(found, key=lambda p: (p.start, p.end))), person)
 
     def _meant(self, told: Sequence[Clause], known: set[int], every: Sequence[Clause]) -> list[Phenotype]:
         if self._encoder is None or self._vectors is None or not told:
             return []
-        similar = self._similar(told, every)
+        similar = _similar(self._encoder, self._vectors, told, every)
         out: list[Phenotype] = []
         for clause, row in zip(told, similar, strict=True):
             terms, cosines = self._nearest(row)
-            present = _stated(clause)
+            present = stated(clause)
             if not len(terms) or cosines[0] < (LEAST if present else DENIAL) or int(terms[0]) in known:
                 continue
             weights = np.exp(SHARPNESS * (cosines - cosines[0]) + FAMILIAR * np.log1p(self._carriers[terms]))
@@ -122,20 +106,6 @@ class Reader:
             )
         return out
 
-    def _similar(self, told: Sequence[Clause], every: Sequence[Clause]) -> NDArray[np.float32]:
-        """Array (clauses, phrases) of cosines; short clauses also read with their neighbours in the sentence."""
-        texts = [_core(c) for c in told]
-        pairs: list[tuple[int, str]] = []
-        for number, clause in enumerate(told):
-            if len([w for w in words(texts[number]) if w.stem]) <= SHORT:
-                pairs += [(number, joined) for joined in _joined(clause, every)]
-        vectors = self._encoder.encode_queries([*texts, *(joined for _, joined in pairs)])
-        similar = vectors @ np.asarray(self._vectors).T
-        alone, together = similar[: len(texts)], similar[len(texts) :]
-        for (number, _), row in zip(pairs, together, strict=True):
-            np.maximum(alone[number], np.float32(JOINED) * row, out=alone[number])
-        return np.asarray(alone)
-
     def _nearest(self, row: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The nearest terms and their cosines, best first, each term once."""
         top = np.argpartition(-row, min(4 * CANDIDATES, len(row) - 1))[: 4 * CANDIDATES]
@@ -145,24 +115,18 @@ class Reader:
         return terms[order].astype(np.int64), row[top[first[order]]]
 
 
-def _core(clause: Clause) -> str:
-    """What a clause says without its frame; "" when it only says how old somebody is."""
-    told = clause.told if _stated(clause) else clause.plain
-    core = FRAME.sub("", told, count=1).strip()
-    return "" if AGE.fullmatch(core) and any(c.isdigit() for c in core) else core
-
-
-def _stated(clause: Clause) -> bool:
-    """Whether a clause says that the patient has something, be it that something cannot be done."""
-    return clause.present is not False or DEFICIT.search(clause.text) is not None
-
-
-def _joined(clause: Clause, every: Sequence[Clause]) -> list[str]:
-    """The clause read together with the one before it, and the one after it, in the same sentence."""
-    at = every.index(clause)
-    near = [(every[at - 1], clause)] if at else []
-    near += [(clause, every[at + 1])] if at + 1 < len(every) else []
-    return [f"{_core(a)} {_core(b)}" for a, b in near if a.sentence == b.sentence and _stated(a) == _stated(b)]
+def _similar(
+    encoder: Encoder, vectors: Vectors, told: Sequence[Clause], every: Sequence[Clause]
+) -> NDArray[np.float32]:
+    """Array (clauses, phrases) of cosines; a short clause is also read with its neighbours in the sentence."""
+    texts = [core(c) for c in told]
+    short = [n for n, text in enumerate(texts) if len([w for w in words(text) if w.stem]) <= SHORT]
+    pairs = [(n, both) for n in short for both in joined(told[n], every)]
+    similar = encoder.encode_queries([*texts, *(both for _, both in pairs)]) @ np.asarray(vectors).T
+    alone, together = similar[: len(texts)], similar[len(texts) :]
+    for (number, _), row in zip(pairs, together, strict=True):
+        np.maximum(alone[number], np.float32(JOINED) * row, out=alone[number])
+    return np.asarray(alone)
 
 
 def _clause_of(told: Sequence[Clause], at: int) -> Clause | None:

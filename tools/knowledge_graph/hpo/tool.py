@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Differential, Notice, Outcome, Tool, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Found
+from tools.knowledge_graph.hpo.asking import asks_for_rare
 from tools.knowledge_graph.hpo.lookup import RareRanking
 from tools.rare_diseases import RareDisease
 
-ASKS = re.compile(
-    r"\brare (?:\w+ )?(?:disease|disorder|condition|illness|syndrome|cause|diagnos[ei]s)s?\b|"
-    r"\b(?:genetic|hereditary|inherited|inborn|chromosom\w+|syndromic)\b(?! (?:test\w* (?:was|were|is) )?(?:normal|negative))|"
-    r"\b(?:what|which|any|some|unknown|possible) (?:\w+ )?syndrome\b",
-    re.IGNORECASE,
-)
 TOLD = 3  # ours: present phenotypes that a ranking needs; the evaluation's own least number
 SHOWN = 5  # ours: diseases shown
 CITED = 3  # ours: diseases whose entries come as evidence
@@ -38,11 +32,6 @@ class Ranks(Protocol):
 def present_terms(found: RareRanking) -> int:
     """How many different phenotypes a ranking rests on."""
     return len({t.id for t in found.terms if t.present})
-
-
-def asks_for_rare(case: str) -> bool:
-    """Whether a case asks for rare, genetic or syndromic diseases in so many words."""
-    return ASKS.search(case) is not None
 
 
 class WithRareDiseases:

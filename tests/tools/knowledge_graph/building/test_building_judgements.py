@@ -120,6 +120,8 @@ def test_what_tells_apart_says_where_it_comes_from(both: Judges) -> None:
         ("stable angina", "unstable angina", False),
         ("left knee pain", "right knee pain", False),
         ("sharp pain", "burning pain", False),
+        ("头痛", "腹泻", False),
+        ("腹部疼痛", "肚子痛", True),
     ],
 )
 def test_names_with_other_telling_words_never_meet(one: str, other: str, may: bool) -> None:
