@@ -25,7 +25,7 @@ ARTICLE = """<article article-type="review-article"><front><article-meta>
 def data(tmp_path: Path) -> Path:
     for folder in ("fulltext/nxml", "literature", "medquad"):
         (tmp_path / folder).mkdir(parents=True)
-    body = "Gout hurts a lot in the night. Colchicine helps it. It is taken early by most people. " * 6
+    body = "Gout hurts a lot in the night. Colchicine helps it. It is taken early by most people. " * 12
     for n in range(2):
         (tmp_path / "fulltext/nxml" / f"{n}.nxml").write_text(ARTICLE.format(n=n, body=body))
     rows = [{"pmid": str(n), "title": None, "abstract": body if n else ""} for n in range(3)]

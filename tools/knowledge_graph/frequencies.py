@@ -32,6 +32,7 @@ class Frequencies:
         absent: (diseases, findings), whether the graph says that its presence speaks against the disease.
         background: (findings,), probability in anybody who seeks care.
         prior: (diseases,), how common the disease is, summing to 1.
+        counted: (diseases,), whether its rates were counted in records.
     """
 
     present: Matrix
@@ -39,6 +40,7 @@ class Frequencies:
     absent: NDArray[np.bool_]
     background: Matrix
     prior: Matrix
+    counted: NDArray[np.bool_]
 
 
 def frequencies(graph: Graph) -> Frequencies:
@@ -63,7 +65,7 @@ def frequencies(graph: Graph) -> Frequencies:
     counted = (records * np.where(listed, upward, 0) + WEIGHT * background) / (records + WEIGHT)
     present = np.where(records > 0, counted, present)
     present = np.where(absent, np.minimum(HOW_OFTEN["absent"], 0.3 * unlisted), present)
-    return Frequencies(np.clip(present, 1e-4, 0.98), listed, absent, background, prior)
+    return Frequencies(np.clip(present, 1e-4, 0.98), listed, absent, background, prior, records[:, 0] > 0)
 
 
 def _records(disease: Disease) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.ranking import HEARD, SECOND, UNMENTIONED_MOST, Observation, Ranker, shares_of
+from tools.knowledge_graph.ranking import HEARD, SECOND, Observation, Ranker, shares_of
 from tools.text.demographics import Person
 
 Matrix = NDArray[np.float64]
@@ -93,7 +93,7 @@ def _heard(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Mat
     """Array (diseases, asked): what is given back when the case is silent about the finding's family no more."""
     by_family, total = _cost_of_silence(ranker, seen)
     left = total[:, None] - by_family[:, ranker.family[asked]]
-    given: Matrix = np.minimum(total, UNMENTIONED_MOST)[:, None] - np.minimum(left, UNMENTIONED_MOST)
+    given: Matrix = np.minimum(total, ranker.missed_most)[:, None] - np.minimum(left, ranker.missed_most[:, None])
     return given
 
 
@@ -101,5 +101,5 @@ def out_of_silence(ranker: Ranker, seen: Sequence[Observation], asked: Positions
     """Array (diseases,): what is given back when the case is silent about none of these findings' families."""
     by_family, total = _cost_of_silence(ranker, seen)
     left = total - by_family[:, sorted({int(f) for f in ranker.family[asked]})].sum(axis=1)
-    given: Matrix = np.minimum(total, UNMENTIONED_MOST) - np.minimum(left, UNMENTIONED_MOST)
+    given: Matrix = np.minimum(total, ranker.missed_most) - np.minimum(left, ranker.missed_most)
     return given

@@ -8,11 +8,13 @@ leaves the segments as they were.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import sqlite3
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import islice
 from operator import itemgetter
 
 import numpy as np
@@ -52,11 +54,12 @@ def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]])
     old = [segment for segment, _, _ in segments]
     new = old[-1] + 1
     dead = unpack(row[0] for row in database.execute("SELECT documents FROM dead"))
-    for table in ("words", "keys"):
-        insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?)"
-        merged = _merged([_Reader(whole_blocks(database, table, segment)) for segment in old], dead)
-        for names, rows in merged:
-            database.executemany(insert, ((new, *block) for block in make_blocks(names, rows)))
+    with _uncollected():
+        for table in ("words", "keys"):
+            insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?)"
+            merged = _merged([_Reader(whole_blocks(database, table, segment)) for segment in old], dead)
+            for names, rows in merged:
+                database.executemany(insert, ((new, *block) for block in make_blocks(names, rows)))
     chosen = f"BETWEEN {old[0]} AND {old[-1]}"
     arrays = database.execute(
         f"SELECT pmids, published, entered, lengths FROM segments WHERE segment {chosen} ORDER BY segment"
@@ -69,6 +72,18 @@ def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]])
     database.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?)", (new, segments[0][1], size, *joined))
     if buried:
         database.execute("INSERT INTO dead VALUES (?, ?)", (new, pack(buried.to_array())))
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without looking for cycles: a join makes millions of tuples and no cycle, and looking takes time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 class _Reader:
@@ -103,11 +118,17 @@ def _merged(readers: list[_Reader], dead: BitMap) -> Iterator[tuple[list[str], l
         last = min(reader.names[-1] for reader in readers)  # what comes later may stand in another segment too
         part = [row for reader in readers for row in reader.take(last)]
         part.sort(key=itemgetter(0))  # stable: the lists of a name stay in the order of their documents
-        for name, found in groupby(part, key=itemgetter(0)):
-            joined = _one([lists for _, lists in found], dead)
+        at = 0
+        while at < len(part):
+            name = part[at][0]
+            after = at + 1
+            while after < len(part) and part[after][0] == name:
+                after += 1
+            joined = _one([lists for _, lists in part[at:after]], dead) if dead or after - at > 1 else part[at][1]
             if any(joined):
                 names.append(name)
                 rows.append(joined)
+            at = after
         if len(names) >= FLUSH:
             yield names, rows
             names, rows = [], []
@@ -117,8 +138,6 @@ def _merged(readers: list[_Reader], dead: BitMap) -> Iterator[tuple[list[str], l
 
 def _one(rows: Sequence[Lists], dead: BitMap) -> Lists:
     """The lists of one name over the segments, in the order of their documents."""
-    if not dead and len(rows) == 1:
-        return rows[0]
     found = [b"".join(parts) for parts in zip(*rows, strict=True)]
     if not dead:
         lists = enumerate(found[: len(COLUMNS)])

@@ -37,7 +37,11 @@ def curve_picture(title: str, text: str, cuts: Sequence[SectionCut]) -> str:
     """
     values = [float(v) for cut in cuts for v in cut.curve]
     scale = _Scale(len(text), min(values, default=0.0), max(values, default=1.0))
-    body = [_grid(scale), *(_section(cut, scale) for cut in cuts)]
+    titles = [None, *(cut.section.title for cut in cuts)]
+    body = [
+        _grid(scale),
+        *(_section(c, scale, titled=c.section.title != t) for c, t in zip(cuts, titles, strict=False)),
+    ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
         f'font-size="11"><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
@@ -58,7 +62,7 @@ def _grid(scale: _Scale) -> str:
     return "".join(marks)
 
 
-def _section(cut: SectionCut, scale: _Scale) -> str:
+def _section(cut: SectionCut, scale: _Scale, *, titled: bool) -> str:
     floor = HEIGHT - BOTTOM
     start = scale.x(cut.section.start)
     parts = [f'<line x1="{start:.1f}" x2="{start:.1f}" y1="{TOP}" y2="{floor}" stroke="#bbb" stroke-dasharray="2 3"/>']
@@ -76,7 +80,7 @@ def _section(cut: SectionCut, scale: _Scale) -> str:
             parts.append(
                 f'<rect class="overlap" x="{x:.1f}" y="{floor - 6}" width="{width:.1f}" height="6" fill="#e8a33d"/>'
             )
-    heading = (cut.section.title or "")[:SHORT]
+    heading = (cut.section.title or "")[:SHORT] if titled else ""
     parts.append(
         f'<text x="{start:.1f}" y="{floor + 12}" fill="#444" transform="rotate(20 {start:.1f} {floor + 12})">'
         f"{escape(heading)}</text>"

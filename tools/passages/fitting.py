@@ -13,12 +13,17 @@ from tools.text.sentences import Span
 def fitted(text: str, passages: Sequence[Passage], room: int, encoder: Encoder) -> list[Passage]:
     """The passages, none with more than ``room`` tokens: one that has gives up its overlap, else it is cut.
 
-    All are counted in one call. A passage that is cut keeps its order; its pieces share nothing.
+    All are counted in one call. The pieces of a passage that is cut share nothing.
     """
     counts = encoder.count_tokens([p.embedded_text(text) for p in passages]) if passages else []
     kept: list[Passage] = []
     for passage, tokens in zip(passages, counts, strict=True):
-        kept += [passage] if tokens <= room else _smaller(text, passage, room, encoder)
+        if tokens > room:
+            kept += _smaller(text, passage, room, encoder)
+        elif kept and passage.start < kept[-1].core_start:  # what it shared was cut
+            kept.append(passage.model_copy(update={"start": passage.core_start}))
+        else:
+            kept.append(passage)
     return kept
 
 

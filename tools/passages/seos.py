@@ -16,6 +16,7 @@ import numpy as np
 
 from prompts.errors import InputError
 from tools.encoders import Encoder
+from tools.passages.blocks import blocks
 from tools.passages.breakpoints import Curve, exact, top_minima
 from tools.passages.continuity import continuity_curves, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument, context_of
@@ -23,12 +24,15 @@ from tools.passages.fitting import fitted
 from tools.passages.overlaps import overlap, reach_back, within
 from tools.passages.units import Section, Unit, sections, sentence_units
 
-BUDGET = 128  # ours: tokens a passage; half of what the embedded encoder reads, so that an overlap fits
-MAX_OVERLAP = 2  # ours: sentences shared across the most continuous gap
+# ours: tokens of an average passage. Against 128 it keeps more conditions with their statements in a smaller index, at
+# the same coverage of answers; an overlap still fits into the 256 tokens that the embedded encoder reads.
+BUDGET = 160
+MAX_OVERLAP = 1  # ours: sentences shared across the most continuous gap; what is shared is read twice
+REACH = 2  # ours: sentences over which an overlap goes back to the one that a passage leans on
 SMALLEST = 0.15  # ours: share of the average passage below which `seos` makes none if it can help it
 PARAGRAPH = 1.0  # ours: standard deviations of the curve by which a break at a new paragraph costs less
 LEANING = 2.0  # ours: standard deviations by which a break before a sentence that leans back costs more
-SPECIAL = 2  # code: a BERT encoder adds one token before and one after the text
+SPECIAL = 3  # code: a BERT adds a token before and one after a text, MedCPT one more between title and rest
 CONTEXT_SHARE = 0.25  # ours: a title and section longer than this share of the encoder's limit are left out
 UNBOUNDED = 2**31  # tokens: more than any text has
 
@@ -44,7 +48,7 @@ class SeosSettings:
         max_overlap: sentences shared across the most continuous gap.
         smallest: share of the average passage below which ``seos`` makes none if it can help it.
         paragraph, leaning: of ``seos``, in standard deviations of the curve; see `continuity.prices`.
-        reach: of ``seos``: an overlap reaches back, within ``max_overlap``, to the sentence that a passage leans on.
+        reach: of ``seos``: an overlap reaches back to the sentence that a passage leans on, over so many at most.
         partitions: cut the whole text as one section into so many, whatever the budget and the encoder's limit: to
             compare breakpoints. None lets the budget decide in each section.
 
@@ -58,12 +62,12 @@ class SeosSettings:
     smallest: float = SMALLEST
     paragraph: float = PARAGRAPH
     leaning: float = LEANING
-    reach: bool = True
+    reach: int = REACH
     partitions: int | None = None
 
     def __post_init__(self) -> None:
         whole = (self.budget, self.window or 1, self.partitions or 1)
-        if min(whole) < 1 or self.window == 0 or self.partitions == 0 or self.max_overlap < 0:
+        if min(whole) < 1 or self.window == 0 or self.partitions == 0 or min(self.max_overlap, self.reach) < 0:
             raise InputError("A budget, a window and a number of partitions are at least 1.", "Give larger numbers.")
         if not 0 <= self.smallest <= 1:
             raise InputError("The smallest passage is a share of the average one.", "Give a number from 0 to 1.")
@@ -84,7 +88,7 @@ class Break(NamedTuple):
 
 
 class SectionCut(NamedTuple):
-    """How a section was cut: its curve, with the character after each gap, its breakpoints and its passages."""
+    """How a section or a block of it was cut: curve, with the character after each gap, breakpoints and passages."""
 
     section: Section
     tokens: int
@@ -95,7 +99,7 @@ class SectionCut(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A section to be cut: its heading, context, units, what a passage may hold, and N."""
+    """A section or a block of it, to be cut: its heading, context, units, what a passage may hold, and N."""
 
     section: Section
     context: str
@@ -111,15 +115,16 @@ class _Part(NamedTuple):
 def segment(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> tuple[Passage, ...]:
     """Cut a document into passages, in order.
 
-    A heading starts a new passage and is its section, not its text. N = ceil(tokens / budget) in each section
-    (ours), in the encoder's own tokens. No passage, context included, exceeds what the encoder reads, unless a number
-    of partitions is set; with ``seos_paper`` one that would is cut once more (ours).
+    A heading starts a new passage and is its section, not its text; with ``seos`` a blank line starts one too, see
+    `blocks`. N = ceil(tokens / budget) in each of these parts (ours), in the encoder's own tokens. No passage, context
+    included, exceeds what the encoder reads, unless a number of partitions is set; with ``seos_paper`` one that would
+    is cut once more (ours).
     """
     return _with_neighbours(document.id, [p for cut in examine(document, encoder, settings) for p in cut.passages])
 
 
 def examine(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> list[SectionCut]:
-    """What `segment` does, section by section, with the curve and the breakpoints; neighbours are not named."""
+    """What `segment` does, part by part, with the curve and the breakpoints; neighbours are not named."""
     chosen = settings or SeosSettings()
     parts = _parts(document, encoder, chosen)
     split = [p.units if p.partitions > 1 else [] for p in parts]
@@ -160,10 +165,13 @@ def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -
     units = sentence_units(text, found, limits, encoder)
     parts: list[_Part] = []
     for section, context, part_units, limit in zip(found, kept, units, limits, strict=True):
-        tokens = sum(u.tokens for u in part_units)
-        wanted = settings.partitions or math.ceil(tokens / min(settings.budget, limit))
-        count = max(1, min(len(part_units), wanted))
-        parts.append(_Part(section, context, part_units, UNBOUNDED if settings.partitions else limit, count))
+        budget = min(settings.budget, limit)
+        whole = settings.partitions or settings.method == "seos_paper"
+        for block in [part_units] if whole else blocks(text, part_units, budget):
+            wanted = settings.partitions or math.ceil(sum(u.tokens for u in block) / budget)
+            count = max(1, min(len(block), wanted))
+            place = section if whole else Section(section.title, block[0].start, block[-1].end)
+            parts.append(_Part(place, context, block, UNBOUNDED if settings.partitions else limit, count))
     return parts
 
 
@@ -174,11 +182,11 @@ def _cut(text: str, part: _Part, curve: Curve, scale: tuple[float, float], setti
     for k, (first, after) in enumerate(pairwise([0, *inner, len(units)])):
         start = first
         if k:
-            earliest = max([0, *inner][k - 1], first - settings.max_overlap)
+            before = [0, *inner][k - 1]
             start = first - overlap(float(curve[first - 1]), scale, settings.max_overlap)
-            if settings.reach and settings.method == "seos":
-                start = min(start, reach_back(text, units, first, earliest))
-            start = within(units, max(earliest, start), first, after, part.limit)
+            if settings.method == "seos":
+                start = min(start, reach_back(text, units, first, max(before, first - settings.reach)))
+            start = within(units, max(before, start), first, after, part.limit)
             breaks.append(Break(units[first].start, float(curve[first - 1]), first - start))
         passages.append(
             Passage(

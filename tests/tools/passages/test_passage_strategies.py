@@ -111,7 +111,7 @@ def test_passages_and_the_neighbours_they_lean_on_stay_within_the_room(encoder: 
     second = "This halves the risk that the illness comes back within the following eighteen months."
     document = StoredDocument(id="library:p", title="", text=f"{first} {second}")
     query = "risk that the illness comes back within eighteen months"
-    pool = PassagePool(encoder, SeosSettings(budget=18, max_overlap=0, leaning=0.0))
+    pool = PassagePool(encoder, SeosSettings(budget=18, max_overlap=0, reach=0, leaning=0.0))
     tokens = encoder.count_tokens([first, second])
     for room, wanted in ((sum(tokens), [second, first]), (sum(tokens) - 1, [second]), (1, [second])):
         artifact = run(RetrievePassages(Source(document), pool, room=room), query)

@@ -113,7 +113,7 @@ def test_a_passage_brings_the_neighbour_that_it_leans_on(encoder: Encoder) -> No
     first = "Colchicine is taken for three months by adults with pericarditis after a first attack."
     second = "This halves the risk that the illness comes back within the following eighteen months."
     document = StoredDocument(id="library:p", title="", text=f"{first} {second}")
-    settings = SeosSettings(budget=18, max_overlap=0)
+    settings = SeosSettings(budget=18, max_overlap=0, reach=0)
     query = "risk that the illness comes back within eighteen months"
     artifact = read(encoder, Source(document), settings, query=query, limit=2)
     assert [e.text for e in artifact.evidence] == [second, first]

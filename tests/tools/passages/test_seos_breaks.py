@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from support.counting_encoder import CountingEncoder
+from tools.passages.blocks import blocks
 from tools.passages.continuity import continuity, prices, windows_of
-from tools.passages.contract import StoredDocument
+from tools.passages.contract import Passage, StoredDocument
+from tools.passages.fitting import fitted
 from tools.passages.overlaps import reach_back
 from tools.passages.seos import SeosSettings, examine, segment
 from tools.passages.units import Section, Unit, sentence_units
@@ -37,7 +39,7 @@ def test_a_condition_stays_with_what_leans_on_it() -> None:
     for budget in (14, 16):
         starts = {}
         for leaning in (0.0, 2.0):
-            chosen = SeosSettings(budget=budget, max_overlap=0, window=1, leaning=leaning)
+            chosen = SeosSettings(budget=budget, max_overlap=0, reach=0, window=1, leaning=leaning)
             starts[leaning] = [QUALIFIED[p.start : p.end].split()[0] for p in segment(document, ENCODER, chosen)]
         assert "They" in starts[0.0]
         assert "They" not in starts[2.0]
@@ -50,6 +52,34 @@ def test_an_overlap_reaches_back_to_what_a_passage_leans_on() -> None:
     assert reach_back(text, units, 2, 0) == 0
     assert reach_back(text, units, 2, 1) == 1
     assert reach_back(text, units, 3, 0) == 3
+
+
+def test_a_passage_does_not_share_more_than_the_last_piece_of_one_that_was_cut() -> None:
+    text = "aa bb cc dd ee ff gg hh ii jj. kk ll."
+    whole = Passage(start=0, end=30, core_start=0, core_end=30)
+    after = Passage(start=0, end=len(text), core_start=31, core_end=len(text))
+    found = fitted(text, [whole, after.model_copy(update={"start": 3})], 8, CountingEncoder(64))
+    assert [text[p.start : p.end] for p in found] == ["aa bb cc dd ee ff gg hh", "ii jj.", "kk ll."]
+    short = fitted(text, [whole, after], 14, CountingEncoder(64))
+    assert [p.start for p in short] == [0, 0]  # nothing was cut, so the overlap stays
+
+
+def test_a_blank_line_parts_what_is_long_enough_and_does_not_lean() -> None:
+    one = "Gout makes a toe red and hot at night for days."  # 11 tokens
+    two = "Croup makes a child bark and wheeze at night too."
+    item = "- Rest helps a child with croup at night, and so do calm and cool air."
+    text = f"{one}\n\n{two}\n\nThey pass.\n\n{item}"
+    assert [[text[u.start : u.end] for u in block] for block in blocks(text, units_of(text), 20)] == [
+        [one],
+        [two, "They pass.", item],
+    ]
+    assert [len(block) for block in blocks(text, units_of(text), 60)] == [4]
+    single = text.replace("\n\n", "\n")
+    assert [len(block) for block in blocks(single, units_of(single), 20)] == [4]
+    passages = segment(StoredDocument(id="library:b", text=f"{one}\n\n{two}"), ENCODER, SeosSettings(budget=20))
+    assert [p.start for p in passages] == [p.core_start for p in passages] == [0, len(one) + 2]
+    together = SeosSettings(method="seos_paper", budget=30)
+    assert len(segment(StoredDocument(id="library:b", text=f"{one}\n\n{two}"), ENCODER, together)) == 1
 
 
 def test_windows_follow_the_size_of_an_average_passage() -> None:

@@ -34,6 +34,7 @@ CHOSEN = st.builds(
     budget=st.integers(4, 60),
     window=st.sampled_from([None, 1, 3]),
     max_overlap=st.integers(0, 3),
+    reach=st.integers(0, 3),
 )
 HEADING = re.compile(r"^#{1,6}[ \t]+\S.*$", re.MULTILINE)
 
@@ -63,7 +64,7 @@ def test_any_text_is_cut_exactly_and_within_the_limit(text: str, chosen: SeosSet
 @settings(max_examples=60, deadline=None)
 @given(st.lists(SENTENCE, min_size=6, max_size=20), st.integers(1, 6), st.sampled_from(["seos", "seos_paper"]))
 def test_a_number_of_partitions_is_kept_whatever_the_limit(lines: list[str], count: int, method: str) -> None:
-    chosen = SeosSettings(method="seos" if method == "seos" else "seos_paper", partitions=count, max_overlap=0)
+    chosen = SeosSettings(method="seos" if method == "seos" else "seos_paper", partitions=count, max_overlap=0, reach=0)
     passages = segment(StoredDocument(id="library:n", text="\n".join(lines)), CountingEncoder(300), chosen)
     assert len(passages) == count
 

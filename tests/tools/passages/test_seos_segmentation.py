@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.tiny_medcpt import tiny_models
 from tools.encoders import Encoder
+from tools.encoders_on_disk import MedCPTEncoder
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.seos import SeosSettings, continuity_curves, overlap, segment
 from tools.passages.units import Section, cut_sentence, sections, sentence_units
@@ -78,6 +81,18 @@ def test_no_passage_exceeds_what_the_encoder_reads(encoder: Encoder) -> None:
     assert "".join(joined.split()) == "".join(text.replace("## Course", "").replace("## Zh", "").split())
 
 
+def test_medcpt_reads_every_passage_whole(tmp_path: Path) -> None:
+    query, article, _ = tiny_models(tmp_path)
+    medcpt = MedCPTEncoder(query, article)
+    text = " ".join(["the child has croup and fever and chest pain since monday ."] * 200)
+    for title in ("", "croup"):
+        document = StoredDocument(id="library:croup", title=title, text=f"{text}\n{'croup ' * 700}")
+        passages = segment(document, medcpt, SeosSettings(budget=509))
+        parted = [p.embedded_text(document.text).partition("\n") for p in passages]
+        assert len(passages) > 4
+        assert medcpt.beyond_limit([(first, rest) for first, _, rest in parted]) == []
+
+
 def test_a_very_long_title_is_left_out_of_the_context(encoder: Encoder) -> None:
     document = StoredDocument(id="library:t", title="endless words " * 60, text=ASTHMA)
     assert segment(document, encoder)[0].context == ""
@@ -115,7 +130,7 @@ def test_a_forced_break_in_one_topic_shares_sentences(encoder: Encoder) -> None:
     shared = [text[p.start : p.core_start] for p in passages]
     assert shared[0] == ""
     assert any(shared)
-    assert max(s.count(".") for s in shared) <= SeosSettings().max_overlap
+    assert max(s.count(".") for s in shared) <= max(SeosSettings().max_overlap, SeosSettings().reach)
 
 
 def test_sections_without_text_are_left_out() -> None:
