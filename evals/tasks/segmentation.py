@@ -34,7 +34,7 @@ TASK = Task(
     name="segmentation",
     what="passages: SEOS beside nine baselines: answers found, section boundaries, severed conditions",
     inputs=(PAGES, ARTICLES, FULL_TEXTS, ABSTRACTS),
-    expected="half an hour; hours the first time, which embeds the passages of eleven segmenters",
+    expected="30 minutes; hours the first time, which embeds the passages of eleven segmenters",
     limit=600,
     run=run,
 )
