@@ -1,7 +1,6 @@
 """The last look of the second stage: a cross-encoder reads the best passages together with the query.
 
-Without one on disk the fused order stays: a scorer out of the encoder at hand did not measurably help
-(docs/passages.md).
+Without one on disk the fused order stays: a scorer out of the encoder at hand made it worse (docs/passages.md).
 """
 
 from __future__ import annotations
