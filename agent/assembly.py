@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
-from agent.mirror import described, searched, words_of
-from agent.passages import described as passages_described
+from agent.mirror import searched, words_of
 from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.rare_diseases import RareSection
-from agent.sessions import Home, typed_database_errors
+from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import CompletenessGateLocal
@@ -28,11 +24,11 @@ from graphs.triage.local import TriageLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
-from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder, minilm_folder
+from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import REBUILD, locked, write_atomic
 from tools.gaps.requirements import requirements
 from tools.gaps.tool import FillKnowledgeGaps
-from tools.icd10 import compile_icd10, load_icd10
+from tools.icd10 import compile_icd10
 from tools.knowledge_graph.compiled import compile_graph
 from tools.knowledge_graph.lookup import LookupDifferential
 from tools.knowledge_graph.names import Names
@@ -149,56 +145,6 @@ def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
     return CachedEncoder(load_encoder(settings.encoder, bf16=bf16), home.cache / "embeddings")
 
 
-def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[], str]]]:
-    """Named looks at the built parts, for `doctor`; each returns what it found or raises a typed error."""
-
-    def encoder() -> str:
-        found = open_encoder(settings, home)
-        where = f", from {minilm_folder().parent.name}, checksum verified" if found.name == MINILM else ""
-        return f"{found.name}, {found.dimension} dimensions, {found.limit} tokens{where}"
-
-    def library() -> str:
-        found = Library.open(_library(home), open_encoder(settings, home))
-        return f"{len(found)} documents (not clinically reviewed)"
-
-    def graph() -> str:
-        found = open_graph(settings, home, open_encoder(settings, home)).graph
-        counted = f"{len(found.diseases)} diseases, {len(found.findings)} findings"
-        return f"{found.about.name}, {counted} (not clinically reviewed)"
-
-    def codes() -> str:
-        return f"{len(load_icd10(_icd10(home)))} ICD-10 codes"
-
-    def database(file: Path) -> Callable[[], str]:
-        def look() -> str:
-            if not file.exists():
-                return "none yet"
-            with typed_database_errors(), contextlib.closing(sqlite3.connect(file)) as db:
-                said = str(db.execute("pragma quick_check").fetchone()[0])
-            if said != "ok":
-                raise DataError(f"{file.name} is damaged: {said.splitlines()[0]}", "Move it away, or restore a copy.")
-            return "intact"
-
-        return look
-
-    def gate() -> str:
-        theta1, theta2 = settings.gate.thresholds
-        return f"theta1 {theta1}, theta2 {theta2}"
-
-    return [
-        ("encoder", encoder),
-        ("library", library),
-        ("user library", partial(_own_documents, settings, home)),
-        ("passages", partial(passages_described, settings)),
-        ("knowledge graph", graph),
-        ("ontology table", codes),
-        *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
-        ("completeness gate", gate),
-        ("checkpoints", database(home.checkpoints)),
-        ("content store", database(home.texts)),
-    ]
-
-
 def _forget_indexes(home: Home) -> None:
     """Delete what set-up builds; the imported vectors of PubMed stay, because importing them takes hours."""
     import shutil
@@ -222,13 +168,6 @@ def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:
     say("encoder ...")
     chosen = {"bf16": MiniLMEncoder(bf16=None).bf16}
     write_atomic(home.encoder_choice, json.dumps(chosen).encode())
-
-
-def _own_documents(settings: Settings, home: Home) -> str:
-    if not shelf_file(home.library).exists():
-        return "none yet"
-    with contextlib.closing(Shelf(home.library, open_encoder(settings, home))) as shelf:
-        return f"{len(shelf.documents())} documents in {home.library}"
 
 
 def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 
 from graphs.nodes.triage import overturned
-from graphs.triage.contract import AskedQuestion, Aspect, Kind, RedFlag, SessionView
+from graphs.triage.contract import AskedQuestion, Aspect, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import red_flags
 from graphs.triage.explanations import read_explanation
 from graphs.triage.local import TriageLocal
+from graphs.triage.replies import YES
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.questions_place import PLACE
 from tools.text.language import language_of
 
 RANKED = 10  # diseases ranked; ours, as a look-up gives
@@ -23,6 +25,7 @@ class Read(StrEnum):
     MORE = "more"
     WHY = "why"
     OTHER_PATIENT = "other_patient"
+    WHERE = "where"
     UNREAD = "unread"
 
 
@@ -57,6 +60,8 @@ class Interview:
         decision = self._triage.decide_now(text, view)
         if decision.new_case:
             return Read.OTHER_PATIENT
+        if _only_yes(text, decision):
+            return Read.WHERE
         if decision.answered is not None:
             self._known = [k for k in self._known if k.id != decision.answered.id] + [decision.answered]
         elif decision.kind is Kind.CASE and decision.case != self.case:
@@ -73,6 +78,12 @@ class Interview:
 
     def _ranked(self) -> Differential:
         return self._graph.look_up(self.case, self.language, RANKED, self._known)
+
+
+def _only_yes(text: str, decision: TriageDecision) -> bool:
+    """Whether a place was asked for and none is named: a yes alone tells nothing."""
+    answer = decision.answered
+    return answer is not None and answer.id == PLACE and answer.present is None and YES.match(text) is not None
 
 
 def _same(one: Differential, other: Differential) -> bool:

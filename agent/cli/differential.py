@@ -19,23 +19,28 @@ from agent.messages import check_message
 from agent.sessions import Home
 from agent.settings import load_settings
 from prompts.errors import InputError
+from tools.knowledge_graph.questions_place import PLACE
 
 STOP = LEAVE | {"stop", "/stop", "停止", "停", "结束"}
 WORDS = {
     "en": {
         "ask": "Ask next",
         "hint": "yes, no, not known, a value, why, stop; or tell more",
+        "hint_place": "a place, no, not known, why, stop; or tell more",
         "nothing_ranked": "Nothing in the case is known to the graph yet.",
         "nothing_to_ask": "No further question would change the ranking noticeably.",
         Read.OTHER_PATIENT: "That is about another patient. Start again for that one.",
+        Read.WHERE: "Say where, such as the chest or the left knee; or no.",
         Read.UNREAD: "That is neither an answer nor a finding. Say yes, no, not known, a value, why or stop.",
     },
     "zh": {
         "ask": "下一个问题",
         "hint": "是、没有、不知道、数值、为什么、停止；也可补充病情",
+        "hint_place": "部位、没有、不知道、为什么、停止；也可补充病情",
         "nothing_ranked": "图谱尚未识别病例中的任何表现。",
         "nothing_to_ask": "没有能明显改变排序的进一步问题。",
         Read.OTHER_PATIENT: "这是另一位患者的情况，请重新开始。",
+        Read.WHERE: "请说出部位，例如胸部或左膝；没有请回答“没有”。",
         Read.UNREAD: "这既不是回答，也不是症状。请回答：是、没有、不知道、数值、为什么或停止。",
     },
 }
@@ -89,7 +94,8 @@ def _show(talk: Interview, *, as_json: bool) -> None:
     if talk.question is None:
         out.print(words["nothing_to_ask"])
     else:
-        out.print(f"[bold]{words['ask']}:[/] {escape(talk.question.text)}  [dim]({words['hint']})[/]")
+        hint = words["hint_place" if talk.question.finding == PLACE else "hint"]
+        out.print(f"[bold]{words['ask']}:[/] {escape(talk.question.text)}  [dim]({hint})[/]")
 
 
 def _write(talk: Interview, *, reply: dict[str, Any] | None) -> None:

@@ -91,7 +91,7 @@ def _places(settings: Settings) -> list[Check]:
 
 
 def _parts(settings: Settings) -> list[Check]:
-    from agent.assembly import inspect_parts
+    from agent.inspection import inspect_parts
 
     checks = []
     for name, look in inspect_parts(settings, Home(settings.home)):

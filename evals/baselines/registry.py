@@ -15,16 +15,16 @@ WIDE = 512  # paper: CoMeta's fixed baselines have 512 tokens
 SEOS = ("seos", "seos_paper")
 FIXED = ("fixed512_0", "fixed512_32", "fixed512_128", "fixed_budget")
 
-SEGMENTERS: dict[str, Segmenter] = {
+SEGMENTERS: dict[str, Segmenter] = {  # in the order in which their passages are embedded: what is asked for first
     "seos": Seos(SeosSettings(method="seos")),
-    "seos_paper": Seos(SeosSettings(method="seos_paper")),
     "fixed512_0": Fixed(WIDE, 0),
     "fixed512_32": Fixed(WIDE, 32),  # paper: overlaps of CoMeta's fixed baselines
     "fixed512_128": Fixed(WIDE, 128),
     "fixed_budget": Fixed(BUDGET),
-    "sentence": by_sentence,
-    "paragraph": by_paragraph,
     "recursive": Recursive(BUDGET),
+    "paragraph": by_paragraph,
+    "seos_paper": Seos(SeosSettings(method="seos_paper")),
+    "sentence": by_sentence,
     "semantic": Semantic(BUDGET),
     "texttiling": by_texttiling,
 }

@@ -21,7 +21,7 @@ def _then(words: str) -> str:
 UNSURE = re.compile(
     r"^\W*(?:i(?:'m| am)? (?:don't know|do not know|dont know|not sure|can't (?:say|tell|remember)|haven't noticed|"
     r"cannot (?:say|tell|remember)|have no idea)|(?:not|un)\s?(?:sure|certain)|no idea|maybe|perhaps|possibly|dunno|"
-    r"hard to say|don't know|do not know|can(?:'t|not) (?:say|tell|remember)|unknown)"
+    r"hard to say|don't know|do not know|can(?:'t|not) (?:say|tell|remember)|(?:un|not )known|unclear|no clue)"
     + _then(r"but|maybe|really|about (?:that|it)|if|whether|yet|sorry|exactly|honestly|to be honest|for sure|i")
     + r"|^\W*(?:我)?(?:也)?(?:不知道|不清楚|不确定|说不清楚?|不太清楚|没注意|记不清|可能吧|也许)"
     + PARTICLE,

@@ -19,6 +19,7 @@ from tools.knowledge_graph.wordings import Agreement
 from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
+from tools.text.durations import least_days, told_days
 from tools.text.radiation import origin_and_destination, tells_of_spreading
 
 TOP_M = 5  # code: m, the matches kept a feature
@@ -71,6 +72,7 @@ class Matcher:
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
         self._never = np.array([f.only_shown for f in findings])
+        self._least = np.array([least_days(f.name) for f in findings])
 
     def match(self, clauses: Sequence[Clause]) -> list[Match]:
         """For each clause its best findings by confidence, best first, at most `TOP_M`.
@@ -118,6 +120,9 @@ class Matcher:
         clause = clauses[unit.clause]
         persons = self._of_others if clause.other else ~self._of_family
         allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
+        days = told_days(unit.text)
+        if days is not None:  # three days are not "more than two weeks"
+            allowed = allowed * (self._least <= days)
         if clause.reading:
             allowed = allowed * self._measured
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)

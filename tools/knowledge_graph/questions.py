@@ -19,6 +19,7 @@ from tools.text.demographics import Person
 
 SMALLEST_GAIN = 0.01  # bits; ours: a question worth less is not asked
 ALARMING = 0.1  # ours: belief that a yes must move to emergencies for the reason to say so
+SUREST = 0.9  # ours: share of its clause's best score from which a pain is told, not only near: a cough is no chest pain
 ALARM = 0.5  # ours: a yes that would move all belief to emergencies makes a question worth half as much again
 
 
@@ -112,7 +113,11 @@ class Questioner:
     def _located(self, standing: Standing) -> bool:
         """Whether the case tells of pain in some part of the body."""
         ids = {self._graph.findings[i].id for i in self.pains}
-        told = (self._graph.findings[o.finding].id for o in standing.seen if o.present)
+        top: dict[int, float] = {}
+        for o in standing.seen:
+            top[o.clause] = max(o.score, top.get(o.clause, 0.0))
+        sure = (o for o in standing.seen if o.present and o.score >= SUREST * top[o.clause])
+        told = (self._graph.findings[o.finding].id for o in sure)
         return any(ids.intersection((f, *self._graph.broader(f))) for f in told)
 
     def _settled(self, standing: Standing) -> set[str]:

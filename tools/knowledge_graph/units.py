@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tools.text.clauses import Clause
 from tools.text.language import language_of
-from tools.text.negation import is_deficit, is_negative_phrase
+from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
 LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
@@ -69,7 +69,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     for i, clause in enumerate(clauses):
         denied = clause.present is False
         out.append(Unit(i, clause.plain, (i,), negative=_negative(clause), denied=denied))
-        if denied and clause.told != clause.plain:
+        if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True))
         out += _joined(clauses, i)
         named = _topic(clause)

@@ -17,15 +17,23 @@ class Cut(NamedTuple):
     end: int
 
 
+# What is a finding when it changes: "no change in vision" denies one, "no increase in the pain" denies no pain.
+_OF_NOTE = (
+    r" (?:in|of|to)(?: (?:my|his|her|their|your|the|body))* (?:bowels?|stools?|vision|sight|eyesight|hearing|weight|"
+    r"appetite|thirst|urin\w+|taste|smell|voice|speech|sensation|sweating|sputum|phlegm|girth|memory|personality)\b"
+)
 # Phrases that hold a trigger word and negate no finding.
 PSEUDO = re.compile(
-    r"\b(?:no (?:change|better|relief|improvement|increase|idea|matter|worse|doubt|different)|not (?:only|just|sure|"
+    rf"\b(?:no (?:better|relief|improvement|idea|matter|worse|doubt|different|(?:changes?|increase)\b(?!{_OF_NOTE}))|"
+    r"not (?:only|just|sure|"
     r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|"
     r"(?:won't|will not|does(?:n't| not)|did(?:n't| not)|has(?:n't| not)) "
     r"(?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
     r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases))",
     re.IGNORECASE,
 )
+# A denial of a change is none of the thing that might have changed.
+UNCHANGED = re.compile(r"^\W*no (?:changes?|increased?)\b", re.IGNORECASE)
 # What follows these is absent; they begin a clause of their own.
 LEADING = re.compile(
     r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"

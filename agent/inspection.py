@@ -1,0 +1,78 @@
+"""Looks at the built parts of a data folder, for `anamnesis doctor`."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from agent.assembly import open_encoder
+from agent.knowledge_graph import open_graph
+from agent.mirror import described
+from agent.passages import described as passages_described
+from agent.sessions import Home, typed_database_errors
+from agent.settings import Settings
+from prompts.errors import DataError
+from tools.encoders import MINILM, minilm_folder
+from tools.icd10 import load_icd10
+from tools.library.collection import Library
+from tools.library.shelf import Shelf, shelf_file
+
+
+def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[], str]]]:
+    """Named looks at the built parts, for `doctor`; each returns what it found or raises a typed error."""
+
+    def encoder() -> str:
+        found = open_encoder(settings, home)
+        where = f", from {minilm_folder().parent.name}, checksum verified" if found.name == MINILM else ""
+        return f"{found.name}, {found.dimension} dimensions, {found.limit} tokens{where}"
+
+    def library() -> str:
+        found = Library.open(home.indexes / "library", open_encoder(settings, home))
+        return f"{len(found)} documents (not clinically reviewed)"
+
+    def graph() -> str:
+        found = open_graph(settings, home, open_encoder(settings, home)).graph
+        counted = f"{len(found.diseases)} diseases, {len(found.findings)} findings"
+        return f"{found.about.name}, {counted} (not clinically reviewed)"
+
+    def codes() -> str:
+        return f"{len(load_icd10(home.indexes / 'icd10.json'))} ICD-10 codes"
+
+    def database(file: Path) -> Callable[[], str]:
+        def look() -> str:
+            if not file.exists():
+                return "none yet"
+            with typed_database_errors(), contextlib.closing(sqlite3.connect(file)) as db:
+                said = str(db.execute("pragma quick_check").fetchone()[0])
+            if said != "ok":
+                raise DataError(f"{file.name} is damaged: {said.splitlines()[0]}", "Move it away, or restore a copy.")
+            return "intact"
+
+        return look
+
+    def gate() -> str:
+        theta1, theta2 = settings.gate.thresholds
+        return f"theta1 {theta1}, theta2 {theta2}"
+
+    return [
+        ("encoder", encoder),
+        ("library", library),
+        ("user library", partial(_own_documents, settings, home)),
+        ("passages", partial(passages_described, settings)),
+        ("knowledge graph", graph),
+        ("ontology table", codes),
+        *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
+        ("completeness gate", gate),
+        ("checkpoints", database(home.checkpoints)),
+        ("content store", database(home.texts)),
+    ]
+
+
+def _own_documents(settings: Settings, home: Home) -> str:
+    if not shelf_file(home.library).exists():
+        return "none yet"
+    with contextlib.closing(Shelf(home.library, open_encoder(settings, home))) as shelf:
+        return f"{len(shelf.documents())} documents in {home.library}"
