@@ -14,7 +14,7 @@ class AnamnesisError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, advice: str = "") -> None:
-        super().__init__(f"{what} {advice}".strip())
+        super().__init__(f"{what}{'' if what.endswith(chr(10)) else ' '}{advice}".strip())
         self.what = what
         self.advice = advice
 

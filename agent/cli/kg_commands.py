@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from prompts.errors import InputError
+
 kg = typer.Typer(
     help="The diagnostic knowledge graph: look, check, build, import, export.",
     no_args_is_help=True,
@@ -29,8 +31,10 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a disease's path L1 to L3 and its findings by role, or the differential of a case."""
-    from agent.cli.kg import show_case, show_disease
+    from agent.cli.kg_show import show_case, show_disease
 
+    if case and disease:
+        raise InputError("A disease and a case are given.", "Give one of them.")
     if case:
         show_case(case, graph, plot=plot, as_json=as_json)
     else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.orders import is_order
 from graphs.answering.ports import SentenceRanker
 from graphs.judging.key_terms import Subject
@@ -13,7 +14,8 @@ from graphs.judging.polarity import opens
 from graphs.judging.relevance import Relevance, jaccard
 from graphs.judging.subjects import about
 from tools.contract import AnsweredQuestion
-from tools.evidence import Evidence, EvidenceId, Frozen, Statement, cite
+from tools.evidence import Evidence, EvidenceId, Statement, cite
+from tools.passages.contract import evidence_text
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -27,37 +29,6 @@ QUALIFIES = re.compile(
 )
 LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
 LABEL = re.compile(r"^(?:[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+)")  # list marks, and labels of structured abstracts
-
-
-class ExtractSettings(Frozen):
-    """Settings of the extractive answer. All ours.
-
-    Attributes:
-        limit: statements at most, qualifying sentences left out of the count.
-        pool: ranked sentences that are scored.
-        document: weight of its document, title and best piece, in the relevance of a sentence.
-        elsewhere: weight of a sentence that is not about what the question names, where another is.
-        direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
-        nearly: share of the best relevance that such a sentence needs for it.
-        floor: relevance from which a sentence may be stated.
-        lead: relevance that the best sentence needs, else nothing was found.
-        band: how far below the best sentence a further one may lie.
-        answered: similarity from which an answered question leads. near: from which its span competes.
-        same: share of words from which two sentences say the same.
-    """
-
-    limit: int = 6
-    pool: int = 24
-    document: float = 0.3
-    elsewhere: float = 0.8
-    direct: float = 0.08
-    nearly: float = 0.75
-    floor: float = 0.36
-    lead: float = 0.36
-    band: float = 0.30
-    answered: float = 0.75
-    near: float = 0.55
-    same: float = 0.75
 
 
 @dataclass(frozen=True)
@@ -110,7 +81,8 @@ class Extractor:
         row = [s if yes else replace(s, score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
         if closed:
             row = self._direct_first(row)
-        lifted = [replace(s, score=max(p.score, s.score)) for p, s in zip(spans, row, strict=False)]
+        near = self.settings.asked
+        lifted = [replace(s, score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
 
     def _direct_first(self, row: Sequence[Sentence]) -> list[Sentence]:
@@ -136,7 +108,7 @@ class Extractor:
     def _documents(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[dict[str, float]]:
         """For each query the relevance of each document of the pool: that of its best piece with its title."""
         pieces = list({p.evidence.id: p.evidence for p in pool}.values())
-        table = self.relevance.score(queries, [f"{e.title}. {e.text}" if e.title else e.text for e in pieces]).relevance
+        table = self.relevance.score(queries, [evidence_text(e) for e in pieces]).relevance
         out: list[dict[str, float]] = []
         for row in table:
             best: dict[str, float] = {}

@@ -11,7 +11,8 @@ from graphs.answering.choice import ChoiceSettings, OptionChooser
 from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
 from graphs.answering.explaining import Explainer
-from graphs.answering.extractive import Extractor, ExtractSettings, Sentence, statement
+from graphs.answering.extract_settings import ExtractSettings
+from graphs.answering.extractive import Extractor, Sentence, statement
 from graphs.answering.given import GivenReader, telling
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText

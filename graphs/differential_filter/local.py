@@ -18,6 +18,7 @@ from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen
+from tools.passages.contract import evidence_text
 from tools.text.sentences import Span, sentences
 
 
@@ -111,8 +112,7 @@ class DocumentFilterLocal:
     def _judge_question(self, question: str, documents: Sequence[Evidence], least: float) -> list[Verdict]:
         if not documents:
             return []
-        texts = [f"{d.title}. {d.text}" if d.title else d.text for d in documents]
-        relevance = self._relevance.score([question], texts).relevance[0]
+        relevance = self._relevance.score([question], [evidence_text(d) for d in documents]).relevance[0]
         closed = is_closed(question) and not is_alternative(question)
         relevant = {d.document_id for d, r in zip(documents, relevance, strict=True) if r >= least}
         floors = [least - self._settings.beside if d.document_id in relevant else least for d in documents]

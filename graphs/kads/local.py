@@ -46,7 +46,7 @@ class KadsSettings(Frozen):
     duplicate: float = 0.93
     words: float = 0.80
     span: float = 0.5
-    elsewhere: float = 0.8
+    elsewhere: float = 0.6
     guard: bool = True
 
 

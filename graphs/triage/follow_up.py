@@ -155,7 +155,8 @@ def _value(text: str, asked: AskedQuestion) -> Reply | None:
         present = True if value >= FEVER else False if value < NO_FEVER else None
         name = "体温" if language_of(asked.text) == "zh" else "Temperature "
         return _reply(text, asked, present, text if TEMPERATURE.search(text) else name + text)
-    if asks_value(asked.text) and gives_value(text, asked.text):
+    named = not ASKS_PLACE.search(asked.text)  # a place is read by its name alone: "sum up" is none
+    if named and asks_value(asked.text) and gives_value(text, asked.text):
         return _reply(text, asked, True, join(asked.text.strip(), text))
     return None
 

@@ -41,6 +41,8 @@ EFFECT = re.compile(
     r"better than (?:placebo|nothing)|first[- ]line)\b|有效|疗效|副作用|治疗|剂量|预防",
     re.IGNORECASE,
 )
+# Findings listed inside a question: "what could a girl of 4 have: fits, a small head, hand-wringing?"
+LISTED = re.compile(r"(?::|\b(?:with|who has|has|having)\b)[^.?!]*,[^.?!]*(?:,|\band\b)", re.IGNORECASE)
 
 
 class Verdict(NamedTuple):
@@ -137,8 +139,10 @@ def describes_patient(text: str) -> str:
 
 def _asks_for_rare(text: str) -> str:
     """Why a message whose findings are no common symptoms describes a patient: it asks for a rare disease; else ""."""
-    somebody = lexicon.HEADER.search(text) or lexicon.OWN.search(text)
-    if somebody is None or not _told_parts(text) or THERAPY.search(text):
+    header = lexicon.HEADER.search(text)
+    somebody = header or lexicon.OWN.search(text)
+    told = _told_parts(text) or (header is not None and LISTED.search(text))
+    if somebody is None or not told or THERAPY.search(text):
         return ""
     asked = any(questions.is_question(part) and asks_for_rare(part) for part in questions.parts(text))
     return f"a rare disease is asked for: {somebody[0].strip()!r}" if asked else ""

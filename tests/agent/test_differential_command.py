@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from agent.agent import Agent
 from agent.cli.app import app
+from agent.cli.differential import WORDS
 from agent.interview import Interview, Read
 from agent.settings import Settings
 from prompts.errors import InputError
@@ -148,3 +149,28 @@ def test_a_chat_session_takes_the_same_replies(built_home: Path) -> None:
         assert pending.finding not in {q.finding for q in denied.follow_up_questions}
         assert {d.disease: d.score for d in denied.differential} != {d.disease: d.score for d in unknown.differential}
         chat.delete()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_reply_that_the_hint_names_is_taken(graph: KnowledgeGraph, language: str) -> None:
+    case = {"en": "I am a 45-year-old man with a cough.", "zh": "男，45岁，咳嗽。"}[language]
+    replies = {"en": ("yes", "no", "not known"), "zh": ("是", "没有", "不知道")}[language]
+    assert all(r in WORDS[language]["hint"] for r in replies)
+    for said in replies:
+        talk = Interview(graph, case)
+        assert talk.reply({"en": "no", "zh": "没有"}[language]) is Read.ANSWER  # where it hurts
+        asked = talk.question
+        assert asked is not None
+        assert talk.reply(said) is Read.ANSWER
+        assert talk.question is not None
+        assert talk.question.finding != asked.finding
+
+
+def test_a_yes_names_no_place(graph: KnowledgeGraph) -> None:
+    talk = Interview(graph, "I am a 45-year-old man with a cough.")
+    asked = talk.question
+    assert asked is not None
+    assert asked.text == "Where do you have pain, if anywhere?"  # a cough is no pain: not "where else"
+    assert talk.reply("yes") is Read.WHERE
+    assert talk.question == asked
+    assert talk.reply("yes, in my chest") is Read.ANSWER

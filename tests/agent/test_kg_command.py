@@ -98,3 +98,23 @@ def test_a_graph_is_built_and_looked_up(home: Path, tmp_path: Path, monkeypatch:
     assert (found["graph"], found["ranking"][0]["disease"]) == ("mine", "croup")
     model = kg("build", "--records", rows, "--out", out, "--judge", "model")
     assert isinstance(model.exception, InputError)
+
+
+def test_mistakes_are_answered_with_what_is_near(home: Path, tmp_path: Path) -> None:
+    assert "acute-appendicitis" in str(kg("show", "apendicitis").exception)
+    assert isinstance(kg("show", "gerd", "--case", CASE).exception, InputError)
+    (tmp_path / "file").write_text("")
+    for made in (
+        kg("export", tmp_path / "file" / "g.csv"),
+        kg("show", "--case", CASE, "--plot", tmp_path / "file" / "p.svg"),
+    ):
+        assert isinstance(made.exception, InputError)
+        assert "cannot be written" in str(made.exception)
+    assert "boerhaave-syndr" in kg("show").stdout.split("GERD")[0]
+
+
+def test_a_chinese_case_is_shown_and_drawn_in_chinese(home: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "case.svg"
+    shown = kg("show", "--case", "58岁男性，突发压榨性胸痛，放射到左臂", "--plot", plot).stdout
+    assert "心肌梗死" in shown
+    assert "心肌梗死" in plot.read_text(encoding="utf-8")

@@ -32,6 +32,7 @@ def graph_problems(about: About, l1: Read, l2: Read, findings: Read, diseases: R
     problems: list[str] = []
     for level, nodes in (("L1", l1), ("L2", l2), ("finding", findings), ("disease", diseases)):
         problems += _duplicates(level, nodes)
+    problems += [] if diseases else ["there is no disease"]
     problems += _taxonomy_problems(l1, l2, diseases)
     problems += _finding_problems(findings, full=full)
     return problems + list(_disease_problems(findings, diseases, full=full))

@@ -19,7 +19,7 @@ from tools.text.demographics import Person
 
 SMALLEST_GAIN = 0.01  # bits; ours: a question worth less is not asked
 ALARMING = 0.1  # ours: belief that a yes must move to emergencies for the reason to say so
-SUREST = 0.9  # ours: share of its clause's best score from which a pain is told, not only near: a cough is no chest pain
+SUREST = 0.9  # ours: share of its clause's best score from which a pain is told: a cough is no chest pain
 ALARM = 0.5  # ours: a yes that would move all belief to emergencies makes a question worth half as much again
 
 

@@ -108,3 +108,13 @@ def test_what_the_case_may_mention_is_not_called_missing(starter_graph: Knowledg
     missing = line(starter_graph, "Chest pain that came on at rest.", "unstable-angina").missing
     assert "chest pain at rest" not in missing
     assert "chest pain" not in missing
+
+
+def test_a_stated_time_rules_out_a_finding_of_a_longer_one(starter_graph: KnowledgeGraph) -> None:
+    ids = {
+        days: {f.id for f in starter_graph.look_up(f"I have had a fever for {days}.").findings}
+        for days in ("3 days", "3 weeks")
+    }
+    assert "fever" in ids["3 days"]
+    assert "prolonged-fever" not in ids["3 days"]
+    assert "prolonged-fever" in ids["3 weeks"]

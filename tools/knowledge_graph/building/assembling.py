@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tools.knowledge_graph.building.contract import UNCLASSIFIED, Distinction, Merge, Record, Told, Topic
+from tools.knowledge_graph.building.contract import Distinction, Merge, Record, Told, Topic
 from tools.knowledge_graph.building.counting import ages, edges, how_common, tallies
 from tools.knowledge_graph.building.findings import Findings, key_of
 from tools.knowledge_graph.formats.foreign import slug
@@ -52,7 +52,7 @@ def assemble_graph(about: About, records: Sequence[Record], judged: Judged, know
     l1_ids, l2_ids = _ids(judged.l1), _ids(judged.l2)
     l2_of = {at: l2_ids[n] for n, topic in enumerate(judged.l2) for at in topic.members}
     l1_of = {at: l1_ids[n] for n, topic in enumerate(judged.l1) for at in topic.members}
-    ids = _unique([m.into for m in judged.merges])
+    ids = _unique([m.into if slug(m.into) else m.known or "disease" for m in judged.merges])
     mean = len(records) / len(judged.merges)
     diseases: list[Disease] = []
     for at, (merge, rows) in enumerate(zip(judged.merges, of_disease, strict=True)):
@@ -84,7 +84,7 @@ class _Tables:
 
     def __init__(self, findings: Findings, known: Graph | None) -> None:
         self._nodes = {n.id: n for n in findings.nodes}
-        self._by_phrase = {_key(p): n.id for n in findings.nodes for p in (n.name, *n.say)}
+        self._by_phrase = {_key(p): n.id for n in findings.nodes for p in (n.name, n.zh, *n.say, *n.say_zh)}
         self._known = known
 
     def with_distinctions(self, counted: list[Manifestation], told: Sequence[Distinction]) -> list[Manifestation]:
@@ -112,14 +112,15 @@ class _Tables:
         )
 
     def _node(self, distinction: Distinction) -> FindingNode:
-        known = self._by_phrase.get(_key(distinction.text))
+        node = self._known.finding.get(distinction.finding) if self._known is not None else None
+        names = (distinction.text,) if node is None else (distinction.text, node.zh)
+        known = next((self._by_phrase[_key(n)] for n in names if _key(n) in self._by_phrase), None)
         if known is not None:
             return self._nodes[known]
-        node = self._known.finding.get(distinction.finding) if self._known is not None else None
         key = _free(slug(distinction.text)[:LONGEST_ID].strip("-") or "distinction", self._nodes)
         if node is not None:
             say = tuple(p for p in node.say if _key(p) not in self._by_phrase)
-            say_zh = node.say_zh
+            say_zh = tuple(p for p in node.say_zh if _key(p) not in self._by_phrase)
             made = node.model_copy(update={"id": key, "say": say, "say_zh": say_zh, "broader": None})
         else:
             therapy = distinction.relation == "therapy"
@@ -127,7 +128,7 @@ class _Tables:
             fields = {"id": key, "name": distinction.text, "zh": distinction.text, "kind": kind}
             made = FindingNode.model_validate(fields | {"relation": distinction.relation})
         self._nodes[key] = made
-        self._by_phrase |= {_key(p): key for p in (made.name, *made.say)}
+        self._by_phrase |= {_key(p): key for p in (made.name, made.zh, *made.say, *made.say_zh)}
         return made
 
 
@@ -160,7 +161,7 @@ def _unique(names: Sequence[str]) -> list[str]:
     taken: dict[str, str] = {}
     out: list[str] = []
     for name in names:
-        key = _free(slug(name)[:LONGEST_ID].strip("-") or slug(UNCLASSIFIED), taken)
+        key = _free(slug(name)[:LONGEST_ID].strip("-") or "topic", taken)
         taken[key] = name
         out.append(key)
     return out

@@ -31,6 +31,7 @@ from tools.knowledge_graph.formats.foreign import slug
 from tools.knowledge_graph.schema import About, Graph
 
 MERGES, JOURNAL = "merges.yaml", "build.jsonl"
+NAMED = 10  # ours: diagnoses left out that the note names
 FORMAT = 1  # of the journal: raised when a judgement's meaning changes
 Progress = Callable[[str, int, int], None]  # (step, done, of how many)
 Value = TypeVar("Value", bound=BaseModel)
@@ -71,6 +72,7 @@ async def build_graph(
             note=f"{len(records)} records, sha256 {_digest(records)}; judgements: {judges.name}.",
         )
         graph = assemble_graph(about, records, judged, known)
+        graph = graph.model_copy(update={"about": _told_of(graph, judged)})
         problems = problems_of(graph, folder.name)
         if problems or not graph.diseases:
             said = "\n".join(problems) or "no diagnosis has a manifestation"
@@ -144,6 +146,17 @@ class _Steps:
         made: list[Value] = await judge()
         self._journal.put(key, of, [m.model_dump(mode="json") for m in made])
         return made
+
+
+def _told_of(graph: Graph, judged: Judged) -> About:
+    """What the graph is, with the diagnoses that are not in it because nothing is told of them but denials."""
+    held = {d.name for d in graph.diseases}
+    lost = [m.into for m in judged.merges if m.into not in held]
+    if not lost:
+        return graph.about
+    named = ", ".join(lost[:NAMED]) + (f" and {len(lost) - NAMED} more" if len(lost) > NAMED else "")
+    note = f"{graph.about.note} Left out, because their records state no finding: {named}."
+    return graph.about.model_copy(update={"note": note})
 
 
 def _digest(records: Sequence[Record]) -> str:

@@ -11,13 +11,15 @@ import numpy as np
 
 from tools.encoders import Encoder
 from tools.icd10 import ICD10
+from tools.knowledge_graph.building.spelling import Spelling
 from tools.knowledge_graph.lexicon import Lexicon, words
 from tools.knowledge_graph.schema import Graph
+from tools.text.language import HAN
 
 CANDIDATES = 12  # ours: names of the table that share most words, compared by meaning
 ALIKE = 0.75  # ours: least cosine of a diagnosis to the name that gives it its code
 SHARED = 0.3  # ours: least share of the diagnosis' words, weighted, in that name
-_WRITTEN = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b")
+_WRITTEN = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
 _ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\s*\([A-Z]\d[0-9A-Z]-[A-Z]\d[0-9A-Z]\)\s*$")
 
@@ -46,33 +48,57 @@ class Codes:
             for d in (graph.diseases if graph is not None else ())
             for name in (d.name, *d.aliases)
         }
+        self._chinese = {
+            "".join(name.split()): (d.id, d.icd10)
+            for d in (graph.diseases if graph is not None else ())
+            for name in (d.zh, *d.aliases_zh)
+            if HAN.search(name)
+        }
         self._rows = table.codes()
         self._lexicon = Lexicon([words(row.name) for row in self._rows])
+        known = [name for d in (graph.diseases if graph is not None else ()) for name in (d.name, *d.aliases)]
+        self._spelling = Spelling([*(row.name for row in self._rows), *known])
 
     def find(self, names: Sequence[str]) -> list[Coded]:
-        """The code of each name: written in it, that of a known disease, or that of the nearest name of the table."""
-        return [self._certain(name) or self._nearest(name) for name in names]
+        """The code of each name: written in it, that of a known disease, or that of the nearest name of the table.
+
+        Where there is none, the name is looked up as `respelt`: what that finds says what group a disease is in, not
+        which disease it is.
+        """
+        return [self._certain(name) or self._nearest(name) or self._respelt(name) for name in names]
+
+    def respelt(self, name: str) -> str:
+        """The name with words that no known name has put right, where one known word alone is as near."""
+        return self._spelling.mended(name)
 
     def _certain(self, name: str) -> Coded | None:
         written = _WRITTEN.search(name)
         if written is not None and self._table.nearest(written[1]) is not None:
             return Coded(written[1], "written")
+        if HAN.search(name):  # its Latin letters alone are not its name
+            chinese = self._chinese.get("".join(name.split()))
+            return Coded(chinese[1], "known", chinese[0]) if chinese is not None else Coded("", "none")
         for form in _forms(name):
             known = self._known.get(" ".join(sorted(set(words(form)))))
             if known is not None:
                 return Coded(known[1], "known", known[0])
         return None
 
-    def _nearest(self, name: str) -> Coded:
+    def _respelt(self, name: str) -> Coded:
+        mended = self.respelt(name)
+        found = (self._certain(mended) or self._nearest(mended)) if mended != name else None
+        return Coded(found.code, "respelt") if found is not None else Coded("", "none")
+
+    def _nearest(self, name: str) -> Coded | None:
         held, said = self._lexicon.coverage(words(name))
         shared = np.sqrt(held * said)
         best = [int(i) for i in np.argsort(-shared, kind="stable")[:CANDIDATES] if said[i] >= SHARED]
         if not best:
-            return Coded("", "none")
+            return None
         vectors = self._encoder.encode_documents([name, *(self._rows[i].name for i in best)])
         cosines = vectors[1:] @ vectors[0]
         at = int(cosines.argmax())
-        return Coded(self._rows[best[at]].code, "nearest name") if cosines[at] >= ALIKE else Coded("", "none")
+        return Coded(self._rows[best[at]].code, "nearest name") if cosines[at] >= ALIKE else None
 
 
 def without_code(name: str) -> str:

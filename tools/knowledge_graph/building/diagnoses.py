@@ -9,7 +9,7 @@ from tools.encoders import Encoder
 from tools.knowledge_graph.building.codes import Coded, Codes, without_code
 from tools.knowledge_graph.building.contract import Merge
 from tools.knowledge_graph.building.merging import clusters, may_meet
-from tools.knowledge_graph.lexicon import words
+from tools.knowledge_graph.lexicon import characters, words
 from tools.text.abbreviations import expand
 
 SAME = 0.9  # ours: cosine from which two names with the same telling words are one disease
@@ -37,8 +37,19 @@ class ClusteringLocal:
 
         same = clusters(firsts, vectors, SAME, may_be_one)
         merges = [self._merge([n for i in c for n in groups[i]], count, coded, len(c) > 1) for c in same]
-        ask = clusters([m.into for m in merges], vectors[[c[0] for c in same]], ASK, may_be_one)
-        return merges + [_proposal([merges[i] for i in c]) for c in ask if len(c) > 1]
+        return merges + self._proposals(merges, coded)
+
+    def _proposals(self, merges: Sequence[Merge], coded: dict[str, Coded]) -> list[Merge]:
+        """What a person is asked: names that are near in meaning once their spelling is put right."""
+        names = [m.into for m in merges]
+        spelt = {n: self._codes.respelt(expand(n)) for n in names}
+        vectors = self._encoder.encode_documents([spelt[n] for n in names])
+
+        def may_be_one(one: str, other: str) -> bool:
+            return may_meet(spelt[one], spelt[other]) and _agree(coded[one], coded[other])
+
+        found = clusters(names, vectors, ASK, may_be_one)
+        return [_proposal([merges[i] for i in c]) for c in found if len(c) > 1]
 
     def _merge(self, names: list[str], count: Counter[str], coded: dict[str, Coded], by_meaning: bool) -> Merge:
         ordered = sorted(names, key=lambda n: -count[n])
@@ -53,7 +64,8 @@ def _by_key(unique: Sequence[str], coded: dict[str, Coded]) -> list[list[str]]:
     groups: dict[int, list[str]] = {}
     for name in unique:
         found = coded[name]
-        keys = [f"words {' '.join(sorted(set(words(without_code(name))))) or name}"]
+        said = {*words(without_code(name)), *characters(name)}
+        keys = [f"words {' '.join(sorted(said)) or name}"]
         keys += [f"known {found.known}"] if found.known else []
         keys += [f"code {found.code}"] if found.how == "written" else []
         known = sorted({of[k] for k in keys if k in of})

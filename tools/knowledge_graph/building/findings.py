@@ -11,7 +11,7 @@ from tools.encoders import Encoder
 from tools.knowledge_graph.building.contract import Told
 from tools.knowledge_graph.building.merging import clusters, may_meet
 from tools.knowledge_graph.formats.foreign import slug
-from tools.knowledge_graph.lexicon import words
+from tools.knowledge_graph.lexicon import characters, words
 from tools.knowledge_graph.schema import FindingNode, Kind, Relation
 from tools.text.body_sites import sites
 from tools.text.language import language_of
@@ -35,7 +35,7 @@ _LEAD = re.compile(
     r"(?:\s+(?:had|been))?\s+(?:an?\s+)?(?=\S)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:个?(?:小时|天|日|周|月|年|岁|次|度|℃))?")
 
 
 @dataclass
@@ -58,7 +58,8 @@ class Findings:
 
 def key_of(told: Told) -> str:
     """What makes a manifestation the same: its words without numbers and sides, and of whom it is told."""
-    said = words(_LEAD.sub("", _NUMBER.sub(" ", _SIDE.sub(" ", told.text))))
+    bare = _NUMBER.sub(" ", _SIDE.sub(" ", told.text))
+    said = words(_LEAD.sub("", bare)) + characters(bare)
     return ("family " if told.other else "") + " ".join(sorted(set(said)) or [told.text.casefold()])
 
 

@@ -26,10 +26,11 @@ def telling(text: str) -> frozenset[str]:
 def may_meet(one: str, other: str) -> bool:
     """Whether two wordings may mean the same: no opposite ends, other qualities, or other telling words.
 
-    The embedded encoder knows no Chinese: Chinese wordings are one only when their characters are.
+    The embedded encoder knows no Chinese: Chinese wordings are one only when their characters, letters and numbers
+    are.
     """
     if HAN.search(one) or HAN.search(other):
-        return characters(one) == characters(other)
+        return characters(one) == characters(other) and set(words(one)) == set(words(other))
     first, second = words(one), words(other)
     if any(a * b < 0 for a, b in zip(poles(first), poles(second), strict=True)):
         return False

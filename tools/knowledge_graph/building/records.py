@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,25 +38,20 @@ def read_records(path: Path) -> list[Record]:
         except ValidationError as error:
             said = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'row'}: {e['msg']}" for e in error.errors()[:2])
             problems.append(f"row {number}: {said}")
-    ids = [r.id for r in records]
-    problems += (
-        [f"the id {i!r} stands twice" for i in sorted({i for i in ids if ids.count(i) > 1})] if _twice(ids) else []
-    )
+    times = Counter(r.id for r in records)
+    problems += [f"the id {i!r} stands {n} times" for i, n in sorted(times.items()) if n > 1]
     if problems:
         more = f"\n... and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-        raise DataError(f"{path.name} has bad rows:\n" + "\n".join(problems[:SHOWN]) + more, ADVICE)
+        raise DataError(f"{path.name} has bad rows:\n" + "\n".join(problems[:SHOWN]) + more + "\n", ADVICE)
     if not records:
         raise DataError(f"{path.name} has no rows.", ADVICE)
     return records
 
 
-def _twice(ids: list[str]) -> bool:
-    return len(set(ids)) < len(ids)
-
-
 def _record(number: int, row: Any) -> Record:
     told = row if isinstance(row, dict) else {}
-    fields = {k: v for k, v in told.items() if k in FIELDS and v not in (None, "")}
+    bare = {k: v.strip() if isinstance(v, str) else v for k, v in told.items() if k in FIELDS}
+    fields = {k: v for k, v in bare.items() if v not in (None, "")}
     fields.setdefault("id", str(number))
     if "pathology" in fields:
         pathology = fields.pop("pathology")
@@ -70,9 +66,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     except FileNotFoundError as error:
         raise InputError(f"There is no file {path}.", "Give a .jsonl or .csv file with --records.") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path.name} cannot be read as UTF-8 text.", "Save it as UTF-8.") from error
+        raise DataError(f"{path} cannot be read as UTF-8 text.", "Give a file, saved as UTF-8.") from error
     if path.suffix.lower() == ".csv":
-        yield from enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2)
+        yield from enumerate(_csv_rows(text, path.name), start=2)
         return
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
         raise InputError(f"{path.name} has no known format.", "Give a .jsonl or .csv file.")
@@ -80,5 +76,12 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"{path.name}, row {number}: no valid JSON ({error}).", ADVICE) from None
+
+
+def _csv_rows(text: str, name: str) -> list[dict[str, Any]]:
+    try:
+        return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        raise DataError(f"{name} is no sound CSV ({error}).", ADVICE) from None

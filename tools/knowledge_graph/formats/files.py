@@ -47,7 +47,7 @@ def read_any(path: Path) -> Graph:
     if graph is None:
         shown = problems[:SHOWN] + ([f"... and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else [])
         raise DataError(
-            f"{path.name} is no sound graph, {len(problems)} problems:\n" + "\n".join(shown),
+            f"{path.name} is no sound graph:\n" + "\n".join(shown) + "\n",
             "docs/knowledge-graph.md explains the formats.",
         )
     return graph
@@ -95,7 +95,9 @@ def _from_csv(data: bytes, name: str) -> tuple[Graph | None, list[str]]:
     except (UnicodeDecodeError, csv.Error) as error:
         return None, [f"{name}: no CSV in UTF-8 ({error})"]
     if is_foreign(row["subject"] or "" for _, row in read):
-        return graph_of_foreign([(row["subject"], row["relation"], row["object"]) for _, row in read], name)
+        return graph_of_foreign(
+            [(row["subject"] or "", row["relation"] or "", row["object"] or "") for _, row in read], name
+        )
     return graph_from(_typed(read), name)
 
 
@@ -108,7 +110,7 @@ def _typed(rows: list[tuple[str, dict[str, str]]]) -> Iterator[tuple[str, Triple
 def _from_json(data: bytes, name: str) -> tuple[Graph | None, list[str]]:
     try:
         document = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return None, [f"{name}: no JSON ({error})"]
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None, [f"{name}: an object of format {FORMAT} is expected"]

@@ -9,6 +9,7 @@ taken as ``common``.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -28,6 +29,7 @@ KIND = {
     "therapy": "treatment",
 }
 UNCLASSIFIED = "unclassified"
+LONGEST_ID = 120  # ours: characters of an id
 _PASTED = re.compile(r"^(?P<question>.+?)\s*[?:]:\s*(?P<answer>.*)$", re.DOTALL)
 _NOTHING = frozenset({"", "na", "n", "nowhere", "false", "none"})  # answers that state nothing
 _SIDES = ((re.compile(r"\s*\(L\)"), " left"), (re.compile(r"\s*\(R\)"), " right"))
@@ -45,13 +47,23 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
+def key_of(text: str) -> str:
+    """An id of its own for every wording: its slug, and where letters or the end are lost in that, a checksum too."""
+    base = slug(text)
+    lost = any(c.isalpha() and not slug(c) for c in text)
+    if not lost and len(base) <= LONGEST_ID:
+        return base
+    digest = hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:8]
+    return f"{base[: LONGEST_ID - 9].strip('-')}-{digest}".strip("-")
+
+
 def graph_of_foreign(rows: list[Row], name: str) -> tuple[Graph | None, list[str]]:
     """The graph, or None and what is wrong with the rows."""
     problems = [f"{name}: row {n}: unknown relation {r!r}" for n, (_, r, _) in enumerate(rows, 2) if not _known(r)]
-    problems += [f"{name}: row {n}: an empty cell" for n, (s, _, o) in enumerate(rows, 2) if not (slug(s) and o)]
+    problems += [f"{name}: row {n}: an empty cell" for n, (s, _, o) in enumerate(rows, 2) if not (key_of(s) and o)]
     if problems:
         return None, problems
-    above = {slug(s): o for s, r, o in rows if r == "is_a"}
+    above = {key_of(s): o for s, r, o in rows if r == "is_a"}
     placed = {s for s, r, _ in rows if r == "is_a"}
     edges = [(s, r.removeprefix("has_"), o) for s, r, o in rows if r != "is_a"]
     read = _Reading()
@@ -75,12 +87,12 @@ class _Reading:
         self.loose = self.pasted = self.dropped = self.sided = 0
 
     def take(self, subject: str, relation: str, object: str) -> None:
-        disease = slug(subject)
+        disease = key_of(subject)
         names = self.spellings.setdefault(disease, [])
         if subject not in names:
             names.append(subject)
         phrase, roles = self._phrase(object)
-        key = slug(phrase)[:120].strip("-")
+        key = key_of(phrase)
         edges = self.edges.setdefault(disease, {})
         if not key:
             return
@@ -109,10 +121,10 @@ def _graph(read: _Reading, above: dict[str, str], name: str) -> tuple[Graph | No
     diseases, l2, l1 = [], {}, {}
     for key, names in read.spellings.items():
         group = above.get(key, UNCLASSIFIED)
-        chapter = above.get(slug(group), UNCLASSIFIED)
-        l2[slug(group)] = {"id": slug(group), "l1": slug(chapter), "name": _words(group), "zh": _words(group)}
-        l1[slug(chapter)] = {"id": slug(chapter), "name": _words(chapter), "zh": _words(chapter)}
-        diseases.append(_disease(key, names, slug(group), list(read.edges[key].values())))
+        chapter = above.get(key_of(group), UNCLASSIFIED)
+        l2[key_of(group)] = {"id": key_of(group), "l1": key_of(chapter), "name": _words(group), "zh": _words(group)}
+        l1[key_of(chapter)] = {"id": key_of(chapter), "name": _words(chapter), "zh": _words(chapter)}
+        diseases.append(_disease(key, names, key_of(group), list(read.edges[key].values())))
     used = {e["finding"] for d in diseases for e in d["manifestations"]}
     spelt = [len(n) for n in read.spellings.values()]
     note = (

@@ -49,7 +49,12 @@ class Explainer:
     def _rates(self, disease: int) -> dict[int, float]:
         rows = self._ontology.annotations
         own = self._rows[self._start[disease] : self._start[disease + 1]]
-        return {int(rows.term[r]): float(rows.rate[r]) for r in own if not rows.negated[r] and not rows.named[r]}
+        stated = [r for r in own if not rows.negated[r] and not rows.named[r] and not self._in_none(r)]
+        return {int(rows.term[r]): float(rows.rate[r]) for r in stated}
+
+    def _in_none(self, row: int) -> bool:
+        """Whether an annotation says that no patient had it (``0/5``)."""
+        return self._ontology.frequencies[int(self._ontology.annotations.frequency[row])].startswith("0/")
 
     def _nearest(self, term: int, rates: dict[int, float]) -> tuple[float, int] | None:
         """The disease's phenotype that shares the most with a term: (information, position)."""

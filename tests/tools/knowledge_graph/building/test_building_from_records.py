@@ -12,12 +12,16 @@ import yaml
 
 from prompts.errors import DataError, InputError, ServiceError
 from tools.encoders import Encoder
+from tools.icd10 import ICD10
 from tools.knowledge_graph.building.build import JOURNAL, MERGES, build_graph
 from tools.knowledge_graph.building.contract import Decomposition, Judges, Record, Told
+from tools.knowledge_graph.building.judges import local_judges
 from tools.knowledge_graph.building.records import read_records
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation
+
+TABLE = ICD10({"K35.8": ["Other and unspecified acute appendicitis", "11", "K35-K38"]})
 
 
 def build(records: Sequence[Record], out: Path, judges: Judges, encoder: Encoder, **more: object) -> Graph:
@@ -158,3 +162,59 @@ def test_records_are_read_from_both_forms_and_bad_rows_are_named(tmp_path: Path)
     assert "row 2: age" in str(error.value)
     with pytest.raises(InputError):
         read_records(tmp_path / "none.jsonl")
+
+
+def test_chinese_records_meet_the_starter_graph_and_stay_apart(out: Path, encoder: Encoder, starter: Graph) -> None:
+    told = {
+        "急性阑尾炎": "右下腹痛，恶心，发热3天。",
+        "2型糖尿病": "口渴，CT示肺炎。",
+        "2型呼吸衰竭": "气短，CT示骨折。",
+        "1型糖尿病": "口渴。",
+    }
+    rows = [Record(id=d, diagnosis=d, text=t) for d, t in told.items()]
+    graph = build(rows, out, local_judges(encoder, TABLE, starter, {}), encoder)
+    assert len(graph.diseases) == 4
+    appendicitis = disease(graph, "急性阑尾炎")
+    assert (appendicitis.id, appendicitis.icd10[:3]) == ("acute-appendicitis", "K35")
+    both = {graph.finding[e.finding].name: e.roles for e in appendicitis.manifestations}
+    assert {"右下腹痛", "恶心", "发热"} <= set(both)
+    assert edge(graph, "2型糖尿病", "CT示").finding != edge(graph, "2型呼吸衰竭", "CT示").finding
+
+
+def test_a_diagnosis_without_a_finding_is_told(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder
+) -> None:
+    empty = Record(id="x", diagnosis="Scurvy", text="No rash.")
+    graph = build([*records, empty], out, judges, encoder)
+    assert "Scurvy" not in {d.name for d in graph.diseases}
+    assert "Left out, because their records state no finding: Scurvy." in graph.about.note
+    assert "Left out" not in build(records, out, judges, encoder).about.note
+
+
+def test_a_slip_of_spelling_is_placed_and_proposed_not_merged(
+    records: list[Record], out: Path, judges: Judges, encoder: Encoder
+) -> None:
+    slip = Record(id="x", diagnosis="Bronchtis", text="I have a cough.")
+    right = Record(id="y", diagnosis="Bronchitis", text="I have a cough.")
+    graph = build([*records, slip, right], out, judges, encoder)
+    found = disease(graph, "Bronchtis")
+    assert (found.icd10, graph.l2[found.l2].name) == ("J40", graph.l2[disease(graph, "Asthma").l2].name)
+    assert disease(graph, "Bronchitis") != found
+    proposed = [m["names"] for m in yaml.safe_load((out / MERGES).read_text()) if not m["merge"]]
+    assert {"Bronchtis", "Bronchitis"} in [set(names) for names in proposed]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "diagnosis,text\n  ,cough\nFlu,   \n", "row 2: diagnosis"),
+        ("a.csv", 'diagnosis,text\nFlu,"cough\n', "no sound CSV"),
+        ("a.csv", f"diagnosis,text\nFlu,{'x' * 200_000}\n", "no sound CSV"),
+        ("a.jsonl", "[" * 100_000, "row 1: no valid JSON"),
+        ("a.jsonl", '{"id": "a", "diagnosis": "Flu", "text": "x"}\n' * 3, "'a' stands 3 times"),
+    ],
+)
+def test_rows_that_cannot_be_read_are_told(name: str, text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_records(tmp_path / name)

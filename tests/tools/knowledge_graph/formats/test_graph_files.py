@@ -209,3 +209,31 @@ def test_json_of_another_format_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="format 1"):
         read_any(path)
+
+
+def test_triples_in_chinese_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "zh.csv"
+    rows = [
+        "COVID-19,has_symptomatology,发热",
+        "COVID-19,has_symptomatology,咳嗽",
+        "COVID-19感染,has_symptomatology,乏力",
+    ]
+    path.write_text("\n".join(["subject,relation,object", *rows, "流感,is_a,病毒", "流感,has_symptomatology,发热", ""]))
+    graph = read_any(path)
+    assert [d.name for d in graph.diseases] == ["COVID-19", "COVID-19感染", "流感"]
+    assert {f.name for f in graph.findings} == {"发热", "咳嗽", "乏力"}
+    assert graph.l2[graph.diseases[2].l2].name == "病毒"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "subject,relation,object\n", "there is no disease"),
+        ("a.csv", "subject,relation,object\nflu\n", "row 2"),
+        ("a.json", "[" * 100_000, "no JSON"),
+    ],
+)
+def test_a_file_without_a_graph_is_refused(name: str, text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_any(tmp_path / name)

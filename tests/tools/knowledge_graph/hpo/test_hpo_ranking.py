@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts.errors import InputError
+from support.small_hpo import LINES, write_small_hpo
 from tools.knowledge_graph.hpo.arrays import Ontology
+from tools.knowledge_graph.hpo.building import build
 from tools.knowledge_graph.hpo.lookup import RareDiseases
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
 from tools.knowledge_graph.hpo.rates import Papers, rate_of
@@ -61,6 +65,14 @@ def test_the_ranking_says_why(small: Ontology) -> None:
     assert found.ranking[0].findings_for == ("Absent speech",)
     assert found.ranking[0].findings_against == ("Hearing impairment",)
     assert found.ranking[0].evidence_id == "graph:hpo/OMIM:3"
+
+
+def test_what_no_patient_had_is_no_reason_for_a_disease(tmp_path: Path) -> None:
+    line = ("OMIM:5", "Hair disease", "", "HP:0000021", "PMID:15", "0/4", "P")
+    found = RareDiseases(build(write_small_hpo(tmp_path, lines=(*LINES, line))))
+    ranked = found.rank_terms(["HP:0000032", "HP:0000021"], limit=100).ranking
+    assert next(r for r in ranked if r.disease == "OMIM:5").findings_for == ("Fine hair",)
+    assert next(r for r in ranked if r.disease == "OMIM:1").findings_for == ("Hearing impairment",)  # in 1 of 10
 
 
 def test_an_entry_quotes_each_annotation_with_its_source(small: Ontology) -> None:
