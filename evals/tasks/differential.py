@@ -184,7 +184,7 @@ TASK = Task(
     name="differential",
     what=WHAT,
     inputs=(TEXTS, CODES, STATEMENTS, EVIDENCES, CONDITIONS_FILE, TRIPLES, PATIENTS),
-    expected="8 minutes; 14 the first time",
+    expected="4 minutes; 10 the first time",
     limit=588,
     run=run,
 )
