@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.conversation import Given, Options, Session, Step
@@ -27,6 +27,7 @@ from graphs.answering.contract import Answer
 from graphs.context import Parts, TurnContext
 from graphs.state import check_schema, new_turn
 from prompts.errors import DataError, InputError
+from prompts.metering import Meter, Usage, metered
 from tools.contract import Notice, Severity
 from tools.embedding_cache import unkept
 from tools.store import ContentStore
@@ -214,30 +215,40 @@ class Agent:
         turn = int(snapshot.values["turn"])
         if not snapshot.next:
             return self._answer(snapshot.values)
-        return await self._drive(session, turn, None, emit)
+        spent = {role: Usage.model_validate(u) for role, u in snapshot.values.get("spent", {}).items()}
+        return await self._drive(session, turn, None, emit, spent)
 
     async def _unfinished(self, session: str) -> bool:
         with typed_database_errors():
             return bool((await self._machine.aget_state(_config(session))).next)
 
-    async def _drive(self, session: str, turn: int, given: dict[str, Any] | None, emit: Any) -> Answer:
+    async def _drive(
+        self,
+        session: str,
+        turn: int,
+        given: dict[str, Any] | None,
+        emit: Any,
+        spent: Mapping[str, Usage] | None = None,
+    ) -> Answer:
         run_id = f"{session}/{turn}"
         recorder = TraceRecorder(self.home.traces, run_id)
-        context = TurnContext(session=session, run=run_id, store=self._store, recorder=recorder)
+        meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
+        context = TurnContext(session=session, run=run_id, store=self._store, recorder=recorder, meter=meter)
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
         try:
-            async for mode, chunk in machine.astream(
-                given,
-                _config(session),
-                context=context,
-                stream_mode=["custom", "values"],
-                durability=DURABILITY,
-            ):
-                if mode == "values":
-                    values = chunk
-                elif emit is not None:
-                    emit(Step.model_validate(chunk))
+            with metered(meter):
+                async for mode, chunk in machine.astream(
+                    given,
+                    _config(session),
+                    context=context,
+                    stream_mode=["custom", "values"],
+                    durability=DURABILITY,
+                ):
+                    if mode == "values":
+                        values = chunk
+                    elif emit is not None:
+                        emit(Step.model_validate(chunk))
             answer = self._answer(values)
             recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
         finally:

@@ -39,7 +39,7 @@ def open_builder(settings: Settings, home: Home, encoder: Encoder, *, by_model: 
     if by_model:
         if settings.language_model is None:
             raise InputError("No language model is set.", "Set ANAMNESIS_MODEL, or build with --judge local.")
-        return model_judges(LanguageModel(settings.language_model), augment=augment)
+        return model_judges(LanguageModel(settings.language_model, "graph"), augment=augment)
     starter = read_graph(STARTER_GRAPH)
     table = load_icd10(home.indexes / "icd10.json")
     if not augment:

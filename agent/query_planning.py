@@ -47,7 +47,9 @@ def query_planner(
     speller = None if spelling is None else PubMedSpeller(spelling, VocabularySpeller(known))
     local = QueryPlannerLocal(known, speller=speller, other_names=other_names)
     model = settings.language_model
-    return local if model is None else QueryPlannerByModel(LanguageModel(model), local, known)
+    if model is None or model.judge("query_plan") == "local":
+        return local
+    return QueryPlannerByModel(LanguageModel(model, "query_plan"), local, known)
 
 
 class OpenSearch:

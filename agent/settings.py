@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
 from prompts.errors import InputError
-from prompts.language_model import ModelSettings
+from prompts.model_settings import Budget, ModelSettings, Price, Role, RoleSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM
 
@@ -50,8 +50,14 @@ class Settings(BaseSettings):
     Attributes:
         home: the data folder (``ANAMNESIS_HOME``), mode 0700.
         encoder: "" for the embedded encoder; ``medcpt:QUERY,ARTICLE``; or a sentence-transformers folder.
-        model: name of a language model, "" for none. model_timeout, model_retries, model_temperature: how it is
-            called. openai_base_url, openai_api_key: where, and the key; both are used only with a model.
+        model: name of a language model, "" for none. model_timeout, model_retries, model_temperature,
+            model_max_tokens, model_concurrency: how it is called (`ModelSettings`). openai_base_url, openai_api_key:
+            where, and the key; both are used only with a model.
+        roles: what single roles have otherwise, for example ``ANAMNESIS_ROLES__ANSWER__TEMPERATURE=0.2`` or
+            ``ANAMNESIS_ROLES__GATE__JUDGE=model``.
+        budget: what a turn may spend on models. prices: of models, for a million tokens.
+        generated: ``off`` no background is generated; ``context`` it may be read but nothing rests on it; ``allowed``
+            a statement may rest on it, marked as not retrieved.
         max_characters: longest message taken.
         third_party_tracing: leave LangSmith and others as the environment sets them.
         passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's).
@@ -73,6 +79,12 @@ class Settings(BaseSettings):
     model_timeout: float = Field(default=60.0, gt=0)
     model_retries: int = Field(default=2, ge=0, le=10)
     model_temperature: float = Field(default=0.0, ge=0, le=2)
+    model_max_tokens: int | None = Field(default=None, ge=16)
+    model_concurrency: int = Field(default=8, ge=1, le=1000)
+    roles: dict[Role, RoleSettings] = Field(default_factory=dict)
+    budget: Budget = Field(default_factory=Budget)
+    prices: dict[str, Price] = Field(default_factory=dict)
+    generated: Literal["off", "context", "allowed"] = "context"
     openai_base_url: str = Field(default="", validation_alias="OPENAI_BASE_URL")
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     max_characters: int = Field(default=20_000, ge=100)
@@ -92,7 +104,7 @@ class Settings(BaseSettings):
     @property
     def language_model(self) -> ModelSettings | None:
         """How the language model is called, None when none is named."""
-        if not self.model:
+        if not self.model and not any(role.model for role in self.roles.values()):
             return None
         return ModelSettings(
             name=self.model,
@@ -101,6 +113,9 @@ class Settings(BaseSettings):
             timeout=self.model_timeout,
             max_retries=self.model_retries,
             temperature=self.model_temperature,
+            max_tokens=self.model_max_tokens,
+            concurrency=self.model_concurrency,
+            roles=self.roles,
         )
 
     def model_post_init(self, context: Any) -> None:

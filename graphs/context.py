@@ -16,6 +16,7 @@ from graphs.planning.contract import Planner
 from graphs.state import State
 from graphs.triage.contract import Triage
 from graphs.verification.contract import Verifier
+from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
 from tools.recorder import NullRecorder, Recorder
@@ -62,12 +63,13 @@ class Parts:
 
 @dataclass(frozen=True)
 class TurnContext:
-    """What belongs to one run."""
+    """What belongs to one run. ``meter`` counts what its model calls cost."""
 
     session: str
     run: str
     store: ContentStore
     recorder: Recorder = field(default_factory=NullRecorder)
+    meter: Meter = field(default_factory=Meter)
 
     def keep(self, value: BaseModel) -> str:
         """Keep a model in the content store; returns its key."""

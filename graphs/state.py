@@ -33,6 +33,7 @@ class State(TypedDict, total=False):
     last_answer_key: str  # the last answer to a medical message
     findings: list[dict[str, Any]]  # what follow-up answers and corrections settled
     evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
+    spent_before: dict[str, Any]  # what the models of all finished turns cost
     asked: dict[str, str] | None  # the follow-up question that ended the last turn
     # turn-scoped
     turn: int
@@ -62,6 +63,7 @@ class State(TypedDict, total=False):
     answer_key: str
     notices: Annotated[list[dict[str, str]], operator.add]
     seconds: Annotated[dict[str, float], operator.or_]
+    spent: Annotated[dict[str, dict[str, Any]], operator.or_]  # role -> what its model calls cost in this turn
 
 
 def new_turn(
@@ -106,13 +108,14 @@ def new_turn(
         "answer_key": "",
         "notices": Overwrite([n.model_dump(mode="json") for n in notices]),
         "seconds": Overwrite({}),
+        "spent": Overwrite({}),
     }
 
 
 SESSION_CHANNELS = frozenset(
     {
         "messages", "case_key", "subject", "leading", "findings", "evidence", "asked",
-        "case_differential_key", "case_answer_key", "last_answer_key",
+        "case_differential_key", "case_answer_key", "last_answer_key", "spent_before",
     }
 )  # fmt: skip
 

@@ -1,94 +1,58 @@
 """The one place that talks to a language model: ChatOpenAI, or any server that speaks the same.
 
 It is used only when the settings name a model. A key in the environment alone sends nothing anywhere. Replies are
-validated against a schema; an invalid one is handed back once with what was wrong. Use one event loop a process: the
-client keeps connections that belong to the loop of its first call.
+validated against a schema; an invalid one is handed back once with what was wrong. What a call costs is charged to the
+meter of the turn.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Iterable
-from pathlib import Path
-from string import Template
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel
 
-from prompts.errors import ServiceError
+from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of
+from prompts.metering import Usage, meter
+from prompts.model_failures import InvalidReplyError, UnsupportedError
+from prompts.model_settings import ModelSettings, Role
+from prompts.replies import SHOWN, Faulty, Reply, parse, without_thinking
+from prompts.templates import Prompt, fence_of, load_prompt
 
-FOLDER = Path(__file__).parent
-SEPARATOR = "\n---\n"  # between what a template says as the system and what it says as the user
-TILDES = re.compile(r"~+")
-LEAST_FENCE = 3  # ours: as Markdown's
-MAX_ERRORS = 5  # ours: faults of a reply that are told back; more would not help to mend it
-Reply = TypeVar("Reply", bound=BaseModel)
+__all__ = ["InvalidReplyError", "LanguageModel", "LanguageModels", "ModelSettings", "Usage", "fence_of"]
 
-
-class ModelSettings(BaseModel):
-    """Which model is called, and how. ``name`` "" means none.
-
-    Attributes:
-        base_url: the server, "" for the openai client's own default. timeout: seconds a request may take.
-        max_retries: further tries of the client after 429, 5xx and lost connections; it honours Retry-After.
-        temperature: 0 makes replies as steady as the server allows (ours).
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    name: str = ""
-    base_url: str = ""
-    api_key: SecretStr | None = None
-    timeout: float = Field(default=60.0, gt=0)
-    max_retries: int = Field(default=2, ge=0, le=10)
-    temperature: float = Field(default=0.0, ge=0, le=2)
-
-
-class Usage(BaseModel):
-    """What calls have cost: requests sent, tokens as the server counts them (0 when it does not), seconds."""
-
-    model_config = ConfigDict(frozen=True)
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    seconds: float = 0.0
-
-    def __add__(self, other: Usage) -> Usage:
-        """Both together."""
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            seconds=round(self.seconds + other.seconds, 3),
-        )
-
-
-class InvalidReplyError(ServiceError):
-    """The model answered twice, and neither reply was what the schema asks for."""
+MEND = "That reply cannot be used: {wrong}. Reply again with one JSON object of the schema and nothing else."
 
 
 class LanguageModel:
-    """A chat model with typed replies.
+    """A chat model in one role, with typed replies.
 
     Attributes:
-        name: the model's name.
+        name: the model's name. role: whose settings it is called with.
         usage: what all calls of this object have cost so far.
     """
 
-    def __init__(self, settings: ModelSettings) -> None:
-        self.name = settings.name
+    def __init__(self, settings: ModelSettings, role: Role = "answer", endpoint: Endpoint | None = None) -> None:
+        self._settings = settings.of(role)
+        self.name, self.role = self._settings.name, role
         self.usage = Usage()
-        self._settings = settings
-        self._client: Any = None
+        self._endpoint = endpoint or Endpoint(self._settings)
 
-    async def structured(self, template: str, schema: type[Reply], **values: str) -> tuple[Reply, Usage]:
+    async def structured(
+        self,
+        template: str,
+        schema: type[Reply],
+        *,
+        on_text: Callable[[str], None] | None = None,
+        **values: str,
+    ) -> tuple[Reply, Usage]:
         """Fill a template, ask, and validate the reply; one that is invalid is mended once.
 
         Args:
             template: name of a file of this folder without ``.md``. Its part before ``---`` is the system message.
+            on_text: is told the text of the first reply so far, as it comes (see `prompts.replies.json_object`).
             values: what stands for the ``$names`` of the part after it. It is data and never becomes a template.
 
         Returns:
@@ -96,97 +60,151 @@ class LanguageModel:
 
         Raises:
             InvalidReplyError: both replies were no JSON, or not of the schema.
-            ServiceError: the server failed (429, 5xx, time-out, cut or malformed answer, refused key).
+            BudgetError: the turn's budget is spent.
+            ServiceError: the server failed (429, 5xx, time-out, cut or malformed answer, refused key), or declined.
         """
-        system, user = _filled(template, values)
-        messages = [("system", system), ("human", user)]
-        said, spent = await self._ask(messages, schema)
-        try:
-            return schema.model_validate_json(_object(said)), spent
-        except ValidationError as error:
-            wrong = _faults(error)
-        mend = f"That reply cannot be used: {wrong}. Reply again with one JSON object of the schema and nothing else."
-        again, more = await self._ask([*messages, ("ai", said), ("human", mend)], schema)
-        spent += more
-        try:
-            return schema.model_validate_json(_object(again)), spent
-        except ValidationError as error:
-            what = f"The language model's reply is not what was asked for: {_faults(error)}."
-            raise InvalidReplyError(what, "Try again, or set another model.") from None
+        prompt = load_prompt(template)
+        system, user = prompt.filled(values)
+        messages: list[Message] = [("system", system), ("human", user)]
+        async with self._endpoint.turn(self._settings.timeout):
+            said, method, spent = await self._first(messages, schema, prompt, on_text)
+            try:
+                return self._valid(said, schema, method), spent
+            except Faulty as fault:
+                wrong = str(fault)
+            shown = _shown(said)
+            mend = [*messages, ("ai", shown), ("human", MEND.format(wrong=wrong))]
+            again, method, more = await self._first(mend, schema, prompt, None, after=method if _prose(said) else None)
+            try:
+                return self._valid(again, schema, method), spent + more
+            except Faulty as fault:
+                what = f"The language model's reply is not what was asked for: {fault}."
+                raise InvalidReplyError(what, "Try again, or set another model.") from None
 
-    async def _ask(self, messages: list[tuple[str, str]], schema: type[BaseModel]) -> tuple[str, Usage]:
-        import openai
+    async def choose(
+        self, template: str, tools: Sequence[Mapping[str, Any]], history: Sequence[Any] = (), **values: str
+    ) -> tuple[tuple[Call, ...], str]:
+        """Ask with tools bound; returns the calls that the model wants made, and its words.
 
+        Args:
+            tools: functions as the protocol has them (``name``, ``description``, ``parameters``).
+            history: messages of LangChain that follow the template's: earlier calls and their results.
+
+        Raises:
+            ServiceError: as `structured`. A server that takes no tools is an `UnsupportedError`.
+        """
+        prompt = load_prompt(template)
+        system, user = prompt.filled(values)
+        messages = [("system", system), ("human", user), *history]
+        bound = [{"type": "function", "function": dict(tool)} for tool in tools]
+        async with self._endpoint.turn(self._settings.timeout):
+            said = await self._ask(messages, prompt, "tools", None, tools=bound)
+        return said.calls, without_thinking(said.text)
+
+    async def _first(
+        self,
+        messages: Sequence[Message],
+        schema: type[BaseModel],
+        prompt: Prompt,
+        on_text: Callable[[str], None] | None,
+        after: Method | None = None,
+    ) -> tuple[Said, Method, Usage]:
+        """The reply by the first form that the server takes; ``after`` names one that it took without heeding it."""
+        methods = self._endpoint.methods()
+        if after in methods and after != methods[-1]:
+            methods = methods[methods.index(after) + 1 :]
+        for method in methods[:-1]:
+            try:
+                said = await self._ask(messages, prompt, method, on_text, **form_of(method, schema))
+            except UnsupportedError:
+                continue
+            return said, method, said.usage
+        said = await self._ask(messages, prompt, methods[-1], on_text, **form_of(methods[-1], schema))
+        return said, methods[-1], said.usage
+
+    async def _ask(
+        self,
+        messages: Sequence[Message],
+        prompt: Prompt,
+        method: str,
+        on_text: Callable[[str], None] | None,
+        **form: Any,
+    ) -> Said:
+        meter().check(self.role)
         started = time.monotonic()
-        form = {"type": "json_schema", "json_schema": {"name": schema.__name__, "schema": schema.model_json_schema()}}
+        said: Said | None = None
         try:
-            message = await self._chat().ainvoke(messages, response_format=form)
-        except openai.OpenAIError as error:
-            raise _failure(error) from None  # the cause could carry the request with its headers
-        except (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError):
-            what = "The language model's server sent an answer that is no chat completion."
-            raise ServiceError(what, "Check OPENAI_BASE_URL, then try again.") from None
-        counted = message.usage_metadata or {}
-        spent = Usage(
-            calls=1,
-            input_tokens=counted.get("input_tokens", 0),
-            output_tokens=counted.get("output_tokens", 0),
-            seconds=round(time.monotonic() - started, 3),
-        )
-        self.usage += spent
-        return message.content if isinstance(message.content, str) else json.dumps(message.content), spent
-
-    def _chat(self) -> Any:
-        if self._client is None:
-            from langchain_openai import ChatOpenAI
-
-            settings = self._settings
-            self._client = ChatOpenAI(
-                model=settings.name,
-                base_url=settings.base_url or None,
-                api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
-                timeout=settings.timeout,
-                max_retries=settings.max_retries,
-                temperature=settings.temperature,
+            said = await self._endpoint.complete(
+                messages,
+                temperature=self._settings.temperature,
+                max_tokens=self._settings.max_tokens,
+                on_text=on_text,
+                **form,
             )
-        return self._client
+        finally:  # a request that failed, or that a deadline ended, was made too
+            usage = said.usage if said is not None else Usage(calls=1)
+            usage = usage.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+            told = {"prompt": prompt.id, "prompt_hash": prompt.hash, "method": method, "failed": said is None}
+            charged = meter().charge(self.role, self.name, usage, **told)
+            self.usage += charged
+        return said._replace(usage=charged)
+
+    def _valid(self, said: Said, schema: type[Reply], method: Method) -> Reply:
+        """The reply as the schema has it; the form that brought it works. Raises Faulty."""
+        if method == "function_calling" and said.calls:
+            if said.calls[0].error:
+                raise Faulty(said.calls[0].error)
+            reply = parse(json.dumps(said.calls[0].arguments), schema)
+        else:
+            reply = parse(said.text, schema)
+        self._endpoint.works(method)
+        return reply
 
 
-def _filled(template: str, values: dict[str, str]) -> tuple[str, str]:
-    system, _, user = (FOLDER / f"{template}.md").read_text(encoding="utf-8").partition(SEPARATOR)
-    return system.strip(), Template(user.strip()).substitute(values | {"fence": fence_of(values.values())})
+class LanguageModels:
+    """The models of a configuration by role; roles of one model at one address share its connections.
+
+    Args:
+        settings: the common settings with those of the roles.
+        methods: forms of structured replies that were found to work, by `key`; new ones are put in and told.
+        found: is told when ``methods`` has changed.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        methods: dict[str, Method] | None = None,
+        found: Callable[[dict[str, Method]], None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._methods = methods if methods is not None else {}
+        self._found = found or (lambda _: None)
+        self._endpoints: dict[tuple[str, str, str], Endpoint] = {}
+
+    def judged_by_model(self, role: Role) -> bool:
+        """Whether a role is the model's."""
+        return self._settings.judge(role) == "model"
+
+    def of(self, role: Role) -> LanguageModel:
+        """The model in a role."""
+        own = self._settings.of(role)
+        key = own.api_key.get_secret_value() if own.api_key else ""
+        place = (own.name, own.base_url, key)
+        if place not in self._endpoints:
+            name = f"{own.name} at {own.base_url or 'the default address'}"
+            self._endpoints[place] = Endpoint(own, self._methods.get(name), lambda m: self._remember(name, m))
+        return LanguageModel(self._settings, role, self._endpoints[place])
+
+    def _remember(self, name: str, method: Method) -> None:
+        self._methods[name] = method
+        self._found(self._methods)
 
 
-def fence_of(texts: Iterable[str]) -> str:
-    """A line of tildes that stands in none of the texts: longer than the longest run of tildes in them."""
-    longest = max((len(run) for text in texts for run in TILDES.findall(text)), default=0)
-    return "~" * max(LEAST_FENCE, longest + 1)
+def _prose(said: Said) -> bool:
+    """Whether a reply holds no object at all: the form of the request was not heeded."""
+    return "{" not in said.text and not said.calls
 
 
-def _object(text: str) -> str:
-    """The JSON object of a reply, without the fence that some models put around it."""
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text
-
-
-def _faults(error: ValidationError) -> str:
-    found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_input=False)]
-    return "; ".join(found[:MAX_ERRORS])
-
-
-def _failure(error: Exception) -> ServiceError:
-    import openai
-
-    if isinstance(error, openai.RateLimitError):
-        return ServiceError("The language model has had too many requests.", "Wait a minute, then try again.")
-    if isinstance(error, openai.APITimeoutError):
-        return ServiceError("The language model did not answer in time.", "Try again, or raise the time limit.")
-    if isinstance(error, openai.APIConnectionError):
-        return ServiceError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
-    if isinstance(error, openai.APIStatusError):
-        status = error.status_code
-        if status >= 500:
-            return ServiceError(f"The language model's server failed (status {status}).", "Try again in a minute.")
-        advice = "Check OPENAI_API_KEY." if status in (401, 403) else "Check ANAMNESIS_MODEL and OPENAI_BASE_URL."
-        return ServiceError(f"The language model refused the request (status {status}).", advice, retryable=False)
-    return ServiceError("The language model's answer was cut off or withheld.", "Try again.")
+def _shown(said: Said) -> str:
+    text = said.text or json.dumps([c.arguments for c in said.calls])
+    return text[:SHOWN] or "(nothing)"

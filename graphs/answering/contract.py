@@ -10,6 +10,7 @@ from graphs.completeness.contract import GateDecision
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
 from graphs.triage.contract import Explain, RedFlag
+from prompts.metering import Usage as ModelUsage
 from tools.contract import (
     AnsweredQuestion,
     Differential,
@@ -40,13 +41,23 @@ class Choice(Frozen):
 
 
 class Usage(Frozen):
-    """What the turn cost. ``seconds`` is wall time by part; without a model the model's figures are 0."""
+    """What the turn cost; without a model the model's figures are 0.
+
+    Attributes:
+        cost: of the model calls, by the price table of the settings; ``unpriced`` calls are not in it.
+        by_role: what each role's calls cost. session: what all turns so far cost, this one among them.
+        seconds: wall time by part.
+    """
 
     tool_calls: int = 0
     rounds: int = 0
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    by_role: dict[str, ModelUsage] = Field(default_factory=dict)
+    session: ModelUsage = Field(default_factory=ModelUsage)
     seconds: dict[str, float] = Field(default_factory=dict)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 from graphs.answering.contract import Answer, Draft, Usage
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
+from graphs.nodes.step import fallback_notices
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
+from prompts.metering import Usage as ModelUsage
 from tools.contract import Differential, Notice, RankedDisease
 from tools.evidence import Evidence
 
@@ -35,6 +37,8 @@ def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[
         update["leading"] = _name(answer.differential[0], state["language"])
         update["case_differential_key"] = state["differential_key"]
         update["case_answer_key"] = update["answer_key"]
+    if answer.usage.model_calls:
+        update["spent_before"] = answer.usage.session.model_dump()
     if draft.evidence:
         update["evidence"] = context.keep_evidence(draft.evidence)
     return update
@@ -49,6 +53,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
     differential = context.load(Differential, state["differential_key"])
     shown = differential if differential is not None and state["kind"] in RANKED else Differential()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
+    notices += fallback_notices(context.meter, state["language"])
     return Answer(
         session=context.session,
         turn=state["turn"],
@@ -68,9 +73,21 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         notices=list({(n.code, n.text): n for n in notices}.values()),
         abstained=draft.abstained,
         gate=context.load(GateDecision, state["gate_key"]),
-        usage=Usage(
-            tool_calls=len(state["outcomes"]),
-            rounds=state["rounds"],
-            seconds=dict(state.get("seconds", {})),
-        ),
+        usage=_usage(state, context),
+    )
+
+
+def _usage(state: State, context: TurnContext) -> Usage:
+    total = context.meter.total
+    return Usage(
+        tool_calls=len(state["outcomes"]),
+        rounds=state["rounds"],
+        model_calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        cost=total.cost,
+        unpriced=total.unpriced,
+        by_role=dict(context.meter.by_role),
+        session=ModelUsage.model_validate(state.get("spent_before", {})) + total,
+        seconds=dict(state.get("seconds", {})),
     )

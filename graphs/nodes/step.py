@@ -10,10 +10,46 @@ from langgraph.runtime import Runtime
 
 from graphs.context import TurnContext
 from graphs.state import State
+from prompts.metering import Meter
+from tools.contract import Notice, Severity
 
 Body = Callable[[State, TurnContext], Awaitable[dict[str, Any]]]
 Node = Callable[[State, Runtime[TurnContext]], Awaitable[dict[str, Any]]]
 
+LOCALLY = {
+    "en": "{why} The {role} was done by the local rules instead.",
+    "zh": "{why}（{role}改由本地规则完成。）",
+}
+ROLES = {
+    "en": {
+        "triage": "reading of the message",
+        "gate": "judgement of completeness",
+        "research": "planning of the research",
+        "query_plan": "planning of the search",
+        "summary": "summary of the documents",
+        "gaps": "search for gaps",
+        "background": "writing of background",
+        "selection": "selection of documents",
+        "filter": "judgement of the documents",
+        "answer": "answer",
+        "report": "report",
+        "verification": "verification",
+    },
+    "zh": {
+        "triage": "消息判读",
+        "gate": "完整性判断",
+        "research": "检索规划",
+        "query_plan": "检索式规划",
+        "summary": "文献摘要",
+        "gaps": "缺口查找",
+        "background": "背景生成",
+        "selection": "文献选择",
+        "filter": "文献判断",
+        "answer": "答复",
+        "report": "报告",
+        "verification": "核对",
+    },
+}
 SUMMARY = "summary"  # a body may return this beside its channels: one line for people, streamed and recorded
 
 
@@ -26,6 +62,7 @@ def step(name: str, body: Body) -> Node:
         context.recorder.event("step_started", step=name)
         started = time.perf_counter()
         update = await body(state, context)
+        update = with_fallbacks(state, context, update)
         seconds = time.perf_counter() - started
         summary = str(update.pop(SUMMARY, ""))
         others = update.pop("seconds", {})
@@ -36,3 +73,24 @@ def step(name: str, body: Body) -> Node:
 
     node.__name__ = name
     return node
+
+
+def with_fallbacks(state: State, context: TurnContext, update: dict[str, Any]) -> dict[str, Any]:
+    """The update with what models have cost so far, and a notice for every judgement that was made locally."""
+    spent = {role: usage.model_dump() for role, usage in context.meter.by_role.items()}
+    untold = [notice.model_dump(mode="json") for notice in fallback_notices(context.meter, state["language"])]
+    notices = [*update.get("notices", []), *untold]
+    return {**update, **({"spent": spent} if spent else {}), **({"notices": notices} if notices else {})}
+
+
+def fallback_notices(meter: Meter, language: str) -> list[Notice]:
+    """A notice for every fall-back that was not told yet: which judgement, and why."""
+    tongue = "zh" if language == "zh" else "en"
+    return [
+        Notice(
+            code="judged_locally",
+            text=LOCALLY[tongue].format(role=ROLES[tongue].get(note.role, note.role), why=note.what),
+            severity=Severity.WARNING,
+        )
+        for note in meter.untold()
+    ]

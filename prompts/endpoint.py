@@ -1,0 +1,181 @@
+"""A server of chat completions: its client, its limit of requests at once, and what it was found to support."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, SecretStr
+
+from prompts.metering import Usage, meter
+from prompts.model_failures import UnsupportedError, declined, failure, malformed, too_slow
+from prompts.model_settings import ModelSettings
+
+Method = Literal["json_schema", "function_calling", "json_mode", "plain"]
+METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "plain")  # best first; ours
+Message = tuple[str, str] | Any  # (role, text), or a message of LangChain
+
+
+class Call(NamedTuple):
+    """A tool call as a model wrote it. ``error`` says what is wrong with its arguments, "" nothing."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    error: str = ""
+
+
+class Said(NamedTuple):
+    """What a request brought: text, tool calls, what it cost."""
+
+    text: str
+    calls: tuple[Call, ...]
+    usage: Usage
+
+
+class Endpoint:
+    """One model at one address. Use one event loop a process: connections belong to the loop of the first call.
+
+    Args:
+        settings: the model, its address and key, and how requests are tried again.
+        method: the form of structured replies that was found to work here before, None while it is unknown.
+        found: is told of that form once it is known.
+    """
+
+    def __init__(
+        self, settings: ModelSettings, method: Method | None = None, found: Callable[[Method], None] | None = None
+    ) -> None:
+        self.name = settings.name
+        self.method = method
+        self._found = found or (lambda _: None)
+        self._settings = settings
+        self._turns = asyncio.Semaphore(settings.concurrency)
+        self._fixed_temperature = False
+        self._client: Any = None
+
+    def methods(self) -> tuple[Method, ...]:
+        """The forms to try, best first; only the one that works, once that is known."""
+        return (self.method,) if self.method else METHODS
+
+    def works(self, method: Method) -> None:
+        """Remember the form that works."""
+        if self.method != method:
+            self.method = method
+            self._found(method)
+
+    @asynccontextmanager
+    async def turn(self, seconds: float) -> AsyncIterator[None]:
+        """A turn within the limit of requests at once; the deadline starts when the turn has come.
+
+        Raises:
+            ServiceError: the deadline passed, or the turn's budget of seconds.
+        """
+        async with self._turns:
+            left = meter().seconds_left()
+            try:
+                async with asyncio.timeout(seconds if left is None else min(seconds, left)):
+                    yield
+            except TimeoutError:
+                raise too_slow() from None
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int | None = None,
+        on_text: Callable[[str], None] | None = None,
+        **form: Any,
+    ) -> Said:
+        """One request; a temperature that the model does not take is left out from then on.
+
+        Args:
+            on_text: is told the text so far, as it comes; the reply is then streamed.
+            form: ``response_format``, ``tools`` and ``tool_choice`` of the protocol.
+
+        Raises:
+            UnsupportedError: the server refuses the form of the request.
+            ServiceError: any other failure.
+        """
+        values = form | ({"max_tokens": max_tokens} if max_tokens else {})
+        if not self._fixed_temperature:
+            try:
+                return await self._send(messages, on_text, **values, temperature=temperature)
+            except UnsupportedError as error:
+                if "temperature" not in error.told:
+                    raise
+                self._fixed_temperature = True
+        return await self._send(messages, on_text, **values)
+
+    async def _send(self, messages: Sequence[Message], on_text: Callable[[str], None] | None, **values: Any) -> Said:
+        import httpx2
+        import openai
+
+        try:
+            if on_text is None:
+                message = await self._chat().ainvoke(list(messages), **values)
+            else:
+                message = await self._streamed(messages, on_text, **values)
+        except (openai.OpenAIError, httpx2.HTTPError) as error:
+            raise failure(error) from None  # the cause could carry the request with its headers
+        except (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError, ValueError):
+            raise malformed() from None
+        if message.additional_kwargs.get("refusal"):
+            raise declined()
+        return _said(message)
+
+    async def _streamed(self, messages: Sequence[Message], on_text: Callable[[str], None], **values: Any) -> Any:
+        whole: Any = None
+        async for chunk in self._chat().astream(list(messages), stream_usage=True, **values):
+            whole = chunk if whole is None else whole + chunk
+            on_text(_text(whole))
+        if whole is None or not whole.response_metadata.get("finish_reason"):
+            raise TypeError  # a stream that ends without its end is no completion
+        return whole
+
+    def _chat(self) -> Any:
+        if self._client is None:
+            from langchain_openai import ChatOpenAI
+
+            settings = self._settings
+            self._client = ChatOpenAI(
+                model=settings.name,
+                base_url=settings.base_url or None,
+                api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
+                timeout=settings.timeout,
+                max_retries=settings.max_retries,
+            )
+        return self._client
+
+
+def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
+    """The part of a request that asks for a reply of a schema."""
+    shape, name = schema.model_json_schema(), schema.__name__
+    if method == "json_schema":
+        return {"response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": shape}}}
+    if method == "function_calling":
+        function = {"name": name, "description": "Give the reply.", "parameters": shape}
+        choice = {"type": "function", "function": {"name": name}}
+        return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
+    return {"response_format": {"type": "json_object"}} if method == "json_mode" else {}
+
+
+def _said(message: Any) -> Said:
+    counted = message.usage_metadata or {}
+    usage = Usage(calls=1, input_tokens=counted.get("input_tokens", 0), output_tokens=counted.get("output_tokens", 0))
+    calls = [Call(c.get("id") or "", c["name"], dict(c["args"])) for c in message.tool_calls]
+    calls += [
+        Call(c.get("id") or "", c.get("name") or "", {}, "the arguments are no JSON object")
+        for c in getattr(message, "invalid_tool_calls", ())
+    ]
+    return Said(_text(message), tuple(calls), usage)
+
+
+def _text(message: Any) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "".join(part if isinstance(part, str) else str(part.get("text", "")) for part in content)

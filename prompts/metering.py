@@ -1,0 +1,169 @@
+"""What a turn spends on models, within its budget, and where a local judgement had to stand in.
+
+The meter of a turn is a context variable, so that it reaches every judgement without standing in any signature; tasks
+that a turn starts inherit it. Outside a turn there is a meter without bounds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from prompts.errors import ServiceError
+from prompts.model_settings import Budget, Price, Role
+
+T = TypeVar("T")
+MILLION = 1_000_000
+
+
+class Usage(BaseModel):
+    """What calls have cost.
+
+    Attributes:
+        calls: requests sent. input_tokens, output_tokens: as the server counts them, 0 when it does not.
+        seconds: of waiting for the server, summed over calls. cost: by the price table of the settings.
+        unpriced: calls to a model that the table does not name; ``cost`` leaves them out.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            seconds=round(self.seconds + other.seconds, 3),
+            cost=round(self.cost + other.cost, 6),
+            unpriced=self.unpriced + other.unpriced,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
+
+
+class BudgetError(ServiceError):
+    """The turn's budget for models is spent."""
+
+
+class FellBack(NamedTuple):
+    """A judgement that the model failed at, made locally instead."""
+
+    role: str
+    what: str
+
+
+class Meter:
+    """Counts what a turn spends, and refuses what goes beyond its budget.
+
+    Args:
+        budget: the bounds. prices: by model name. record: is told of every call and of every fall-back (the trace).
+        spent: what an earlier part of the same turn has cost by role, after a resume.
+    """
+
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        prices: Mapping[str, Price] | None = None,
+        record: Callable[..., None] | None = None,
+        spent: Mapping[str, Usage] | None = None,
+    ) -> None:
+        self._budget = budget or Budget(calls=None, tokens=None, money=None, seconds=None)
+        self._prices = prices or {}
+        self._record = record or (lambda *_, **__: None)
+        self._started = time.monotonic()
+        self.by_role: dict[str, Usage] = dict(spent or {})
+        self.fallen_back: list[FellBack] = []
+        self._told = 0
+
+    @property
+    def total(self) -> Usage:
+        """All roles together."""
+        return sum(self.by_role.values(), Usage())
+
+    def seconds_left(self) -> float | None:
+        """Seconds of the budget that are left, None without a bound."""
+        bound = self._budget.seconds
+        return None if bound is None else max(bound - (time.monotonic() - self._started), 0.0)
+
+    def check(self, role: Role) -> None:
+        """Raise BudgetError when nothing more may be spent."""
+        total, budget = self.total, self._budget
+        spent = {
+            "calls": budget.calls is not None and total.calls >= budget.calls,
+            "tokens": budget.tokens is not None and total.tokens >= budget.tokens,
+            "money": budget.money is not None and total.cost >= budget.money,
+            "seconds": self.seconds_left() == 0.0,
+        }
+        over = [name for name, reached in spent.items() if reached]
+        if over:
+            what = f"The turn's budget for language models is spent ({', '.join(over)})."
+            self._record("model_budget", role=role, spent=over)
+            raise BudgetError(what, "Raise ANAMNESIS_BUDGET__CALLS, __TOKENS, __MONEY or __SECONDS.", retryable=False)
+
+    def charge(self, role: Role, model: str, usage: Usage, **told: Any) -> Usage:
+        """Count a call; returns its usage with what it cost. ``told`` goes into the trace."""
+        price = self._prices.get(model)
+        cost = (
+            (usage.input_tokens * price.input + usage.output_tokens * price.output) / MILLION
+            if price is not None
+            else 0.0
+        )
+        priced = usage.model_copy(update={"cost": round(cost, 6), "unpriced": 0 if price else usage.calls})
+        self.by_role[role] = self.by_role.get(role, Usage()) + priced
+        self._record("model", role=role, model=model, **priced.model_dump(exclude_defaults=True), **told)
+        return priced
+
+    def fell_back(self, role: Role, what: str) -> None:
+        """Note that a judgement was made locally, and why; each reason of a role counts once."""
+        note = FellBack(role, what)
+        self._record("judged_locally", role=role, why=what)
+        if note not in self.fallen_back:
+            self.fallen_back.append(note)
+
+    def untold(self) -> list[FellBack]:
+        """Fall-backs since the last call of this method."""
+        fresh = self.fallen_back[self._told :]
+        self._told = len(self.fallen_back)
+        return fresh
+
+
+_current: ContextVar[Meter | None] = ContextVar("anamnesis_meter", default=None)
+
+
+def meter() -> Meter:
+    """The meter of the turn that runs now; outside a turn one without bounds, which nobody reads."""
+    return _current.get() or Meter()
+
+
+@contextmanager
+def metered(by: Meter) -> Iterator[Meter]:
+    """Make a meter the current one, for everything that is started inside."""
+    token = _current.set(by)
+    try:
+        yield by
+    finally:
+        _current.reset(token)
+
+
+async def or_local(role: Role, by_model: Callable[[], Awaitable[T]], local: Callable[[], Awaitable[T]]) -> T:
+    """The model's judgement; when it fails after its one repair, or the budget is spent, the local one, noted."""
+    try:
+        return await by_model()
+    except ServiceError as error:
+        meter().fell_back(role, error.what)
+        return await local()
