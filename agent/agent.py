@@ -233,7 +233,7 @@ class Agent:
         run_id = f"{session}/{turn}"
         recorder = TraceRecorder(self.home.traces, run_id)
         meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
-        context = TurnContext(session=session, run=run_id, store=self._store, recorder=recorder, meter=meter)
+        context = TurnContext(session, run_id, self._store, recorder, meter, listened_to=emit is not None)
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
         try:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.judgements import by_models, document_filter, gap_tool, offered, planner, selector
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.mirror import searched, words_of
+from agent.models import check_needs, open_models
 from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.rare_diseases import RareSection
@@ -18,7 +20,6 @@ from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
-from graphs.kads.local import SelectorLocal
 from graphs.planning.local import PlannerLocal
 from graphs.triage.local import TriageLocal
 from graphs.verification.local import VerifierLocal
@@ -27,7 +28,6 @@ from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import REBUILD, locked, write_atomic
 from tools.gaps.requirements import requirements
-from tools.gaps.tool import FillKnowledgeGaps
 from tools.icd10 import compile_icd10
 from tools.knowledge_graph.compiled import compile_graph
 from tools.knowledge_graph.lookup import LookupDifferential
@@ -50,10 +50,15 @@ Say = Callable[[str], None]
 
 
 def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Encoder] | None = None) -> Parts:
-    """The local machine. What was never built is built first; what is damaged or of another encoder is a DataError.
+    """The machine of the settings. What was never built is built first.
 
     ``wrap`` stands another encoder before the opened one (evaluations keep the vectors of their queries).
+
+    Raises:
+        DataError: what was built is damaged, or of another encoder.
+        InputError: the configuration needs what is not there.
     """
+    check_needs(settings)
     if not _library(home).exists():
         build(settings, home, rebuild=False, say=lambda _: None)
     opened = open_encoder(settings, home)
@@ -66,28 +71,31 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     names = Names(graph.graph)
     vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
     source = searched(settings.literature)
-    planner = query_planner(settings, vocabulary, names.found_in, collection=words_of(source.pubmed))
+    models = open_models(settings, home)
     search = SearchLiterature(
         library,
         encoder,
         **source._asdict(),
-        planner=planner,
+        planner=query_planner(models, vocabulary, names.found_in, collection=words_of(source.pubmed)),
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),
     )
-    return Parts(
+    parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=CompletenessGateLocal(settings.gate),
-        planner=PlannerLocal(documents.holds),
-        tools=[
-            search,
-            passage_tool(settings, documents, encoder),
-            rare.tool(LookupDifferential(graph)),
-            FillKnowledgeGaps(GapSearch(search), encoder),
-            FindAnsweredQuestion(library),
-        ],
-        selector=SelectorLocal(encoder),
-        filter=DocumentFilterLocal(encoder, texts.wordings),
+        planner=planner(settings, PlannerLocal(documents.holds), documents.holds),
+        tools=offered(
+            settings,
+            [
+                search,
+                passage_tool(settings, documents, encoder),
+                rare.tool(LookupDifferential(graph)),
+                gap_tool(settings, models, GapSearch(search), encoder),
+                FindAnsweredQuestion(library, settings=settings.questions),
+            ],
+        ),
+        selector=selector(settings, encoder),
+        filter=document_filter(settings, DocumentFilterLocal(encoder, texts.wordings)),
         answerer=AnswererLocal(
             SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
         ),
@@ -96,6 +104,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         requirements=requirements,
         limits=settings.limits,
     )
+    return by_models(parts, settings, models)
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:
@@ -108,7 +117,8 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> O
     vocabulary = search_vocabulary(library, graph, _icd10(home))
     meaning = imported(home.indexes / FOLDER, encoder)
     folder = mirror or settings.literature.mirror
-    return OpenSearch(settings, encoder, vocabulary, Names(graph).found_in, library, meaning, folder)
+    models = open_models(settings, home)
+    return OpenSearch(settings, models, encoder, vocabulary, Names(graph).found_in, library, meaning, folder)
 
 
 def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:

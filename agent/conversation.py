@@ -17,13 +17,18 @@ Given = Sequence[str]  # texts given with a question
 
 
 class Step(BaseModel):
-    """A step of a turn, as it happens."""
+    """A step of a turn, as it happens.
+
+    ``status`` is ``started``, ``finished`` or ``text``; ``text`` is then the answer so far as a model writes it, whole
+    each time: a draft that nothing has verified, which the answer replaces.
+    """
 
     step: str
     status: str
     tool: str = ""
     summary: str = ""
     seconds: float = 0.0
+    text: str = ""
 
 
 class Session:

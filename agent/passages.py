@@ -8,6 +8,7 @@ from tools.encoders import Encoder
 from tools.literature.medcpt.reranking import Reranker, load_reranker
 from tools.passages.contract import DocumentSource
 from tools.passages.pool import PassagePool
+from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
 
 
@@ -15,10 +16,11 @@ def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -
     """The tool `retrieve_passages`. Raises DataError when a cross-encoder's folder is set and has no model."""
     return RetrievePassages(
         source,
-        PassagePool(encoder),
+        PassagePool(encoder, SeosSettings(method=settings.passage_method)),
         strategy=settings.passage_search,
         room=settings.passage_tokens,
         reader=cross_encoder(settings.encoder) if settings.passage_search == "two_stage" else None,
+        guard=settings.passage_guard,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.mirror import mirror_source, words_of
 from agent.settings import Settings
 from prompts.errors import InputError
-from prompts.language_model import LanguageModel
+from prompts.language_model import LanguageModels
 from tools.encoders import Encoder
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.schema import Graph
@@ -35,7 +35,7 @@ def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> 
 
 
 def query_planner(
-    settings: Settings,
+    models: LanguageModels | None,
     vocabulary: Vocabulary,
     other_names: OtherNames | None = None,
     *,
@@ -46,10 +46,9 @@ def query_planner(
     known = vocabulary if collection is None else replace(vocabulary, collection=collection)
     speller = None if spelling is None else PubMedSpeller(spelling, VocabularySpeller(known))
     local = QueryPlannerLocal(known, speller=speller, other_names=other_names)
-    model = settings.language_model
-    if model is None or model.judge("query_plan") == "local":
+    if models is None or not models.judged_by_model("query_plan"):
         return local
-    return QueryPlannerByModel(LanguageModel(model, "query_plan"), local, known)
+    return QueryPlannerByModel(models.of("query_plan"), local, known)
 
 
 class OpenSearch:
@@ -67,6 +66,7 @@ class OpenSearch:
     def __init__(
         self,
         settings: Settings,
+        models: LanguageModels | None,
         encoder: Encoder,
         vocabulary: Vocabulary,
         other_names: OtherNames,
@@ -83,7 +83,7 @@ class OpenSearch:
             self.pubmed = opened = Mirror.open(mirror)
             self.source = mirror_source(opened, mirror)
         collection = words_of(self.pubmed)
-        self.planner = query_planner(settings, vocabulary, other_names, collection=collection, spelling=spelling)
+        self.planner = query_planner(models, vocabulary, other_names, collection=collection, spelling=spelling)
         texts = full_text_sources(library, self.pubmed)
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
 

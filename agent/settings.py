@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from agent.configurations.loading import configured
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
+from graphs.kads.settings import SelectionSettings
+from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
-from prompts.model_settings import Budget, ModelSettings, Price, Role, RoleSettings
+from prompts.model_settings import Address, Bound, Budget, ModelSettings, Price, Role, RoleSettings
+from tools.gaps.settings import GapSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM
+from tools.questions.settings import QuestionSettings
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {
@@ -61,12 +66,18 @@ class Settings(BaseSettings):
         max_characters: longest message taken.
         third_party_tracing: leave LangSmith and others as the environment sets them.
         passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's).
+        passage_guard: leave chunks out that are far from the case; of ``chunk_counted``.
+        passage_method: how documents are cut: ``seos`` exactly, ``seos_paper`` by CoMeta's rule.
         passage_tokens: tokens of all passages that one call returns, in the encoder's own.
         rare_diseases: rank rare diseases over the phenotype ontology for every case; else for cases that ask.
         kg_mode: ``paper`` ranks by MedRAG's published votes, ``ours`` by the evidence for and against.
         kg_graph: a folder with another graph than the starter's. kg_records: a file of records whose nearest go with
             each differential; ``""`` for none.
-        literature, gate, limits: rooms' own settings, for example ``ANAMNESIS_LITERATURE__LIVE=off``.
+        literature, gate, limits, selection, gaps, questions, pipeline: rooms' own settings, for example
+            ``ANAMNESIS_LITERATURE__LIVE=off``. What ``gaps`` may write is said by ``generated``.
+        document_filter: judge the documents before answering; else all that were selected are kept.
+        config: a published configuration, for example ``medrgag`` or ``medrgag:without-kads``: what it sets stands
+            above everything else that sets it (see `agent.configurations`).
     """
 
     model_config = SettingsConfigDict(
@@ -79,17 +90,19 @@ class Settings(BaseSettings):
     model_timeout: float = Field(default=60.0, gt=0)
     model_retries: int = Field(default=2, ge=0, le=10)
     model_temperature: float = Field(default=0.0, ge=0, le=2)
-    model_max_tokens: int | None = Field(default=None, ge=16)
+    model_max_tokens: Annotated[int | None, Bound] = Field(default=None, ge=16)
     model_concurrency: int = Field(default=8, ge=1, le=1000)
     roles: dict[Role, RoleSettings] = Field(default_factory=dict)
     budget: Budget = Field(default_factory=Budget)
     prices: dict[str, Price] = Field(default_factory=dict)
     generated: Literal["off", "context", "allowed"] = "context"
-    openai_base_url: str = Field(default="", validation_alias="OPENAI_BASE_URL")
+    openai_base_url: Address = Field(default="", validation_alias="OPENAI_BASE_URL")
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     max_characters: int = Field(default=20_000, ge=100)
     third_party_tracing: bool = False
     passage_search: Literal["two_stage", "chunk_counted"] = "two_stage"
+    passage_guard: bool = True
+    passage_method: Literal["seos", "seos_paper"] = "seos"
     passage_tokens: int = Field(default=ROOM, ge=64)
     rare_diseases: bool = False
     kg_mode: Literal["ours", "paper"] = "ours"
@@ -100,6 +113,18 @@ class Settings(BaseSettings):
     literature: LiteratureSettings = Field(default_factory=LiteratureSettings)
     gate: GateSettings = Field(default_factory=GateSettings)
     limits: Limits = Field(default_factory=Limits)
+    selection: SelectionSettings = Field(default_factory=SelectionSettings)
+    gaps: GapSettings = Field(default_factory=GapSettings)
+    questions: QuestionSettings = Field(default_factory=QuestionSettings)
+    pipeline: PipelineSettings = Field(default_factory=PipelineSettings)
+    document_filter: bool = True
+    config: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _configured(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """With a published configuration, what it sets in place of what was given."""
+        return configured(given) if given.get("config") else given
 
     @property
     def language_model(self) -> ModelSettings | None:
@@ -139,6 +164,8 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         names = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
         raise InputError(f"Settings cannot be read: {names}.", "docs/settings.md lists them.") from None
+    except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
+        raise InputError(f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md.") from None
 
 
 def silence_telemetry(settings: Settings) -> None:

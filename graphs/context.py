@@ -63,13 +63,14 @@ class Parts:
 
 @dataclass(frozen=True)
 class TurnContext:
-    """What belongs to one run. ``meter`` counts what its model calls cost."""
+    """What belongs to one run. ``meter`` counts what its model calls cost; ``listened_to``: its steps are streamed."""
 
     session: str
     run: str
     store: ContentStore
     recorder: Recorder = field(default_factory=NullRecorder)
     meter: Meter = field(default_factory=Meter)
+    listened_to: bool = True
 
     def keep(self, value: BaseModel) -> str:
         """Keep a model in the content store; returns its key."""

@@ -13,8 +13,11 @@ from pydantic import BaseModel, SecretStr
 from prompts.metering import Usage, meter
 from prompts.model_failures import UnsupportedError, declined, failure, malformed, too_slow
 from prompts.model_settings import ModelSettings
+from prompts.replies import LONGEST
 
 Method = Literal["json_schema", "function_calling", "json_mode", "plain"]
+# What the client's libraries raise for a body that is no completion; RecursionError: JSON nested without end.
+MALFORMED = (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError, ValueError, RecursionError)
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "plain")  # best first; ours
 Message = tuple[str, str] | Any  # (role, text), or a message of LangChain
 
@@ -40,7 +43,7 @@ class Endpoint:
     """One model at one address. Use one event loop a process: connections belong to the loop of the first call.
 
     Args:
-        settings: the model, its address and key, and how requests are tried again.
+        settings: the model, its address and key, and how many requests there may be at once.
         method: the form of structured replies that was found to work here before, None while it is unknown.
         found: is told of that form once it is known.
     """
@@ -53,12 +56,19 @@ class Endpoint:
         self._found = found or (lambda _: None)
         self._settings = settings
         self._turns = asyncio.Semaphore(settings.concurrency)
+        self._opening = asyncio.Lock()
+        self._refused: set[Method] = set()
         self._fixed_temperature = False
         self._client: Any = None
 
     def methods(self) -> tuple[Method, ...]:
         """The forms to try, best first; only the one that works, once that is known."""
-        return (self.method,) if self.method else METHODS
+        return (self.method,) if self.method else tuple(m for m in METHODS if m not in self._refused)
+
+    def took(self, method: Method) -> None:
+        """The server takes a form, and so refused those before it for their form."""
+        if self.method is None:
+            self._refused.update(METHODS[: METHODS.index(method)])
 
     def works(self, method: Method) -> None:
         """Remember the form that works."""
@@ -66,20 +76,31 @@ class Endpoint:
             self.method = method
             self._found(method)
 
+    def forget(self) -> bool:
+        """Forget the form that worked once, because the server refuses it now; returns whether there was one."""
+        forgot, self.method = self.method is not None, None
+        self._refused.clear()
+        return forgot
+
     @asynccontextmanager
-    async def turn(self, seconds: float) -> AsyncIterator[None]:
+    async def turn(self, seconds: float) -> AsyncIterator[Callable[[], float]]:
         """A turn within the limit of requests at once; the deadline starts when the turn has come.
 
+        The client is made before that: its library alone takes seconds to import. Gives a function that tells the
+        seconds left.
+
         Raises:
-            ServiceError: the deadline passed, or the turn's budget of seconds.
+            ServiceError: the deadline passed, or the turn's budget of seconds, which counts the waiting too.
         """
-        async with self._turns:
-            left = meter().seconds_left()
-            try:
-                async with asyncio.timeout(seconds if left is None else min(seconds, left)):
-                    yield
-            except TimeoutError:
-                raise too_slow() from None
+        clock = asyncio.get_running_loop().time
+        try:
+            async with self._opening:
+                self._client = self._client or await asyncio.to_thread(self._new_client)
+            async with asyncio.timeout(meter().seconds_left()) as bound, self._turns:
+                bound.reschedule(min(clock() + seconds, bound.when() or float("inf")))
+                yield lambda: (bound.when() or 0.0) - clock()
+        except TimeoutError:
+            raise too_slow() from None
 
     async def complete(
         self,
@@ -94,21 +115,23 @@ class Endpoint:
 
         Args:
             on_text: is told the text so far, as it comes; the reply is then streamed.
-            form: ``response_format``, ``tools`` and ``tool_choice`` of the protocol.
+            form: as `form_of` gives it, or ``tools`` of the protocol.
 
         Raises:
             UnsupportedError: the server refuses the form of the request.
             ServiceError: any other failure.
         """
         values = form | ({"max_tokens": max_tokens} if max_tokens else {})
-        if not self._fixed_temperature:
-            try:
-                return await self._send(messages, on_text, **values, temperature=temperature)
-            except UnsupportedError as error:
-                if "temperature" not in error.told:
-                    raise
-                self._fixed_temperature = True
-        return await self._send(messages, on_text, **values)
+        if self._fixed_temperature:
+            return await self._send(messages, on_text, **values)
+        try:
+            return await self._send(messages, on_text, **values, temperature=temperature)
+        except UnsupportedError as error:
+            if "temperature" not in error.told:
+                raise
+        said = await self._send(messages, on_text, **values)
+        self._fixed_temperature = True  # only now is it known that this was what the server refused
+        return said
 
     async def _send(self, messages: Sequence[Message], on_text: Callable[[str], None] | None, **values: Any) -> Said:
         import httpx2
@@ -116,51 +139,66 @@ class Endpoint:
 
         try:
             if on_text is None:
-                message = await self._chat().ainvoke(list(messages), **values)
+                message = await self._client.ainvoke(list(messages), **values)
             else:
                 message = await self._streamed(messages, on_text, **values)
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             raise failure(error) from None  # the cause could carry the request with its headers
-        except (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError, ValueError):
+        except MALFORMED:
             raise malformed() from None
         if message.additional_kwargs.get("refusal"):
             raise declined()
         return _said(message)
 
     async def _streamed(self, messages: Sequence[Message], on_text: Callable[[str], None], **values: Any) -> Any:
-        whole: Any = None
-        async for chunk in self._chat().astream(list(messages), stream_usage=True, **values):
-            whole = chunk if whole is None else whole + chunk
-            on_text(_text(whole))
+        from langchain_core.messages.ai import add_ai_message_chunks
+
+        chunks: list[Any] = []
+        text = ""
+        async for chunk in self._client.astream(list(messages), stream_usage=True, **values):
+            chunks.append(chunk)
+            if piece := _text(chunk):
+                text += piece
+                on_text(text)
+            if len(text) > LONGEST:  # such a reply is not read: its end is not waited for
+                return add_ai_message_chunks(*chunks)
+        whole = add_ai_message_chunks(*chunks) if chunks else None
         if whole is None or not whole.response_metadata.get("finish_reason"):
             raise TypeError  # a stream that ends without its end is no completion
         return whole
 
-    def _chat(self) -> Any:
-        if self._client is None:
-            from langchain_openai import ChatOpenAI
+    def _new_client(self) -> Any:
+        from langchain_openai import ChatOpenAI
 
-            settings = self._settings
-            self._client = ChatOpenAI(
-                model=settings.name,
-                base_url=settings.base_url or None,
-                api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
-                timeout=settings.timeout,
-                max_retries=settings.max_retries,
-            )
-        return self._client
+        settings = self._settings
+        return ChatOpenAI(
+            model=settings.name,
+            base_url=settings.address,  # never left to the client, which reads other variables too
+            api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
+            timeout=None,  # the deadline of `turn` holds, which is the role's
+            max_retries=0,  # `LanguageModel` tries again: each try is counted, and none outlasts the deadline
+            use_responses_api=False,  # chat completions alone, whatever the model is called
+        )
 
 
 def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
-    """The part of a request that asks for a reply of a schema."""
+    """The part of a request that asks for a reply of a schema.
+
+    The format stands in ``extra_body``: given by its own name, the client would read the reply itself, with another
+    half second of imports and an error for each fault.
+    """
     shape, name = schema.model_json_schema(), schema.__name__
     if method == "json_schema":
-        return {"response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": shape}}}
+        return _format({"type": "json_schema", "json_schema": {"name": name, "schema": shape}})
     if method == "function_calling":
         function = {"name": name, "description": "Give the reply.", "parameters": shape}
         choice = {"type": "function", "function": {"name": name}}
         return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
-    return {"response_format": {"type": "json_object"}} if method == "json_mode" else {}
+    return _format({"type": "json_object"}) if method == "json_mode" else {}
+
+
+def _format(wanted: dict[str, Any]) -> dict[str, Any]:
+    return {"extra_body": {"response_format": wanted}}
 
 
 def _said(message: Any) -> Said:

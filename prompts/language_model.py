@@ -7,19 +7,22 @@ meter of the turn.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from pydantic import BaseModel
 
+from prompts.asking import Asking, backoff
 from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of
 from prompts.metering import Usage, meter
-from prompts.model_failures import InvalidReplyError, UnsupportedError
+from prompts.model_failures import InvalidReplyError, PassingError, UnsupportedError, malformed
 from prompts.model_settings import ModelSettings, Role
 from prompts.replies import SHOWN, Faulty, Reply, parse, without_thinking
-from prompts.templates import Prompt, fence_of, load_prompt
+from prompts.templates import fence_of, load_prompt
 
 __all__ = ["InvalidReplyError", "LanguageModel", "LanguageModels", "ModelSettings", "Usage", "fence_of"]
 
@@ -30,15 +33,21 @@ class LanguageModel:
     """A chat model in one role, with typed replies.
 
     Attributes:
-        name: the model's name. role: whose settings it is called with.
+        name: the model's name. role: whose settings it is called with. timeout: seconds that a judgement may take.
         usage: what all calls of this object have cost so far.
     """
 
     def __init__(self, settings: ModelSettings, role: Role = "answer", endpoint: Endpoint | None = None) -> None:
         self._settings = settings.of(role)
-        self.name, self.role = self._settings.name, role
+        self.name, self.role, self.timeout = self._settings.name, role, self._settings.timeout
         self.usage = Usage()
         self._endpoint = endpoint or Endpoint(self._settings)
+
+    def within(self, seconds: float) -> LanguageModel:
+        """The same model with a nearer deadline: what an earlier call of one judgement left."""
+        nearer = copy(self)
+        nearer.timeout = min(seconds, self.timeout)
+        return nearer
 
     async def structured(
         self,
@@ -66,15 +75,15 @@ class LanguageModel:
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user)]
-        async with self._endpoint.turn(self._settings.timeout):
-            said, method, spent = await self._first(messages, schema, prompt, on_text)
+        async with self._endpoint.turn(self.timeout) as left:
+            ask = Asking(messages, prompt, left)
+            said, method, spent = await self._first(ask, schema, on_text)
             try:
                 return self._valid(said, schema, method), spent
             except Faulty as fault:
                 wrong = str(fault)
-            shown = _shown(said)
-            mend = [*messages, ("ai", shown), ("human", MEND.format(wrong=wrong))]
-            again, method, more = await self._first(mend, schema, prompt, None, after=method if _prose(said) else None)
+            ask.messages += [("ai", _shown(said)), ("human", MEND.format(wrong=wrong))]
+            again, method, more = await self._first(ask, schema, None, after=method if _prose(said) else None)
             try:
                 return self._valid(again, schema, method), spent + more
             except Faulty as fault:
@@ -95,17 +104,16 @@ class LanguageModel:
         """
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
-        messages = [("system", system), ("human", user), *history]
+        messages: list[Message] = [("system", system), ("human", user), *history]
         bound = [{"type": "function", "function": dict(tool)} for tool in tools]
-        async with self._endpoint.turn(self._settings.timeout):
-            said = await self._ask(messages, prompt, "tools", None, tools=bound)
+        async with self._endpoint.turn(self.timeout) as left:
+            said = await self._ask(Asking(messages, prompt, left), "tools", None, tools=bound)
         return said.calls, without_thinking(said.text)
 
     async def _first(
         self,
-        messages: Sequence[Message],
+        ask: Asking,
         schema: type[BaseModel],
-        prompt: Prompt,
         on_text: Callable[[str], None] | None,
         after: Method | None = None,
     ) -> tuple[Said, Method, Usage]:
@@ -113,29 +121,38 @@ class LanguageModel:
         methods = self._endpoint.methods()
         if after in methods and after != methods[-1]:
             methods = methods[methods.index(after) + 1 :]
-        for method in methods[:-1]:
+        refused: UnsupportedError | None = None
+        for method in methods:
             try:
-                said = await self._ask(messages, prompt, method, on_text, **form_of(method, schema))
-            except UnsupportedError:
+                said = await self._ask(ask.told(method, schema), method, on_text, **form_of(method, schema))
+            except UnsupportedError as error:
+                refused = error
                 continue
+            self._endpoint.took(method)
             return said, method, said.usage
-        said = await self._ask(messages, prompt, methods[-1], on_text, **form_of(methods[-1], schema))
-        return said, methods[-1], said.usage
+        if self._endpoint.forget():
+            return await self._first(ask, schema, on_text)  # the server has changed: find out anew
+        raise refused or malformed()
 
-    async def _ask(
-        self,
-        messages: Sequence[Message],
-        prompt: Prompt,
-        method: str,
-        on_text: Callable[[str], None] | None,
-        **form: Any,
-    ) -> Said:
+    async def _ask(self, ask: Asking, method: str, on_text: Callable[[str], None] | None, **form: Any) -> Said:
+        """One request, tried again within the deadline after a failure that may pass. Each try is counted."""
+        for attempt in range(self._settings.max_retries):
+            try:
+                return await self._try(ask, method, on_text, **form)
+            except PassingError as error:
+                wait = error.wait if error.wait is not None else backoff(attempt)
+                if wait >= ask.left():
+                    raise
+            await asyncio.sleep(wait)
+        return await self._try(ask, method, on_text, **form)
+
+    async def _try(self, ask: Asking, method: str, on_text: Callable[[str], None] | None, **form: Any) -> Said:
         meter().check(self.role)
         started = time.monotonic()
         said: Said | None = None
         try:
             said = await self._endpoint.complete(
-                messages,
+                ask.messages,
                 temperature=self._settings.temperature,
                 max_tokens=self._settings.max_tokens,
                 on_text=on_text,
@@ -144,7 +161,7 @@ class LanguageModel:
         finally:  # a request that failed, or that a deadline ended, was made too
             usage = said.usage if said is not None else Usage(calls=1)
             usage = usage.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
-            told = {"prompt": prompt.id, "prompt_hash": prompt.hash, "method": method, "failed": said is None}
+            told = {"prompt": ask.prompt.id, "prompt_hash": ask.prompt.hash, "method": method, "failed": said is None}
             charged = meter().charge(self.role, self.name, usage, **told)
             self.usage += charged
         return said._replace(usage=charged)
@@ -191,7 +208,7 @@ class LanguageModels:
         key = own.api_key.get_secret_value() if own.api_key else ""
         place = (own.name, own.base_url, key)
         if place not in self._endpoints:
-            name = f"{own.name} at {own.base_url or 'the default address'}"
+            name = f"{own.name} at {own.address}"
             self._endpoints[place] = Endpoint(own, self._methods.get(name), lambda m: self._remember(name, m))
         return LanguageModel(self._settings, role, self._endpoints[place])
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Mapping
+from email.utils import mktime_tz, parsedate_tz
+from typing import TYPE_CHECKING
+
 from prompts.errors import ServiceError
+
+if TYPE_CHECKING:
+    import openai
+
+PASSING = (408, 409, 425, 429)  # code: statuses below 500 that the protocol's own clients try again
 
 
 class InvalidReplyError(ServiceError):
     """The model answered twice, and neither reply was what the schema asks for."""
+
+
+class PassingError(ServiceError):
+    """A failure that may pass: too many requests, a failing server, a lost connection, a malformed answer.
+
+    Attributes:
+        wait: seconds to wait before another try, as the server says; None when it does not.
+    """
+
+    wait: float | None = None
 
 
 class UnsupportedError(ServiceError):
@@ -23,7 +44,7 @@ def too_slow() -> ServiceError:
 def malformed() -> ServiceError:
     """The error of a body that is no chat completion."""
     what = "The language model's server sent an answer that is no chat completion."
-    return ServiceError(what, "Check OPENAI_BASE_URL, then try again.")
+    return PassingError(what, "Check OPENAI_BASE_URL, then try again.")
 
 
 def declined() -> ServiceError:
@@ -35,24 +56,42 @@ def failure(error: Exception) -> ServiceError:
     """The typed error for one of the openai client."""
     import openai
 
-    if isinstance(error, openai.RateLimitError):
-        return ServiceError("The language model has had too many requests.", "Wait a minute, then try again.")
     if isinstance(error, openai.APITimeoutError):
         return too_slow()
-    if isinstance(error, openai.APIConnectionError):
-        return ServiceError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error.status_code, error.message)
-    return ServiceError("The language model's answer was cut off or withheld.", "Try again.")
+        return _of_status(error)
+    if isinstance(error, openai.APIConnectionError):
+        return PassingError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
+    return PassingError("The language model's answer was cut off or withheld.", "Try again.")
 
 
-def _of_status(status: int, told: str) -> ServiceError:
-    if status >= 500:
-        return ServiceError(f"The language model's server failed (status {status}).", "Try again in a minute.")
+def _of_status(error: openai.APIStatusError) -> ServiceError:
+    status = error.status_code
+    if status in PASSING or status >= 500:
+        passing = _passing(status)
+        passing.wait = _retry_after(error.response.headers)
+        return passing
     what = f"The language model refused the request (status {status})."
     if status in (400, 422):
         refused = UnsupportedError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
-        refused.told = told[:200]
+        refused.told = error.message[:200]
         return refused
     advice = "Check OPENAI_API_KEY." if status in (401, 403) else "Check ANAMNESIS_MODEL and OPENAI_BASE_URL."
     return ServiceError(what, advice, retryable=False)
+
+
+def _passing(status: int) -> PassingError:
+    if status == 429:
+        return PassingError("The language model has had too many requests.", "Wait a minute, then try again.")
+    return PassingError(f"The language model's server failed (status {status}).", "Try again in a minute.")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds of a Retry-After header: a number, or a date."""
+    told = headers.get("retry-after", "")
+    try:
+        seconds = float(told)
+    except ValueError:
+        date = parsedate_tz(told)
+        seconds = mktime_tz(date) - time.time() if date is not None else math.nan
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

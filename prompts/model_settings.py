@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, get_args
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 Role = Literal[
     "triage", "gate", "research", "query_plan", "summary", "gaps", "background", "selection", "filter", "answer",
@@ -30,6 +31,29 @@ JUDGES: dict[Role, Judge] = {
     "graph": "model",
 }
 
+OPENAI = "https://api.openai.com/v1"  # code: where the openai client calls when no address is set
+
+
+def without_login(value: str) -> str:
+    """An address is shown to the user and kept on disk, so it may hold no secret and nothing that follows its path."""
+    if not value:
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address that begins with http:// or https:// is needed")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("an address without login, query and fragment is needed")
+    return value
+
+
+def _none(value: object) -> object:
+    """The environment can only give text: an empty one and ``none`` lift a bound."""
+    return None if isinstance(value, str) and value.strip().lower() in ("", "none") else value
+
+
+Address = Annotated[str, AfterValidator(without_login)]
+Bound = BeforeValidator(_none)
+
 
 class Settings(BaseModel):
     """Base: unknown names are refused, and no input is shown in an error, because it could hold a key."""
@@ -48,7 +72,7 @@ class RoleSettings(Settings):
 
     judge: Judge | None = None
     model: str | None = None
-    base_url: str | None = None
+    base_url: Address | None = None
     api_key: SecretStr | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     timeout: float | None = Field(default=None, gt=0)
@@ -68,7 +92,7 @@ class ModelSettings(Settings):
     """
 
     name: str = ""
-    base_url: str = ""
+    base_url: Address = ""
     api_key: SecretStr | None = None
     timeout: float = Field(default=60.0, gt=0)
     max_retries: int = Field(default=2, ge=0, le=10)
@@ -93,6 +117,15 @@ class ModelSettings(Settings):
         key = own.api_key or (None if elsewhere else self.api_key)
         return self.model_copy(update={**values, "name": own.model or self.name, "api_key": key, "roles": {}})
 
+    @property
+    def address(self) -> str:
+        """The address that is called. Always given to the client, which would else look for others by itself."""
+        return self.base_url or OPENAI
+
+    def judges(self) -> dict[Role, ModelSettings]:
+        """The settings of every role that is the model's: what is called, and nothing else is."""
+        return {role: self.of(role) for role in get_args(Role) if self.judge(role) == "model"}
+
 
 class Price(Settings):
     """What a model costs, in one currency, for a million tokens."""
@@ -104,7 +137,7 @@ class Price(Settings):
 class Budget(Settings):
     """What a turn may spend on models. None is no bound. The turn then ends with the best answer so far. All ours."""
 
-    calls: int | None = Field(default=60, ge=1)
-    tokens: int | None = Field(default=400_000, ge=1)
-    money: float | None = Field(default=None, gt=0)
-    seconds: float | None = Field(default=300.0, gt=0)
+    calls: Annotated[int | None, Bound] = Field(default=60, ge=1)
+    tokens: Annotated[int | None, Bound] = Field(default=400_000, ge=1)
+    money: Annotated[float | None, Bound] = Field(default=None, gt=0)
+    seconds: Annotated[float | None, Bound] = Field(default=300.0, gt=0)

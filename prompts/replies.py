@@ -10,9 +10,7 @@ from pydantic import BaseModel, ValidationError
 MAX_ERRORS = 5  # ours: faults of a reply that are told back; more would not help to mend it
 LONGEST = 100_000  # characters of a reply that are read; ours: fifty times a long answer
 SHOWN = 4000  # characters of a faulty reply that are shown to the model again; ours
-THINKING = re.compile(r"<(think|thinking|thought|reasoning|analysis)>.*?</\1>", re.IGNORECASE | re.DOTALL)
-OPEN_THINKING = re.compile(r"^\s*<(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
-END_OF_THINKING = re.compile(r"^.*?</(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE | re.DOTALL)
+THINKING = re.compile(r"<(/?)(think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
@@ -21,11 +19,27 @@ class Faulty(ValueError):  # noqa: N818  it never leaves the room
 
 
 def without_thinking(text: str) -> str:
-    """The text without thinking that servers leave in it, closed, or opened by the template and only closed here."""
-    text = THINKING.sub("", text)
-    if OPEN_THINKING.match(text):
+    """The text without thinking that servers leave in it, closed, or opened by the template and only closed here.
+
+    One pass, whatever the text. Thinking that is never closed goes when the text begins with it; elsewhere such a word
+    is a part of the text.
+    """
+    kept: list[str] = []
+    opened: re.Match[str] | None = None
+    at = 0
+    for tag in THINKING.finditer(text):
+        closes = bool(tag[1])
+        if opened is None and not closes:
+            opened = tag
+        elif closes and (opened is None or opened[2].lower() == tag[2].lower()):
+            if opened is None:
+                kept.clear()
+            else:
+                kept.append(text[at : opened.start()])
+            opened, at = None, tag.end()
+    if opened is not None and not "".join([*kept, text[at : opened.start()]]).strip():
         return ""
-    return END_OF_THINKING.sub("", text, count=1).strip()
+    return "".join([*kept, text[at:]]).strip()
 
 
 def parse(text: str, schema: type[Reply]) -> Reply:

@@ -24,7 +24,11 @@ class SearchLiterature(Arguments):
     )
     terms: list[str] = Field(
         default_factory=list,
-        description="Search terms in order of importance. Terms only: never names or details of a patient.",
+        description=(
+            "At most six medical terms in English, the most telling first, each of at most four words; other names of "
+            "a term follow it behind a bar: acid reflux | gastro-oesophageal reflux. Terms only: never names or "
+            "details of a patient."
+        ),
     )
     limit: int = Field(default=8, ge=1, le=50, description="How many documents to return.")
 

@@ -216,26 +216,6 @@ class Tool(Protocol):
         """Carry out a call. Raises ToolError for arguments to be mended, ServiceError for an outside failure."""
 
 
-def summarise(artifact: ToolArtifact, limit: int = 12) -> str:
-    """The short text that the planner sees: ids, titles and first words, never whole documents."""
-    lines = [f"{artifact.tool}: {artifact.outcome.value}, {len(artifact.evidence)} pieces of evidence"]
-    lines += [_evidence_line(item) for item in artifact.evidence[:limit]]
-    if artifact.differential is not None:
-        lines += [_disease_line(d) for d in artifact.differential.ranking[:limit]]
-    lines += [f"answered: {a.question} ({a.similarity:.2f}) -> {a.evidence.id}" for a in artifact.answered[:limit]]
-    lines += [f"gap: {g.requirement}: {', '.join(g.covered_by) or 'open'}" for g in artifact.gaps[:limit]]
-    lines += [f"notice: {n.text}" for n in artifact.notices]
-    return "\n".join(lines)
-
-
-def _evidence_line(item: Evidence) -> str:
-    return f"{item.id} | {item.title} | {item.text[:120]}"
-
-
-def _disease_line(item: RankedDisease) -> str:
-    return f"{item.name} ({item.icd10}) {item.score:.2f}; for: {', '.join(item.findings_for)}"
-
-
 def unique(items: Iterable[T]) -> list[T]:
     """The items in order of first appearance."""
     return list(dict.fromkeys(items))

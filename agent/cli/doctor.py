@@ -11,9 +11,12 @@ from pydantic import BaseModel
 
 from agent.cli.render import console
 from agent.loop import run
+from agent.models import check_needs, described, proxies
 from agent.sessions import Home
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
 from prompts.errors import AnamnesisError
+
+BUILDING = "graph"  # the role that no turn calls
 
 
 class Check(BaseModel):
@@ -44,17 +47,26 @@ def examine(*, as_json: bool) -> int:
 
 def endpoints(settings: Settings) -> list[dict[str, Any]]:
     """Every address that this configuration may call, what for, and whether it can be reached now."""
-    return [*_model_endpoint(settings), *_literature_endpoint(settings)]
+    return [*_model_endpoints(settings), *_literature_endpoint(settings)]
 
 
-def _model_endpoint(settings: Settings) -> list[dict[str, Any]]:
-    """The language model's address; it is not called to find out, because a call may cost."""
-    if settings.language_model is None:
-        return []
-    url = settings.openai_base_url or "https://api.openai.com/v1"  # the openai client's own default
-    purpose = f"language model {settings.model}: it plans searches and is sent the question or case"
-    purpose += "; `kg build --judge model` sends it the records"
-    return [{"url": url, "purpose": purpose, "reachable": None}]
+def _model_endpoints(settings: Settings) -> list[dict[str, Any]]:
+    """Every address of a language model with the roles that call it; none is called to find out: a call may cost."""
+    model = settings.language_model
+    called: dict[tuple[str, str], list[str]] = {}
+    for role, own in (model.judges() if model else {}).items():
+        called.setdefault((own.address, own.name), []).append(role)
+    return [
+        {"url": url, "purpose": f"language model {name}: {_sent(roles)}", "roles": roles, "reachable": None}
+        for (url, name), roles in called.items()
+    ]
+
+
+def _sent(roles: list[str]) -> str:
+    """What the roles are sent."""
+    turn = [role for role in roles if role != BUILDING]
+    parts = [f"is sent the question or case, and what was found, for {', '.join(turn)}"] if turn else []
+    return "; ".join(parts + [f"`kg build --judge model` sends it the records ({BUILDING})"] * (BUILDING in roles))
 
 
 def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
@@ -84,10 +96,21 @@ def _places(settings: Settings) -> list[Check]:
             found="off" if not tracing else "left on by a setting: " + ", ".join(tracing),
         )
     )
-    none = "none: the local engine judges, nothing is generated"
-    model = f"{settings.model}: plans literature searches; the rest is judged locally" if settings.model else none
-    checks.append(Check(name="language model", ok=True, found=model))
+    checks.append(Check(name="language model", ok=True, found=described(settings.language_model)))
+    if settings.language_model is not None and (named := proxies()):
+        found = f"the language model is called through the proxy of {', '.join(named)}"
+        checks.append(Check(name="proxy", ok=True, found=found))
+    if settings.config:
+        checks.append(_configuration(settings))
     return checks
+
+
+def _configuration(settings: Settings) -> Check:
+    try:
+        check_needs(settings)
+    except AnamnesisError as error:
+        return _failed("configuration", error)
+    return Check(name="configuration", ok=True, found=f"{settings.config}; `anamnesis config show` tells what it sets")
 
 
 def _parts(settings: Settings) -> list[Check]:

@@ -10,10 +10,12 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
+from agent.cli.costs import cost_lines
 from agent.cli.render import console
 from agent.sessions import Home
 from agent.settings import load_settings
 from agent.trace import list_runs, read_trace
+from prompts.metering import Usage
 
 Event = dict[str, Any]
 LISTED = 40  # runs listed without an argument
@@ -29,7 +31,10 @@ def show_trace(run: str | None, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.writelines(json.dumps(event, ensure_ascii=False) + "\n" for event in events)
         return
-    console().print(tree_of(run, events))
+    tree = tree_of(run, events)
+    for line in totals_of(events):
+        tree.add(escape(line))
+    console().print(tree)
 
 
 def tree_of(run: str, events: list[Event]) -> Tree:
@@ -48,6 +53,16 @@ def tree_of(run: str, events: list[Event]) -> Tree:
             for line in DETAILS[kind](event):
                 branch.add(line)
     return tree
+
+
+def totals_of(events: list[Event]) -> list[str]:
+    """What the language models of a run cost, a line a role, most expensive first; empty without a call."""
+    by_role: dict[str, Usage] = {}
+    for event in events:
+        if event["kind"] == "model":
+            spent = Usage.model_validate({name: event.get(name, 0) for name in Usage.model_fields})
+            by_role[event["role"]] = by_role.get(event["role"], Usage()) + spent
+    return cost_lines(by_role)
 
 
 def _finish(tree: Tree, branch: Tree, event: Event) -> None:
@@ -100,8 +115,34 @@ def _damaged(event: Event) -> list[str]:
     return [f"[yellow]line {event['line']} of the trace is damaged[/]"]
 
 
+def _model(event: Event) -> list[str]:
+    """A call of a language model: what it was asked by, what it cost, how it ended."""
+    tokens = f"{event.get('input_tokens', 0)} + {event.get('output_tokens', 0)} tokens"
+    price = f", cost {event['cost']:g}" if event.get("cost") else ""
+    ended = "  [yellow]failed[/]" if event.get("failed") else ""
+    asked = f"{event.get('prompt', '')} {event.get('prompt_hash', '')} {event.get('method', '')}".strip()
+    line = f"model {event['role']}: {event['model']}, {tokens}{price}, {event.get('seconds', 0):.2f} s ({asked})"
+    return [escape(line) + ended]
+
+
+def _locally(event: Event) -> list[str]:
+    return [f"[yellow]{escape(event['role'] + ' judged locally: ' + event['why'])}[/]"]
+
+
+def _spent(event: Event) -> list[str]:
+    return [f"[yellow]{escape(event['role'] + ' not asked: budget spent (' + ', '.join(event['spent']) + ')')}[/]"]
+
+
+def _configuration(event: Event) -> list[str]:
+    return [escape(f"configuration {event['name']}")]
+
+
 DETAILS: dict[str, Callable[[Event], list[str]]] = {
     "damaged_line": _damaged,
+    "configuration": _configuration,
+    "model": _model,
+    "judged_locally": _locally,
+    "model_budget": _spent,
     "triage": _triage,
     "gate": _gate,
     "planned": _planned,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, library, literature, mirror, segmentation
+from evals.tasks import answers, cases, differential, injection, library, literature, mirror, segmentation
 from prompts.errors import InputError
 
 TASKS: dict[str, Task] = {
@@ -12,6 +12,7 @@ TASKS: dict[str, Task] = {
         differential.TASK,
         answers.TASK,
         cases.TASK,
+        injection.TASK,
         library.TASK,
         literature.TASK,
         mirror.TASK,

@@ -30,7 +30,8 @@ ANSWER_SCHEMA = 1  # raised with every change of a field's meaning
 class Choice(Frozen):
     """The option that was chosen: a letter, or yes, no, maybe.
 
-    ``confidence`` is a share of support in 0..1, not calibrated. ``evidence_ids`` is what the choice rests on.
+    ``confidence`` is a share of support in 0..1, not calibrated. ``evidence_ids`` is what the choice rests on;
+    a ``parametric`` one rests on none, but on a model's own knowledge: not retrieved, not verified.
     """
 
     label: str
@@ -38,6 +39,7 @@ class Choice(Frozen):
     confidence: float
     reason: str
     evidence_ids: tuple[str, ...] = ()
+    parametric: bool = False
 
 
 class Usage(Frozen):
@@ -153,8 +155,13 @@ class AnswerView(Frozen):
 
 
 class Draft(Frozen):
-    """An answer before it is verified. ``evidence`` holds what the statements cite beyond the view's own
-    (the graph's entries)."""
+    """An answer before it is verified.
+
+    Attributes:
+        evidence: what the statements cite beyond the view's own (the graph's entries).
+        generated: the text of each parametric statement that rests on generated background -> ids of that.
+        dropped: what a model wrote that could not stand, with why; for the trace.
+    """
 
     statements: tuple[Statement, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -162,6 +169,8 @@ class Draft(Frozen):
     follow_up_questions: tuple[FollowUpQuestion, ...] = ()
     notices: tuple[Notice, ...] = ()
     abstained: bool = False
+    generated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
 
 class Answerer(Protocol):

@@ -148,7 +148,7 @@ class DifferentialWriter:
         fits, against = self._fits(disease, entry, view, limit), self._against(disease, entry, view, limit)
         usual = self._spans(disease, entry, disease.missing)
         return _written(
-            _named(disease, view), entry, view, (fits, _but(against, fits), [], self._usual(usual, fits))
+            named(disease, view), entry, view, (fits, _but(against, fits), [], self._usual(usual, fits))
         ), entry
 
     def unranked(
@@ -189,7 +189,7 @@ class DifferentialWriter:
         against = _but(self._against(disease, entry, view, self._settings.quotes_against), fits)
         watch = [s for s in self._spans(disease, entry, disease.red_flags) if WARNS.search(s.of(entry.text))][:1]
         watch = _but(watch if first else [], [*fits, *against])
-        return _written(_named(disease, view), entry, view, (fits, against, watch, []))
+        return _written(named(disease, view), entry, view, (fits, against, watch, []))
 
     def _spans(self, disease: RankedDisease, entry: Evidence, findings: Sequence[str]) -> list[Span]:
         found = [self._span(disease, entry, f) for f in findings]
@@ -207,9 +207,10 @@ def _but(spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:
     return [s for s in spans if s not in told]
 
 
-def _named(disease: RankedDisease, view: AnswerView) -> str:
+def named(disease: RankedDisease, view: AnswerView) -> str:
+    """The head of a disease's line: its name in the answer's language, its ICD-10 code where it has one."""
     name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
-    return f"{name} ({disease.icd10})."
+    return f"{name} ({disease.icd10})." if disease.icd10 else f"{name}."
 
 
 def _written(name: str, entry: Evidence, view: AnswerView, spans: Sequence[Sequence[Span]]) -> Statement:

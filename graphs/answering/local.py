@@ -40,6 +40,9 @@ class AnswerSettings(Frozen):
 class AnswererLocal:
     """Writes answers without a model.
 
+    Attributes:
+        terms: the names in a text. writer, rare: the lines on the diseases of a differential. today: the date.
+
     Args:
         ranker: proposes sentences of texts for a query.
         encoder: scores them; also tells rare words.
@@ -62,24 +65,29 @@ class AnswererLocal:
         known: Collection[str] = frozenset(),
     ) -> None:
         settings = settings or AnswerSettings()
-        self._terms = KeyTerms(encoder, synonyms, known)
+        self.terms = KeyTerms(encoder, synonyms, known)
         self._whole = whole
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
-        self._chooser = OptionChooser(self._extractor, self._terms, settings.choice)
+        self._chooser = OptionChooser(self._extractor, self.terms, settings.choice)
         self._given = GivenReader(self._extractor.relevance)
-        self._writer = DifferentialWriter(self._extractor, graph, settings.differential)
-        self._rare = RareWriter(graph)
-        self._explainer = Explainer(self._writer, self._extractor, today)
-        self._today = today
+        self.writer = DifferentialWriter(self._extractor, graph, settings.differential)
+        self.rare = RareWriter(graph)
+        self._explainer = Explainer(self.writer, self._extractor, today)
+        self.today = today
 
     async def answer(self, view: AnswerView) -> Draft:
         """Every statement cites evidence of the view or of the draft; nothing is said without."""
         return await asyncio.to_thread(self._answer, view)
 
+    def unmentioned(self, view: AnswerView) -> list[str]:
+        """Names in a question of evidence that nothing quotable mentions: from other evidence it is not answered."""
+        asked = view.kind == Kind.EVIDENCE
+        return unmentioned(view, _quotable(view), self.terms, self._whole) if asked else []
+
     def _answer(self, view: AnswerView) -> Draft:
         if view.kind == Kind.EXPLAIN:
             return self._explainer.explain(view)
-        if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and _ranked(view.differential):
+        if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential):
             return self._case(view)
         evidence = _quotable(view)
         query = self._query(view, evidence)
@@ -88,12 +96,10 @@ class AnswererLocal:
         if view.kind == Kind.MULTIPLE_CHOICE:
             return self._multiple_choice(view, evidence, query)
         read = self._given.read(view, evidence)
-        missing = (
-            unmentioned(view, evidence, self._terms, self._whole) if view.kind == Kind.EVIDENCE and read is None else []
-        )
+        missing = self.unmentioned(view) if read is None else []
         if missing:
             return abstained(view, missing)
-        subjects = self._terms.subjects(query)
+        subjects = self.terms.subjects(query)
         scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed, subjects=subjects)
         chosen = self._extractor.choose(scored)
         if read is not None:
@@ -106,9 +112,9 @@ class AnswererLocal:
         return self._draft(view, chosen, choice, more)
 
     def _case(self, view: AnswerView) -> Draft:
-        lines, entries = self._writer.lines(view)
-        steps = self._writer.next_steps(view) if view.path != "direct" else []
-        rare, rare_entries = self._rare.lines(view)
+        lines, entries = self.writer.lines(view)
+        steps = self.writer.next_steps(view) if view.path != "direct" else []
+        rare, rare_entries = self.rare.lines(view)
         if not lines and not steps and not rare:
             return abstained(view)
         statements = (*lines, *rare, *steps)
@@ -116,9 +122,9 @@ class AnswererLocal:
         questions = view.differential.questions[:FOLLOW_UPS] if view.differential is not None else ()
         return Draft(
             statements=statements,
-            evidence=_beyond(view, entries),
+            evidence=beyond(view, entries),
             follow_up_questions=tuple(questions),
-            notices=tuple(notices_for(view, statements, [*view.evidence, *entries], self._today())),
+            notices=tuple(notices_for(view, statements, [*view.evidence, *entries], self.today())),
         )
 
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
@@ -126,7 +132,7 @@ class AnswererLocal:
         context = self._extractor.choose(self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
         stated = [*chosen.sentences]
         stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
-        lines, entries = self._writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])
+        lines, entries = self.writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])
         choice = chosen.choice if chosen.sentences or lines else None
         more = [notice("no_choice_supported", view.language)] if choice is None else []
         if not stated and not lines:
@@ -137,7 +143,7 @@ class AnswererLocal:
         """The question in the language of the evidence; "" when a Chinese question has no English words to look for."""
         if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
             return view.question
-        names = self._terms.equivalents(view.question)
+        names = self.terms.equivalents(view.question)
         asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
         return " ".join(dict.fromkeys([*names, *asked[:1]]))
 
@@ -152,11 +158,11 @@ class AnswererLocal:
     ) -> Draft:
         statements = (*(statement(s) for s in chosen), *lines)
         cited = [*(s.evidence for s in chosen), *entries]
-        notices = notices_for(view, statements, [*view.evidence, *cited], self._today())
-        return Draft(statements=statements, evidence=_beyond(view, cited), choice=choice, notices=(*more, *notices))
+        notices = notices_for(view, statements, [*view.evidence, *cited], self.today())
+        return Draft(statements=statements, evidence=beyond(view, cited), choice=choice, notices=(*more, *notices))
 
 
-def _ranked(differential: Differential | None) -> bool:
+def ranked(differential: Differential | None) -> bool:
     """Whether there is a differential to tell, of common diseases or of rare ones."""
     return differential is not None and bool(differential.ranking or differential.rare)
 
@@ -174,7 +180,7 @@ def _only(view: AnswerView, disease: RankedDisease) -> AnswerView:
     return view.model_copy(update={"differential": Differential(ranking=(disease,))})
 
 
-def _beyond(view: AnswerView, cited: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def beyond(view: AnswerView, cited: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Cited evidence that the view does not hold, each once."""
     held = {e.id for e in view.evidence}
     return tuple({e.id: e for e in cited if e.id not in held}.values())

@@ -28,6 +28,36 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "The evidence found supports no option clearly, so none is chosen.",
         "现有证据不足以明确支持任何选项，因此不作选择。",
     ),
+    "choice_unreadable": (
+        Severity.WARNING,
+        "The language model named none of the options, so none is chosen.",
+        "语言模型没有给出任何一个选项，因此不作选择。",
+    ),
+    "statement_dropped": (
+        Severity.WARNING,
+        "{detail} statement(s) of the language model that the evidence does not support were left out.",
+        "语言模型有 {detail} 条陈述得不到证据支持，已删去。",
+    ),
+    "reference_dropped": (
+        Severity.WARNING,
+        "{detail} statement(s) that name references which were not retrieved were left out.",
+        "有 {detail} 条陈述提到并未检索到的文献，已删去。",
+    ),
+    "not_retrieved": (
+        Severity.WARNING,
+        "Answered from the language model's own knowledge: nothing was retrieved for it, and nothing was verified.",
+        "根据语言模型自身的知识作答：没有检索，也没有核实。",
+    ),
+    "rests_on_generated": (
+        Severity.WARNING,
+        "Rests on background that a language model wrote, not on evidence: {detail}.",
+        "依据语言模型生成的背景，而非证据：{detail}。",
+    ),
+    "nothing_useful_retrieved": (
+        Severity.WARNING,
+        "Nothing useful was retrieved for this.",
+        "没有检索到有用的资料。",
+    ),
     "evidence_in_english": (
         Severity.INFO,
         "The evidence is in English and is quoted as it stands.",

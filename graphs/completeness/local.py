@@ -22,6 +22,10 @@ VERDICTS = {
     Decision.RETRIEVE: "more is needed, so evidence is retrieved",
     Decision.RETRIEVE_WITH_WARNING: "critical information is sparse, so evidence is retrieved with a warning",
 }
+FIXED = {
+    "retrieve": (Decision.RETRIEVE, "the gate is switched off: every question is retrieved for"),
+    "direct": (Decision.DIRECT, "the gate is switched off: nothing is retrieved"),
+}
 
 
 class CompletenessGateLocal:
@@ -39,6 +43,12 @@ class CompletenessGateLocal:
         theta1, theta2 = self._settings.thresholds
         labelled = units(question, first_look)
         published = information_score([u.label for u in labelled], self._settings)
+        if self._settings.method in FIXED:
+            fixed, reason = FIXED[self._settings.method]
+            return GateDecision(
+                decision=fixed, score=published, theta1=theta1, theta2=theta2, units=labelled,
+                parts={"i_norm": published}, reason=reason,
+            )  # fmt: skip
         if kind not in CASE:
             return GateDecision(
                 decision=Decision.RETRIEVE, score=published, theta1=theta1, theta2=theta2, units=labelled,

@@ -20,7 +20,8 @@ class GateSettings(BaseModel):
     """Settings of the gate. The paper publishes none of its constants; all values are ours.
 
     Attributes:
-        method: ``ours``, or ``published`` for I_norm of ICA-RAG.
+        method: ``ours``; ``published`` for I_norm of ICA-RAG; ``retrieve`` always retrieves and ``direct`` never does,
+            for methods without a gate and arms of ablations.
         alpha, beta, gamma: weights of the labels A, B and C in I_norm.
         theta1, theta2: above theta1 direct, below theta2 retrieve with a warning, equality and between retrieve.
         published_theta1, published_theta2: the same for I_norm.
@@ -31,7 +32,7 @@ class GateSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: str = Field(default="ours", pattern="^(ours|published)$")
+    method: str = Field(default="ours", pattern="^(ours|published|retrieve|direct)$")
     alpha: float = Field(default=1.0, gt=0)
     beta: float = Field(default=0.5, ge=0)
     gamma: float = Field(default=0.0, ge=0)
@@ -56,7 +57,8 @@ class GateSettings(BaseModel):
     @property
     def thresholds(self) -> tuple[float, float]:
         """theta1 and theta2 of the method in use."""
-        return (self.theta1, self.theta2) if self.method == "ours" else (self.published_theta1, self.published_theta2)
+        published = self.method == "published"
+        return (self.published_theta1, self.published_theta2) if published else (self.theta1, self.theta2)
 
 
 def information_score(labels: Sequence[Label], settings: GateSettings) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.differential_filter.mentions import Said, Wordings, about, read
+from graphs.differential_filter.unusable import unusable
 from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
@@ -72,10 +73,15 @@ class DocumentFilterLocal:
         documents: Sequence[Evidence],
     ) -> list[Verdict]:
         """One verdict a document, in order."""
-        if kind in (Kind.CASE, Kind.FOLLOW_UP) and (findings or differential):
-            return await asyncio.to_thread(self._judge_case, findings, differential, documents)
-        least = self._settings.in_options if kind == Kind.MULTIPLE_CHOICE else self._settings.relevant
-        return await asyncio.to_thread(self._judge_question, question, documents, least)
+        given = {v.evidence_id: v for v in unusable(documents)}
+        left = [d for d in documents if d.id not in given]
+        if is_case(kind, findings, differential):
+            judged = await asyncio.to_thread(self._judge_case, findings, differential, left)
+        else:
+            least = self._settings.in_options if kind == Kind.MULTIPLE_CHOICE else self._settings.relevant
+            judged = await asyncio.to_thread(self._judge_question, question, left, least)
+        given |= {v.evidence_id: v for v in judged}
+        return [given[d.id] for d in documents]
 
     def _judge_case(
         self, findings: Sequence[Finding], differential: Differential | None, documents: Sequence[Evidence]
@@ -84,8 +90,6 @@ class DocumentFilterLocal:
         return [self._supports(document, findings, ranking) for document in documents]
 
     def _supports(self, document: Evidence, findings: Sequence[Finding], ranking: Sequence[RankedDisease]) -> Verdict:
-        if not document.status.usable:
-            return _retracted(document)
         disease = about(document, ranking)
         said = read(document, findings, self._wordings)
         agreed = [s for s in said if s.agrees]
@@ -122,9 +126,12 @@ class DocumentFilterLocal:
         ]
 
 
+def is_case(kind: str, findings: Sequence[Finding], differential: Differential | None) -> bool:
+    """Whether documents are judged by what they say of a case; else by their relevance to the question."""
+    return kind in (Kind.CASE, Kind.FOLLOW_UP) and bool(findings or differential)
+
+
 def _relevant(question: str, closed: bool, document: Evidence, relevance: float, least: float) -> Verdict:
-    if not document.status.usable:
-        return _retracted(document)
     relevance = min(max(relevance, 0.0), 1.0)
     if relevance < least:
         reason = f"not about the question (relevance {relevance:.2f})"
@@ -161,10 +168,6 @@ def _why_irrelevant(disease: RankedDisease | None, agreed: Sequence[Said]) -> st
         return f"about {disease.name}, which no finding of the case speaks for"
     found = f"states only {agreed[0].finding}" if agreed else "states no finding of the case"
     return f"about no leading disease and {found}"
-
-
-def _retracted(document: Evidence) -> Verdict:
-    return _verdict(document, False, Stance.IRRELEVANT, 0.0, "retracted")
 
 
 def _verdict(document: Evidence, keep: bool, stance: Stance, support: float, reason: str) -> Verdict:

@@ -16,6 +16,7 @@ import numpy as np
 from graphs.judging.relevance import Relevance, Scores, jaccard
 from graphs.judging.subjects import about
 from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.kads.unusable import usable_and_dropped
 from graphs.triage.kinds import describes_patient
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
@@ -67,9 +68,7 @@ class SelectorLocal:
         self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
     ) -> Selection:
         wanted = unique([r for r in requirements if r.strip()]) or [question]
-        pool = sorted({c.id: c for c in candidates}.values(), key=lambda c: c.id)
-        retracted = [Dropped(evidence_id=c.id, reason="retracted") for c in pool if not c.status.usable]
-        documents = [c for c in pool if c.status.usable]
+        documents, unusable = usable_and_dropped(sorted(candidates, key=lambda c: c.id))
         scores = self._relevance.score(wanted, [evidence_text(d) for d in documents])
         if not describes_patient(question):  # a case is not about one disease that it names
             scores = scores._replace(relevance=scores.relevance * self._weights(question, documents))
@@ -79,7 +78,7 @@ class SelectorLocal:
         return Selection(
             requirements=tuple(wanted),
             kept=tuple(greedy.kept),
-            dropped=(*retracted, *greedy.dropped(limit)),
+            dropped=(*unusable, *greedy.dropped(limit)),
             generated_share=generated / len(greedy.order) if greedy.order else 0.0,
         )
 

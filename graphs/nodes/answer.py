@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from langgraph.config import get_stream_writer
+
 from graphs.answering.contract import Answer, Answerer, AnswerView, Said
+from graphs.answering.drafting import Listener, listening
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.differential_filter.contract import Verdict
@@ -20,11 +23,20 @@ def answer_node(answerer: Answerer) -> Body:
     """The node's body around an answerer."""
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
-        draft = await answerer.answer(answer_view(state, context))
+        with listening(_listener() if context.listened_to else None):
+            draft = await answerer.answer(answer_view(state, context))
+        if draft.dropped:
+            context.recorder.event("left_out", statements=list(draft.dropped))
         state_of = "abstained" if draft.abstained else f"{len(draft.statements)} statements"
         return {"draft_key": context.keep(draft), SUMMARY: state_of}
 
     return body
+
+
+def _listener() -> Listener:
+    """Streams the draft of an answer as it is written, as steps of status ``text``."""
+    write = get_stream_writer()
+    return lambda text: write({"step": "answer", "status": "text", "text": text})
 
 
 def answer_view(state: State, context: TurnContext) -> AnswerView:

@@ -2,61 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
 from graphs.context import Limits, TurnContext
 from graphs.nodes.given import from_given
 from graphs.nodes.step import SUMMARY, Body
-from graphs.planning.contract import PlannedCall, Planner, ResearchView
+from graphs.planning.contract import MadeCall, PlannedCall, Planner, ResearchView
 from graphs.state import State
-from tools.contract import Differential, Gap, Notice, Outcome, Severity
+from prompts.metering import BudgetError
+from tools.contract import Differential, Gap, Notice, Outcome, Severity, unique
+
+BY = "by"  # under this name a message keeps who chose each of its calls
+SPENT = {"en": "{what} Research ended with what was gathered.", "zh": "{what}（检索到此为止。）"}
 
 
 def research_node(planner: Planner, limits: Limits) -> Body:
     """The node's body around a planner."""
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
-        made = _calls_made(state)
+        made = _made(state["calls"])
         left = limits.tool_calls - len(made)
-        calls = []
+        calls: list[PlannedCall] = []
+        notices: list[Notice] = []
         if state["rounds"] < limits.rounds and left > 0 and not from_given(state):
-            planned = await planner.plan(_view(state, context, limits))
-            calls = [c for c in planned if (c.tool, _frozen(c.arguments)) not in made]
-        update: dict[str, Any] = {"rounds": state["rounds"] + bool(calls)}
+            try:
+                calls = _fresh(await planner.plan(_view(state, context, limits, made)), made)
+            except BudgetError as error:
+                text = SPENT["zh" if state["language"] == "zh" else "en"].format(what=error.what)
+                notices.append(Notice(code="budget_reached", text=text, severity=Severity.WARNING))
         if len(calls) > left:
-            update["notices"] = [_budget_notice(calls[left:])]
+            notices.append(_budget_notice(calls[left:]))
             calls = calls[:left]
         for call in calls:
             context.recorder.event("planned", **call.model_dump(mode="json"))
-        message = AIMessage(content="; ".join(c.reason for c in calls), tool_calls=_tool_calls(state, calls))
-        summary = "; ".join(f"{c.tool}: {c.reason}" for c in calls) or (
-            "the given texts are read" if from_given(state) else "enough was gathered"
+        message = AIMessage(
+            content="; ".join(unique(c.reason for c in calls)),
+            tool_calls=_tool_calls(state, calls),
+            additional_kwargs={BY: [c.by for c in calls]},
         )
-        return {**update, "calls": [message], SUMMARY: summary}
+        update: dict[str, Any] = {"notices": [n.model_dump(mode="json") for n in notices]} if notices else {}
+        rounds = state["rounds"] + bool(calls)
+        return {**update, "rounds": rounds, "calls": [message], SUMMARY: _summary(calls, given=from_given(state))}
 
     return body
 
 
-def _view(state: State, context: TurnContext, limits: Limits) -> ResearchView:
+def _view(state: State, context: TurnContext, limits: Limits, made: tuple[MadeCall, ...]) -> ResearchView:
     return ResearchView(
         question=context.text(state["question_key"]),
         kind=state["kind"],
         language=state["language"],
         round=state["rounds"] + 1,
         rounds_left=limits.rounds - state["rounds"] - 1,
+        calls_left=limits.tool_calls - len(made),
         options=state["options"],
         evidence=tuple(context.load_evidence(state, state["found"])),
         differential=context.load(Differential, state["differential_key"] or state["first_look_key"]),
         outcomes=tuple((tool, Outcome(outcome)) for tool, outcome in state["outcomes"]),
         gaps=tuple(context.load_list(Gap, state["gaps_key"])),
+        made=made,
     )
 
 
-def _calls_made(state: State) -> set[tuple[str, str]]:
-    messages = (m for m in state["calls"] if isinstance(m, AIMessage))
-    return {(call["name"], _frozen(call["args"])) for message in messages for call in message.tool_calls}
+def _made(messages: Sequence[AnyMessage]) -> tuple[MadeCall, ...]:
+    """The calls of the turn so far with what they brought; a result without an artefact is a refusal."""
+    results = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+    rounds = [m for m in messages if isinstance(m, AIMessage) and m.tool_calls]
+    made = []
+    for number, message in enumerate(rounds, start=1):
+        chosen = message.additional_kwargs.get(BY, [])
+        for place, call in enumerate(message.tool_calls):
+            result = results.get(call["id"] or "")
+            kept = result.artifact if result is not None else None
+            made.append(
+                MadeCall(
+                    round=number,
+                    tool=call["name"],
+                    arguments=call["args"],
+                    outcome=Outcome(kept["outcome"]) if kept else Outcome.REFUSED,
+                    result=str(result.content) if result is not None else "",
+                    by=chosen[place] if place < len(chosen) else "local",
+                )
+            )
+    return tuple(made)
+
+
+def _fresh(planned: Sequence[PlannedCall], made: Sequence[MadeCall]) -> list[PlannedCall]:
+    """The calls that were not made yet, each once; what was refused may be asked for again, once what it lacked is
+    there."""
+    seen = {(m.tool, _frozen(m.arguments)) for m in made if m.outcome is not Outcome.REFUSED}
+    calls: list[PlannedCall] = []
+    for call in planned:
+        key = (call.tool, _frozen(call.arguments))
+        if key not in seen:
+            calls.append(call)
+        seen.add(key)
+    return calls
 
 
 def _frozen(arguments: dict[str, Any]) -> str:
@@ -71,11 +115,17 @@ def _tool_calls(state: State, calls: list[PlannedCall]) -> list[ToolCall]:
     ]
 
 
-def _budget_notice(left_out: list[PlannedCall]) -> dict[str, str]:
-    names = ", ".join(call.tool for call in left_out)
-    notice = Notice(
-        code="budget_reached",
-        text=f"The turn's budget of tool calls was reached; not called: {names}.",
-        severity=Severity.WARNING,
-    )
-    return notice.model_dump(mode="json")
+def _summary(calls: Sequence[PlannedCall], *, given: bool) -> str:
+    """One line: the tools with why they are called; tools that are called for one reason together."""
+    if not calls:
+        return "the given texts are read" if given else "enough was gathered"
+    by_reason: dict[str, list[str]] = {}
+    for call in calls:
+        by_reason.setdefault(call.reason, []).append(call.tool)
+    return "; ".join(f"{', '.join(unique(tools))}: {reason}" for reason, tools in by_reason.items())
+
+
+def _budget_notice(left_out: list[PlannedCall]) -> Notice:
+    names = ", ".join(unique(call.tool for call in left_out))
+    text = f"The turn's budget of tool calls was reached; not called: {names}."
+    return Notice(code="budget_reached", text=text, severity=Severity.WARNING)

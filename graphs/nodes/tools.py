@@ -27,8 +27,8 @@ from tools.contract import (
     Tool,
     ToolArtifact,
     ToolContext,
-    summarise,
 )
+from tools.summaries import summarise
 
 RETRIEVAL = frozenset({"search_literature", "retrieve_passages", "find_answered_question"})
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tools.encoders import Encoder
-from tools.evidence import Evidence
+from tools.evidence import Evidence, Origin
 from tools.passages.contract import evidence_text
 from tools.passages.lexical import Scores, coverage, inverse_frequency
 from tools.passages.search import similarities
@@ -48,11 +48,16 @@ def covered_by(
 ) -> list[tuple[str, ...]]:
     """For each requirement the ids of the evidence that covers it, best first; empty where it is a gap.
 
-    Retracted evidence covers nothing.
+    Retracted evidence and generated text cover nothing.
     """
-    usable = [item for item in evidence if item.status.usable]
-    matrix = coverage_matrix(requirements, usable, encoder)
-    return [tuple(usable[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix]
+    held = usable(evidence)
+    matrix = coverage_matrix(requirements, held, encoder)
+    return [tuple(held[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix]
+
+
+def usable(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """What may cover a requirement: no retracted work, and no text that a model wrote."""
+    return [item for item in evidence if item.status.usable and item.origin is not Origin.GENERATED]
 
 
 def _parts(requirement: str) -> tuple[str, str]:

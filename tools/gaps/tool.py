@@ -1,7 +1,8 @@
-"""The tool `fill_knowledge_gaps`: what the question needs, what is covered, and a targeted search for each gap.
+"""The tool `fill_knowledge_gaps` (KGCC, MedRGAG): what the question needs, what is covered, and what fills the rest.
 
-MedRGAG's KGCC asks a model for missing knowledge points and generates background for them. Without a model nothing
-is generated: each gap is retrieved for instead (ours).
+The documents are summarised against the question, an explorer names what is missing, each gap is searched for, and
+background is written for what stays open. MedRGAG writes background at once and does not search (`PUBLISHED`); without
+a model nothing is written, and gaps are only searched for (ours).
 """
 
 from __future__ import annotations
@@ -14,22 +15,16 @@ from typing import Any, Protocol
 from prompts.errors import ServiceError
 from prompts.tool_arguments import FillKnowledgeGaps as Arguments
 from prompts.tool_arguments import description
-from tools.contract import Gap, Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
+from tools.contract import Gap, Outcome, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
-from tools.gaps.coverage import covered_by
+from tools.gaps.contract import Explorer, Generator, Inquiry, Summariser, Summary
+from tools.gaps.coverage import COLON, coverage_matrix, covered_by, usable
+from tools.gaps.local import ExplorerLocal, GeneratorLocal, SummariserLocal
+from tools.gaps.notices import gap_notices, nothing_useful, refusal
 from tools.gaps.requirements import requirements
-
-SEARCHES = 3  # code: the authors' explorer names three knowledge points
-RESULTS = 3  # ours: pieces of evidence asked for a gap
-TEXTS = {
-    "refused": {
-        "en": "Gaps can only be seen in what was retrieved: call search_literature or retrieve_passages first.",
-        "zh": "须先检索才能判断缺口：请先调用 search_literature 或 retrieve_passages。",
-    },
-    "failed": {"en": "The search for a gap failed: {}", "zh": "缺口检索失败：{}"},
-    "open": {"en": "Not covered by the evidence found: {}.", "zh": "现有证据未涵盖：{}。"},
-}
+from tools.gaps.settings import GapSettings
+from tools.gaps.topics import topic_of
 
 
 class Searcher(Protocol):
@@ -40,19 +35,32 @@ class Searcher(Protocol):
 
 
 class FillKnowledgeGaps:
-    """Compares requirements with the evidence of the turn and searches for at most three gaps.
+    """Finds what is missing in the evidence of the turn, and fills it.
 
     Args:
         search: the retrieval for one gap.
         encoder: what compares requirements with evidence.
-        searches: searches a call makes at most.
+        settings: see `GapSettings`.
+        summariser, explorer, generator: the judgements; the local ones by default.
     """
 
     name = "fill_knowledge_gaps"
     arguments = Arguments
 
-    def __init__(self, search: Searcher, encoder: Encoder, searches: int = SEARCHES) -> None:
-        self._search, self._encoder, self._searches = search, encoder, searches
+    def __init__(
+        self,
+        search: Searcher,
+        encoder: Encoder,
+        settings: GapSettings | None = None,
+        *,
+        summariser: Summariser | None = None,
+        explorer: Explorer | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
+        self._summariser = summariser or SummariserLocal()
+        self._explorer = explorer or ExplorerLocal()
+        self._generator = generator or GeneratorLocal()
 
     @cached_property
     def description(self) -> str:
@@ -60,53 +68,122 @@ class FillKnowledgeGaps:
         return description(self.name)
 
     async def run(self, arguments: Arguments, context: ToolContext) -> ToolArtifact:
-        """Every requirement as a `Gap` with what covers it, and the new evidence.
+        """Every requirement as a `Gap` with what covers it, the new evidence, and background, marked as generated.
 
         Raises:
-            ServiceError: every search that was made failed.
+            ServiceError: every search that was made failed, and no background was written.
         """
         if not context.retrieved:
-            notice = _notice("gaps_before_retrieval", "refused", context.language, severity=Severity.WARNING)
-            return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[notice])
-        wanted = unique([r.strip() for r in arguments.requirements if r.strip()]) or self._derive(arguments, context)
-        covers = await asyncio.to_thread(covered_by, wanted, context.evidence, self._encoder)
-        missing = [r for r, ids in zip(wanted, covers, strict=True) if not ids]
-        asked = missing[: self._searches]
+            return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
+        inquiry = await asyncio.to_thread(self._inquiry, arguments, context)
+        summaries, gaps = await self._explored(inquiry, context.evidence)
+        missing = [gap.requirement for gap in gaps if not gap.covered_by]
+        asked = missing[: self._settings.points] if self._settings.search_first else []
         results = await asyncio.gather(*(self._find(r, context) for r in asked), return_exceptions=True)
-        found, errors = _sort_out(results)
+        found, errors = _sorted_out(results)
         known = {item.id for item in context.evidence}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
-            everything = [*context.evidence, *fresh]
-            covers = await asyncio.to_thread(covered_by, wanted, everything, self._encoder)
-        gaps = [Gap(requirement=r, query=r, covered_by=ids) for r, ids in zip(wanted, covers, strict=True)]
+            gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], {e.id for e in found})
+        background = await self._background(inquiry, [gap.requirement for gap in gaps if not gap.covered_by])
+        if errors and len(errors) == len(results) and not background:
+            raise errors[0]
         context.recorder.event(
-            "gaps", requirements=wanted, missing=missing, searched=asked, found=[e.id for e in fresh]
+            "gaps",
+            requirements=[gap.requirement for gap in gaps],
+            useful=[s.evidence_id for s in summaries if s.useful],
+            useless=[s.evidence_id for s in summaries if not s.useful],
+            missing=missing,
+            searched=asked,
+            found=[e.id for e in fresh],
+            generated=[e.id for e in background],
         )
+        notices = gap_notices(gaps, errors, background, context.language)
+        if not any(s.useful for s in summaries) and self._settings.points:
+            notices.append(nothing_useful(_fills(gaps, fresh), context.language))
         return ToolArtifact(
             tool=self.name,
-            outcome=_outcome(bool(fresh) or not missing, bool(errors)),
-            evidence=fresh,
+            outcome=_outcome(bool(fresh or background) or not missing, bool(errors)),
+            evidence=[*fresh, *background],
             gaps=gaps,
-            notices=_notices(gaps, errors, context.language),
+            notices=notices,
             strategy=[{"gap": r, "results": _count(result)} for r, result in zip(asked, results, strict=True)],
         )
 
-    def _derive(self, arguments: Arguments, context: ToolContext) -> list[str]:
-        """Requirements from the question; for a case, of the diseases that the knowledge graph put forward."""
-        question = arguments.question
-        diseases = [e.title for e in context.evidence if e.origin is Origin.KNOWLEDGE_GRAPH]
-        present = unique([f.name for f in context.findings if f.present])
-        if context.kind in ("case", "follow_up") and not diseases and present:
-            question = ", ".join(present)
-        return requirements(question, context.kind, context.language, context.options, diseases)
+    def _inquiry(self, arguments: Arguments, context: ToolContext) -> Inquiry:
+        named = unique([r.strip() for r in arguments.requirements if r.strip()])
+        diseases = unique([e.title for e in context.evidence if e.origin is Origin.KNOWLEDGE_GRAPH])
+        wanted = named or _derived(arguments.question, diseases, context)
+        held = usable(context.evidence)
+        topic = COLON.sub(" ", topic_of(arguments.question))  # a whole phrase: it has no subject and aspect
+        rows = coverage_matrix([topic, *wanted], held, self._encoder)
+        relevance, columns = rows.max(axis=0, initial=0.0).tolist(), rows[1:].T.tolist()
+        return Inquiry(
+            question=context.question or arguments.question,
+            kind=context.kind,
+            language=context.language,
+            options=context.options,
+            diseases=diseases,
+            requirements=wanted,
+            named=bool(named),
+            coverage={item.id: column for item, column in zip(held, columns, strict=True)},
+            relevance={item.id: best for item, best in zip(held, relevance, strict=True)},
+        )
+
+    async def _explored(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> tuple[list[Summary], list[Gap]]:
+        """Summaries of the documents, and the requirements with what covers them."""
+        if not self._settings.points:
+            return [], []
+        documents = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
+        documents = sorted(documents, key=lambda d: -inquiry.relevance[d.id])[: self._settings.documents]
+        summaries = await self._summariser.summarise(inquiry, documents) if documents else []
+        explorer = self._explorer if documents else ExplorerLocal()  # no summaries: a model would only guess
+        gaps = await explorer.explore(inquiry, summaries)
+        if self._settings.own_requirements and (inquiry.named or not any(s.useful for s in summaries)):
+            told = {gap.requirement.casefold() for gap in gaps}
+            own = await ExplorerLocal().explore(inquiry, summaries)
+            gaps = [*gaps, *(gap for gap in own if gap.requirement.casefold() not in told)]
+        return summaries, gaps
 
     async def _find(self, requirement: str, context: ToolContext) -> list[Evidence]:
-        items = await self._search(requirement, RESULTS, context)
+        limit = self._settings.results
+        items = await self._search(requirement, limit, context)
         return [
             item.model_copy(update={"found": (*item.found, _found(requirement, place))})
-            for place, item in enumerate(items[:RESULTS], start=1)
+            for place, item in enumerate(items[:limit], start=1)
         ]
+
+    def _covered_now(self, gaps: Sequence[Gap], evidence: Sequence[Evidence], found: set[str]) -> list[Gap]:
+        """The gaps with what the searches found for those that were open."""
+        wanted = [gap.requirement for gap in gaps if not gap.covered_by]
+        covers = iter(covered_by(wanted, evidence, self._encoder))
+        return [
+            gap
+            if gap.covered_by
+            else gap.model_copy(update={"covered_by": tuple(key for key in next(covers) if key in found)})
+            for gap in gaps
+        ]
+
+    async def _background(self, inquiry: Inquiry, still_open: Sequence[str]) -> list[Evidence]:
+        settings = self._settings
+        if settings.generated == "off":
+            return []
+        points = [*still_open[: min(settings.points, settings.conditioned)], *[""] * settings.question_only]
+        return merge_evidence(await self._generator.write(inquiry, points)) if points else []
+
+
+def _derived(question: str, diseases: Sequence[str], context: ToolContext) -> list[str]:
+    """Requirements from the question; for a case, of the diseases that the knowledge graph put forward."""
+    present = unique([f.name for f in context.findings if f.present])
+    if context.kind in ("case", "follow_up") and not diseases and present:
+        question = ", ".join(present)
+    return requirements(question, context.kind, context.language, context.options, diseases)
+
+
+def _fills(gaps: Sequence[Gap], fresh: Sequence[Evidence]) -> bool:
+    """Whether new evidence covers a requirement."""
+    new = {item.id for item in fresh}
+    return any(new & set(gap.covered_by) for gap in gaps)
 
 
 def _outcome(filled: bool, failed: bool) -> Outcome:
@@ -120,31 +197,14 @@ def _found(requirement: str, place: int) -> Found:
     return Found(tool=FillKnowledgeGaps.name, stream="gap", query=requirement, rank=place)
 
 
-def _sort_out(results: Sequence[list[Evidence] | BaseException]) -> tuple[list[Evidence], list[ServiceError]]:
-    """Evidence and failures apart. Raises what is no ServiceError, and a ServiceError when nothing else came."""
+def _sorted_out(results: Sequence[list[Evidence] | BaseException]) -> tuple[list[Evidence], list[ServiceError]]:
+    """Evidence and failures apart. Raises what is no ServiceError."""
     for result in results:
         if isinstance(result, BaseException) and not isinstance(result, ServiceError):
             raise result
     errors = [r for r in results if isinstance(r, ServiceError)]
-    if errors and len(errors) == len(results):
-        raise errors[0]
     return [item for r in results if isinstance(r, list) for item in r], errors
 
 
 def _count(result: Any) -> int | str:
     return len(result) if isinstance(result, list) else "failed"
-
-
-def _notices(gaps: Sequence[Gap], errors: Sequence[ServiceError], language: str) -> list[Notice]:
-    notices = [
-        _notice("gap_search_failed", "failed", language, what, Severity.WARNING)
-        for what in unique([error.what for error in errors])
-    ]
-    open_gaps = [gap.requirement for gap in gaps if not gap.covered_by]
-    if open_gaps:
-        notices.append(_notice("gaps_left_open", "open", language, "; ".join(open_gaps)))
-    return notices
-
-
-def _notice(code: str, text: str, language: str, what: str = "", severity: Severity = Severity.INFO) -> Notice:
-    return Notice(code=code, text=TEXTS[text]["zh" if language == "zh" else "en"].format(what), severity=severity)

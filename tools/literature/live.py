@@ -135,7 +135,7 @@ class LiveSearch:
 
     def _nearest(self, question: str) -> tuple[Nearest | None, list[Notice]]:
         """The question searched over the imported vectors; what makes that impossible is told, and nothing is lost."""
-        if self.meaning is None:
+        if self.meaning is None or self.settings.fusion == "ladder":
             return None, []
         try:
             return self.meaning.nearest(question, self.settings.enough, self.settings.rrf_k), []
@@ -170,14 +170,17 @@ class LiveSearch:
         else:
             similarity = question_similarities(self.encoder, question, texts)
         dense = sorted(texts, key=lambda p: (-similarity[p], p))
+        ladder = [p for p in read.climbed.ids if p in texts]
+        score: dict[str, float] = {}
         if self.settings.fusion == "weighted":
             scores = {r.id: r.score for r in order_pool(question, plan, texts, similarity)}
             order, score = list(scores), {p: round(s, 6) for p, s in scores.items()}
+        elif self.settings.fusion == "ladder":
+            order = ladder
         else:
-            ladder = [p for p in read.climbed.ids if p in texts]
             near = dense if read.nearest is None else [p for p in read.nearest.ids if p in texts]
             fused = reciprocal_rank_fusion({"pubmed": ladder, "dense": near}, self.settings.rrf_k)
-            order, score = [f.id for f in fused], {}
+            order = [f.id for f in fused]
         rank = {pmid: n for n, pmid in enumerate(dense, 1)}
         return [Ordered(p, score.get(p), rank[p], round(similarity[p], 6)) for p in order]
 

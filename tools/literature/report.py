@@ -185,6 +185,8 @@ def _result(strategy: SearchStrategy) -> str:
 def _ordered(strategy: SearchStrategy) -> str:
     if strategy.fusion == "weighted":
         return "In order of a weighted sum of nearness in meaning, the question's words and the plan's terms."
+    if strategy.fusion == "ladder":
+        return "In the order of the rungs, and of PubMed's relevance within each."
     return f"In order of reciprocal rank fusion (k = {strategy.rrf_k}) of the rungs' order and that by meaning."
 
 

@@ -37,7 +37,8 @@ class LiteratureSettings(BaseModel):
         enough: documents after which the ladder stops (ours: CoMeta does not publish its number).
         rrf_k: constant of the reciprocal rank fusion of PubMed's order with that by meaning.
         fusion: how the records that were read are put in order: ``weighted`` by meaning, the question's words and the
-            plan's terms (`tools.literature.hybrid`); ``rrf`` by ranks, as CoMeta publishes.
+            plan's terms (`tools.literature.hybrid`); ``rrf`` by ranks, as CoMeta publishes; ``ladder`` by the rungs
+            alone, without meaning (Adapt-E by itself).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -64,7 +65,7 @@ class LiteratureSettings(BaseModel):
     full_text_seconds: float = Field(default=20.0, gt=0)
     enough: int = Field(default=20, ge=1, le=200)
     rrf_k: int = Field(default=RRF_K, ge=0)
-    fusion: Literal["weighted", "rrf"] = "weighted"
+    fusion: Literal["weighted", "rrf", "ladder"] = "weighted"
 
     @field_validator("depth", mode="before")
     @classmethod

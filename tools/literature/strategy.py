@@ -96,7 +96,7 @@ class SearchStrategy(Frozen):
     source: Source
     enough: int = Field(ge=1)
     rrf_k: int = RRF_K
-    fusion: Literal["weighted", "rrf"] = "rrf"
+    fusion: Literal["weighted", "rrf", "ladder"] = "rrf"
     vectors: Vectored | None = None
     depth: int = Field(default=1, ge=1, le=3)
     type_share: TypeShare | None = None

@@ -48,10 +48,11 @@ class Term(Frozen):
 
 
 class Candidate(Frozen):
-    """A phrase of a text that may leave, in its own letters, and how much it tells (0 and more)."""
+    """A phrase of a text that may leave, in its own letters, how much it tells (0 and more), and other names of it."""
 
     text: str
     weight: float
+    also: tuple[str, ...] = ()
 
 
 def extract_terms(text: str, vocabulary: Vocabulary, *, case: bool) -> list[Term]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from prompts import tool_arguments
 from prompts.errors import ServiceError
-from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
+from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.fusion import balanced_pool
@@ -109,7 +109,7 @@ class SearchLiterature:
             tool=self.name,
             outcome=_outcome(evidence, live.failed),
             evidence=evidence,
-            notices=[*live.notices, *review_notices(used, self._today)],
+            notices=unique([*plan.notices, *live.notices, *review_notices(used, self._today)]),
             strategy=[*_local_strategy(local), *(as_steps(live.result.strategy) if live.result else [])],
         )
         context.recorder.event(
@@ -123,10 +123,17 @@ class SearchLiterature:
         return artifact
 
     async def _plan(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> SearchPlan:
-        """By the planner's terms, else the query's own, with what the graph understood when those are too few."""
+        """By the planner's terms, else the query's own, with what the graph understood when those are too few.
+
+        Terms of which none may be sent are as good as none.
+        """
         case = context.kind != QUESTION
         plan = await self._planner.plan(arguments.query, case=case, terms=arguments.terms)
-        if arguments.terms or len(plan.terms) >= FEW_TERMS:
+        if arguments.terms and plan.terms:
+            return plan
+        if arguments.terms:
+            plan = await self._planner.plan(arguments.query, case=case)
+        if len(plan.terms) >= FEW_TERMS:
             return plan
         names = [f.name for f in context.findings if f.id and f.present]
         more = [t.text for t in clean_terms(names, self._vocabulary, case=case)]

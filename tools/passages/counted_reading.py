@@ -37,10 +37,11 @@ class CountedReader:
 
     Args:
         encoder: counts tokens, judges relevance, and searches in the dense variant.
+        guard: leave out what is far from every query (ours).
     """
 
-    def __init__(self, encoder: Encoder, settings: ChunkCountSettings | None = None) -> None:
-        self._encoder, self._settings = encoder, settings or ChunkCountSettings()
+    def __init__(self, encoder: Encoder, settings: ChunkCountSettings | None = None, *, guard: bool = True) -> None:
+        self._encoder, self._settings, self._guard = encoder, settings or ChunkCountSettings(), guard
         self._lock = threading.Lock()
         self._indexes: OrderedDict[str, ChunkIndex] = OrderedDict()
 
@@ -79,8 +80,8 @@ class CountedReader:
     def _relevant(
         self, queries: Sequence[str], chunks: list[Chunk], documents: Sequence[StoredDocument]
     ) -> list[Chunk]:
-        if not chunks:
-            return []
+        if not chunks or not self._guard:
+            return chunks
         by_id = {d.id: d for d in documents}
         texts = [_embedded(by_id[c.document], c) for c in chunks]
         bags = [tokens(text) for text in texts]

@@ -44,6 +44,7 @@ class RetrievePassages:
         strategy: ``two_stage`` (CoMeta) or ``chunk_counted`` (ICA-RAG).
         room: tokens of all passages of a call together.
         reader: a cross-encoder that orders the best passages, None without one.
+        guard: leave chunks out that are far from the query (ours, of ``chunk_counted``).
     """
 
     name = TOOL
@@ -58,10 +59,11 @@ class RetrievePassages:
         strategy: Strategy = "two_stage",
         room: int = ROOM,
         reader: CrossEncoder | None = None,
+        guard: bool = True,
     ) -> None:
         self._source, self._pool, self._room, self._reader = source, pool, room, reader
         self._found_documents = found_documents if strategy == "two_stage" else MAX_DOCUMENTS
-        self._counted = CountedReader(pool.encoder) if strategy == "chunk_counted" else None
+        self._counted = CountedReader(pool.encoder, guard=guard) if strategy == "chunk_counted" else None
 
     @cached_property
     def description(self) -> str:

@@ -8,9 +8,10 @@ from datetime import date
 
 from prompts import tool_arguments
 from tools.contract import AnsweredQuestion, Notice, Outcome, ToolArtifact, ToolContext
-from tools.evidence import Evidence, Found, merge_evidence
+from tools.evidence import Evidence, Found, content_key, merge_evidence
 from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import review_notices
+from tools.questions.settings import QuestionSettings
 from tools.questions.subject import same_subject, subject_words
 
 # ours: cosine from which a question counts as the same. On tests/tools/questions/paraphrases.yaml, written for this
@@ -31,21 +32,25 @@ class FindAnsweredQuestion:
     Args:
         library: the library whose monographs carry the questions.
         today: the day against which review dates are read; None for the current day at each call.
+        settings: which stored questions may stand for the one asked.
     """
 
     name = "find_answered_question"
     arguments = tool_arguments.FindAnsweredQuestion
 
-    def __init__(self, library: SearchableLibrary, today: date | None = None) -> None:
+    def __init__(
+        self, library: SearchableLibrary, today: date | None = None, settings: QuestionSettings | None = None
+    ) -> None:
         self.description = tool_arguments.description(self.name)
         self._library = library
         self._today = today
+        self._settings = settings or QuestionSettings()
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
         """The nearest questions; ``nothing_found`` when none is near."""
         hits = await asyncio.to_thread(self._search, arguments.question, arguments.limit)
         least = max((h.similarity for h in hits), default=0.0) - MARGIN
-        same = [h for h in hits if h.similarity >= max(SAME_QUESTION, least)]
+        same = [h for h in hits if not self._settings.guards or h.similarity >= max(SAME_QUESTION, least)]
         answered = [_answered(hit, arguments.question, rank) for rank, hit in enumerate(same, 1)]
         kept = same or hits
         evidence = [_evidence(hit, arguments.question, rank) for rank, hit in enumerate(kept, 1)]
@@ -70,13 +75,24 @@ class FindAnsweredQuestion:
 
     def _search(self, question: str, limit: int) -> list[QuestionHit]:
         """The best questions above the lower threshold that may be about the same subject, best first."""
+        hits = [h for h in self._library.search_questions(question, POOL * limit) if self._counts(h)]
+        if not self._settings.guards:  # the nearest question of each document: duplicates are dropped
+            nearest = {h.document.id: h for h in sorted(hits, key=lambda h: h.similarity)}
+            return sorted(nearest.values(), key=lambda h: (-h.similarity, h.document.id))[:limit]
         subjects = subject_words(tuple(self._library.question_titles))
-        hits = [
+        about = [
             h
-            for h in self._library.search_questions(question, POOL * limit)
+            for h in hits
             if h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects)
         ]
-        return sorted(hits, key=_order)[:limit]
+        return sorted(about, key=_order)[:limit]
+
+    def _counts(self, hit: QuestionHit) -> bool:
+        """Whether a question is among those of its document that count."""
+        if self._settings.coverage is None:
+            return True
+        drawn = sorted(hit.document.questions, key=lambda q: content_key(q.text))
+        return hit.question in drawn[: self._settings.coverage]
 
     def _notices(self, hits: Sequence[QuestionHit], near: bool) -> list[Notice]:
         notices = review_notices([h.document for h in hits], self._today)

@@ -1,20 +1,20 @@
-"""The contract of a document filter, held against the local one; a twin joins by adding its factory."""
+"""The contract of a document filter, held against both twins, and what is the local one's own."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import DocumentFilterLocal
+from support.judging_models import judges_by_words, model_by
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 
-Factory = Callable[[Encoder], DocumentFilter]
-FACTORIES: list[Factory] = [DocumentFilterLocal]
 CASE = "Sharp chest pain on breathing in and breathlessness since this morning, no fever."
 
 
@@ -65,10 +65,17 @@ PNEUMONIA = document(
 HERNIA = document("inguinal-hernia", "A lump in the groin that appears on standing.", title="Inguinal hernia")
 
 
-@pytest.fixture(params=FACTORIES)
-def document_filter(request: pytest.FixtureRequest, encoder: Encoder) -> DocumentFilter:
-    factory: Factory = request.param
-    return factory(encoder)
+@pytest.fixture(params=["local", "model"])
+def document_filter(
+    request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[DocumentFilter]:
+    local = DocumentFilterLocal(encoder)
+    if request.param == "local":
+        yield local
+        return
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with model_by("filter", judges_by_words) as (model, _):
+        yield DocumentFilterByModel(model, local)
 
 
 def judge(

@@ -1,19 +1,18 @@
-"""The contract of a selector, held against the local one; a twin joins by adding its factory."""
+"""The contract of a selector, held against both twins, and what is the local one's own."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from graphs.kads.by_model import SelectorByModel
 from graphs.kads.contract import Selection, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal, spans_overlap
+from support.judging_models import model_by, selects_by_words
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
-
-Factory = Callable[[Encoder], Selector]
-FACTORIES: list[Factory] = [SelectorLocal]
 
 TREATMENT = "A single oral dose of dexamethasone is the treatment of croup and relieves symptoms within hours."
 DIAGNOSIS = "Croup is diagnosed by listening: a barking cough, hoarse voice and noisy breathing in make the diagnosis."
@@ -35,10 +34,15 @@ def select(selector: Selector, candidates: Sequence[Evidence], wanted: Sequence[
     return asyncio.run(selector.select("How is croup recognised and treated?", wanted, candidates, limit))
 
 
-@pytest.fixture(params=FACTORIES)
-def selector(request: pytest.FixtureRequest, encoder: Encoder) -> Selector:
-    factory: Factory = request.param
-    return factory(encoder)
+@pytest.fixture(params=["local", "model"])
+def selector(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Selector]:
+    local = SelectorLocal(encoder)
+    if request.param == "local":
+        yield local
+        return
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with model_by("selection", selects_by_words) as (model, _):
+        yield SelectorByModel(model, local)
 
 
 def test_every_candidate_is_kept_or_dropped_once(selector: Selector) -> None:

@@ -13,7 +13,8 @@ from tools.contract import Finding, Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 from tools.gaps.coverage import coverage_matrix, covered_by
-from tools.gaps.tool import SEARCHES, FillKnowledgeGaps
+from tools.gaps.settings import GapSettings
+from tools.gaps.tool import FillKnowledgeGaps
 
 
 def passage(name: str, title: str, section: str, text: str, status: Status = Status.OK) -> Evidence:
@@ -83,7 +84,7 @@ def test_at_most_three_searches_and_open_gaps_are_named(encoder: Encoder) -> Non
     search = Search({})
     context = ToolContext(kind="case", evidence=[GRAPH], retrieved=True)
     artifact = fill(encoder, search, context)
-    assert len(search.queries) == SEARCHES
+    assert len(search.queries) == GapSettings().points
     assert artifact.outcome is Outcome.NOTHING_FOUND
     assert len(artifact.gaps) == 5
     assert artifact.notices[0].code == "gaps_left_open"
@@ -100,7 +101,7 @@ def test_one_failed_search_is_said_and_all_failed_is_an_error(encoder: Encoder) 
     search = Search({"diagnosis": [TESTS]}, fails="treatment")
     context = ToolContext(retrieved=True, language="zh")
     artifact = fill(encoder, search, context, "Gout: treatment", "Gout: diagnosis and tests")
-    assert [n.code for n in artifact.notices] == ["gap_search_failed", "gaps_left_open"]
+    assert [n.code for n in artifact.notices] == ["gap_search_failed", "gaps_left_open", "nothing_useful_retrieved"]
     assert "缺口检索失败" in artifact.notices[0].text
     assert artifact.strategy[0] == {"gap": "Gout: treatment", "results": "failed"}
     with pytest.raises(ServiceError):

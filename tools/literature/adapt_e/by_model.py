@@ -1,7 +1,8 @@
 """The model's planner: the same plan, its terms named by a language model (CoMeta, Adapt-E).
 
 The model sees the text. What it names passes the same sieve as everything else before it leaves for PubMed, and the
-rungs are built and linted by the same rules. When the model fails, the local planner plans, and a notice says so.
+rungs are built and linted by the same rules. When the model fails, the local planner plans, and a notice says so. Terms
+that came with the call are planned by the rules, without asking the model again, as long as one of them may be sent.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class QueryPlannerByModel:
 
     Args:
         model: who names the terms.
-        local: who plans when the model fails, or when the terms are named already.
+        local: who plans when the model fails, or when terms that may be sent are named already.
         vocabulary: what is known of words, for the sieve.
     """
 
@@ -44,7 +45,9 @@ class QueryPlannerByModel:
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
         if terms:
-            return await self._local.plan(text, case=case, terms=terms)
+            named = await self._local.plan(text, case=case, terms=terms)
+            if named.terms:
+                return named
         try:
             reply, _ = await self._model.structured("query_plan", QueryPlanReply, question=text)
         except ServiceError as error:

@@ -134,7 +134,8 @@ class QueryPlanner(Protocol):
         Args:
             text: the question or narrative; it stays on this machine, or goes to the configured model.
             case: the text is about a patient: only words that are known to be medical become terms.
-            terms: terms that somebody named already; they pass the sieve, and the text's own are then not looked for.
+            terms: terms that somebody named already, other names of a term behind a bar (``gout | podagra``); they pass
+                the sieve, and the text's own are then not looked for.
         """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
@@ -27,6 +28,8 @@ from tools.medicines.names import medicines_in
 
 SYNONYMS = 4  # ours: other names asked for beside a term
 WEAK = 0.3  # ours: a phrase below this share of the best one's weight is talk around it
+
+OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term has them
 
 OtherNames = Callable[[str], Mapping[str, tuple[str, ...]]]
 
@@ -79,8 +82,19 @@ class QueryPlannerLocal:
         return [c for c in strong if c.text in kept]
 
     def _named(self, terms: Sequence[str]) -> list[Candidate]:
-        clean = clean_terms(terms, self._vocabulary, case=True)
-        return [Candidate(text=t.text, weight=float(len(clean) - n)) for n, t in enumerate(clean)]
+        """The terms that somebody named and that may leave; behind a bar stand other names of a term."""
+        named = [[name.strip() for name in OR.split(term) if name.strip()] for term in terms]
+        heads = [names[0] for names in named if names]
+        also = {name.lower(): names[1 : SYNONYMS + 1] for names in named if len(names) > 1 for name in names[:1]}
+        clean = clean_terms(heads, self._vocabulary, case=True)
+        return [
+            Candidate(
+                text=t.text,
+                weight=float(len(clean) - n),
+                also=tuple(o.text for o in clean_terms(also.get(t.text.lower(), ()), self._vocabulary, case=True)),
+            )
+            for n, t in enumerate(clean)
+        ]
 
     async def _corrections(self, found: Sequence[Candidate]) -> list[Correction]:
         corrections = []
@@ -100,7 +114,8 @@ class QueryPlannerLocal:
 
     def _term(self, item: Candidate, text: str) -> PlannedTerm:
         entry = entry_of(item.text)
-        synonyms = [*(entry.also if entry else ()), *self._written_out(item.text), *self._called(item.text)]
+        known = [*(entry.also if entry else ()), *item.also]
+        synonyms = [*known, *self._written_out(item.text), *self._called(item.text)]
         drug = next(
             (m for m in medicines_in(item.text) if not m.everyday and m.written.lower() == item.text.lower()), None
         )

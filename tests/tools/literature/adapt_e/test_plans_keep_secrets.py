@@ -155,6 +155,22 @@ def test_nothing_but_terms_reaches_pubmed(
     assert name.lower() not in done.plan.model_dump_json().lower()
 
 
+@given(NAMES, NAMES, PLACES, STREETS, st.integers(10**9, 10**10), st.dates(date(1930, 1, 1)), st.integers(0, 4))
+@settings(max_examples=100, deadline=None)
+def test_terms_that_a_model_copied_from_a_case_pass_the_same_sieve(
+    name: str, other: str, place: str, street: str, number: int, born: date, at: int
+) -> None:
+    terms = ["pericarditis", f"{name}'s pericarditis | {other}", f"{name} {other}", f"colchicine | {name} tablets"]
+    terms.insert(at, f"NHS {number}, born {born:%d/%m/%Y}, {street}, {place}")
+    made = asyncio.run(PLANNER.plan("Does colchicine help?", case=False, terms=terms))
+    sent = " ".join(e.query for e in made.expressions).lower()
+    assert "pericarditis" in sent
+    assert "colchicine" in sent
+    for secret in (name, other, place, street.split()[0], str(number)):
+        assert secret.lower() not in sent
+    assert not re.search(r"\d", sent)
+
+
 def test_only_an_unknown_term_is_sent_for_its_spelling_and_a_failure_leaves_it() -> None:
     class Service:
         def __init__(self) -> None:

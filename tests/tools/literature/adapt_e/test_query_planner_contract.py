@@ -77,6 +77,32 @@ def test_the_models_plan_is_its_own_and_says_so(server: ScriptedModel) -> None:
     assert made.notices == ()
 
 
+@pytest.mark.parametrize("which", ["local", "model"])
+def test_terms_that_came_with_the_call_are_planned_without_asking_and_without_the_patient(
+    which: str, server: ScriptedModel
+) -> None:
+    planner: QueryPlanner = LOCAL if which == "local" else by_model(server)
+    named = ["recurrent pericarditis | pericardial inflammation | Okonkwo disease", "Maria Okonkwo", "colchicine, 54"]
+    made = plan(planner, terms=named)
+    assert [t.text for t in made.terms] == ["recurrent pericarditis", "colchicine"]
+    assert "pericardial inflammation" in made.terms[0].synonyms
+    assert made.pico.intervention == ("colchicine",)
+    strict = made.expressions[0].query
+    assert '"pericardial inflammation"[tiab]' in strict
+    assert strict.count(" AND ") == 1, "another name of a term is asked for beside it, not with it"
+    sent = made.model_dump_json().lower()
+    assert not any(secret in sent for secret in ("maria", "okonkwo", "54"))
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("terms", [["Maria Okonkwo"], ["54", "NHS 943 476 5919"], [" | "]])
+def test_terms_of_which_none_may_be_sent_are_as_good_as_none(terms: list[str], server: ScriptedModel) -> None:
+    made = plan(by_model(server), terms=terms)
+    assert made.planner == "scripted"
+    assert {t.text for t in made.terms} == {t.text for t in plan(by_model(server)).terms}
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("answer", "requests"),
     [

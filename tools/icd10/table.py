@@ -13,7 +13,8 @@ from prompts.errors import DataError
 from tools.evidence import Frozen
 from tools.files import write_atomic
 
-FORMAT = 1  # raised when the compiled file changes its shape
+FORMAT = 2  # raised when the compiled file changes its shape or its codes
+READABLE = (1, FORMAT)  # 1 lacks the categories that are a block of their own (B20, C50); set-up replaces it
 LONGEST = len("J93.1")  # ours: categories and their first subdivision, the depth that WHO's edition has
 
 
@@ -32,13 +33,21 @@ def compile_icd10(target: Path) -> int:
 
     rows: dict[str, list[str]] = {}
     for code in tree.get_all_codes(with_dots=True):
-        if len(code) > LONGEST or tree.is_chapter(code) or tree.is_block(code):
+        if len(code) > LONGEST or tree.is_chapter(code) or not (tree.is_category(code) or tree.is_subcategory(code)):
             continue
         above = tree.get_ancestors(code)
         rows[code] = [tree.get_description(code), above[-1], above[-2] if len(above) > 1 else ""]
     document = {"format": FORMAT, "codes": rows}
     write_atomic(target, json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
     return len(rows)
+
+
+def is_current(source: Path) -> bool:
+    """Whether the compiled table is there and of this version."""
+    try:
+        return bool(json.loads(source.read_text(encoding="utf-8"))["format"] == FORMAT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 @lru_cache(maxsize=4)
@@ -48,7 +57,7 @@ def load_icd10(source: Path) -> ICD10:
         document = json.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError("The compiled ICD-10 table cannot be read.", "Run `anamnesis setup`.") from error
-    if document.get("format") != FORMAT:
+    if document.get("format") not in READABLE:
         raise DataError("The compiled ICD-10 table is of another version.", "Run `anamnesis setup`.")
     return ICD10(document["codes"])
 

@@ -1,0 +1,1 @@
+"""Published configurations: the settings and the arms of five methods, as data."""

@@ -1,0 +1,173 @@
+"""The server: HTTP over a real socket of this machine, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from evals.scripted.contract import Exchange, Request, Respond, Scripted
+from evals.scripted.protocol import completion, events
+
+
+@dataclass
+class ScriptedModel:
+    """What a running server was asked. ``script`` is played in order, the last answer again and again.
+
+    Attributes:
+        requests: bodies as they came. exchanges: those that were answered, with their times.
+        open, most_at_once: requests that are being answered now, and the most that ever were.
+        errors: what the responding function raised; `serving_by` raises the first one when it ends.
+    """
+
+    script: list[Scripted] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    url: str = ""
+    exchanges: list[Exchange] = field(default_factory=list)
+    open: int = 0
+    most_at_once: int = 0
+    errors: list[BaseException] = field(default_factory=list)
+
+    def next(self) -> Scripted:
+        """The next answer of the script."""
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+
+@contextmanager
+def serving(*script: Scripted) -> Iterator[ScriptedModel]:
+    """A server that gives these answers, in order."""
+    model = ScriptedModel(list(script))
+    with _running(model, lambda _: model.next()):
+        yield model
+
+
+@contextmanager
+def serving_by(respond: Respond) -> Iterator[ScriptedModel]:
+    """A server that answers by a function of the request; what that raises is raised here at the end.
+
+    ``respond`` is called by one thread, one request at a time.
+    """
+    model = ScriptedModel()
+    with _running(model, respond):
+        yield model
+    if model.errors:
+        raise model.errors[0]
+
+
+@contextmanager
+def _running(model: ScriptedModel, respond: Respond) -> Iterator[None]:
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(_serve(model, respond, ready, stop)))
+    thread.start()
+    ready.wait()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+async def _serve(model: ScriptedModel, respond: Respond, ready: threading.Event, stop: asyncio.Event) -> None:
+    connections: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            connections.add(task)
+            task.add_done_callback(connections.discard)
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while await _exchange(model, respond, reader, writer):
+                pass
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    ready.set()
+    await stop.wait()
+    server.close()
+    left = list(connections)
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _exchange(
+    model: ScriptedModel, respond: Respond, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> bool:
+    """One request and its answer; whether the connection stays open."""
+    headers, request = await _read(reader)
+    started = time.monotonic()
+    model.requests.append(request)
+    model.open += 1
+    model.most_at_once = max(model.most_at_once, model.open)
+    try:
+        answer = _answer(model, respond, request)
+        await asyncio.sleep(answer.pause)
+        stays = await _write(answer, request, writer)
+    finally:
+        model.open -= 1
+    model.exchanges.append(Exchange(request, headers, started, time.monotonic(), answer))
+    return stays
+
+
+def _answer(model: ScriptedModel, respond: Respond, request: Request) -> Scripted:
+    try:
+        return respond(request)
+    except BaseException as error:  # noqa: BLE001  the test's thread is told
+        model.errors.append(error)
+        return Scripted(status=500, body="the script failed")
+
+
+async def _read(reader: asyncio.StreamReader) -> tuple[dict[str, str], Request]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    request: Any = json.loads(body) if body else {}
+    return headers, request
+
+
+async def _write(answer: Scripted, request: Request, writer: asyncio.StreamWriter) -> bool:
+    if request.get("stream") and answer.body is None and answer.status == HTTPStatus.OK:
+        return await _stream(answer, request, writer)
+    body = completion(answer)
+    length = len(body) - (answer.cut if answer.cleanly else 0)
+    _head(writer, answer, {"Content-Type": "application/json", "Content-Length": str(length)})
+    kept = body[: max(len(body) - answer.cut, 0)]
+    if answer.between:
+        half = len(kept) // 2
+        writer.write(kept[:half])
+        await writer.drain()
+        await asyncio.sleep(answer.between)
+        kept = kept[half:]
+    writer.write(kept)
+    await writer.drain()
+    return not answer.cut
+
+
+async def _stream(answer: Scripted, request: Request, writer: asyncio.StreamWriter) -> bool:
+    _head(writer, answer, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
+    told = events(answer, request)
+    for event in told[: max(len(told) - answer.cut, 0)]:
+        writer.write(b"%x\r\n%s\r\n" % (len(event), event))
+        await writer.drain()
+        await asyncio.sleep(answer.between)
+    if not answer.cut or answer.cleanly:
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+    return not answer.cut
+
+
+def _head(writer: asyncio.StreamWriter, answer: Scripted, usual: dict[str, str]) -> None:
+    phrase = HTTPStatus(answer.status).phrase
+    lines = [f"HTTP/1.1 {answer.status} {phrase}", *(f"{n}: {v}" for n, v in {**usual, **answer.headers}.items())]
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))

@@ -1,0 +1,92 @@
+"""The option that a model named: read as one that was given, or a counted failure; never the first for want of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from graphs.answering.choice import REPLIES
+from graphs.answering.contract import AnswerView, Choice
+from graphs.answering.notices import notice
+from graphs.answering.written import Written
+from graphs.judging.polarity import is_alternative
+from prompts.shown import one_line
+from tools.contract import Notice
+from tools.evidence import Statement
+
+OPTION = 400  # ours: characters of an option that the model is shown
+PREFIX = re.compile(r"^\W*(?:(?:option|answer|选项|答案)\s*[:：]?\s*)?", re.IGNORECASE)
+AFTER = r"(?:\s*$|\s*[.)\]:：、,，。])"  # what follows a letter that stands for an option ("A drug" has none)
+
+
+def options_of(view: AnswerView) -> dict[str, str]:
+    """The options of a turn by label: those that were given, or yes, no, maybe for a closed question; else none."""
+    if view.options:
+        return dict(view.options)
+    if not view.closed or is_alternative(view.question):
+        return {}
+    return {reply.value: words["zh" if view.language == "zh" else "en"] for reply, words in REPLIES.items()}
+
+
+def options_shown(options: Mapping[str, str]) -> str:
+    """The options, one a line, each after its label."""
+    return "\n".join(k if k == v else f"{k}. {one_line(v, OPTION)}" for k, v in options.items())
+
+
+def option_named(said: str, options: Mapping[str, str]) -> str | None:
+    """The label that a model's words name, by the label or by the whole text; None when they name none, or several."""
+    wanted = _plain(said)
+    exact = [k for k, text in options.items() if wanted in (k.casefold(), _plain(text))]
+    if exact:
+        return exact[0] if len(exact) == 1 else None
+    rest = PREFIX.sub("", said)
+    led = [k for k in options if re.match(rf"[(\[]?{re.escape(k)}{AFTER}", rest, re.IGNORECASE)]
+    return led[0] if len(led) == 1 else None
+
+
+def choice_of(said: str, view: AnswerView, written: Written) -> tuple[Choice | None, list[Notice]]:
+    """The choice that rests on the statements that stand, or none and the notice that counts it."""
+    options = options_of(view)
+    label = option_named(said, options)
+    standing = [s.statement for s in written.standing]
+    if label is None or not standing:
+        return None, [unchosen(said, view)]
+    ids = tuple(dict.fromkeys(c.evidence_id for s in standing for c in s.citations))
+    confidence = round(sum(bool(s.citations) for s in standing) / len(written.stated), 4)
+    return _choice(label, options, confidence, standing[0], ids), []
+
+
+def parametric_choice(
+    said: str, view: AnswerView, statements: tuple[Statement, ...]
+) -> tuple[Choice | None, list[Notice]]:
+    """The choice of a model's own knowledge: nothing supports it, so its confidence is 0."""
+    options = options_of(view)
+    label = option_named(said, options)
+    if not options:
+        return None, []
+    if label is None or not statements:
+        return None, [unchosen(said, view)]
+    return _choice(label, options, 0.0, statements[0], ()), []
+
+
+def unchosen(said: str, view: AnswerView) -> Notice:
+    """Why no option is chosen: what the model named is none of them, or nothing supports one."""
+    unreadable = said.strip() and option_named(said, options_of(view)) is None
+    return notice("choice_unreadable" if unreadable else "no_choice_supported", view.language)
+
+
+def _choice(
+    label: str, options: Mapping[str, str], confidence: float, reason: Statement, ids: tuple[str, ...]
+) -> Choice:
+    return Choice(
+        label=label,
+        text=options[label],
+        confidence=confidence,
+        reason=reason.text,
+        evidence_ids=ids,
+        parametric=not ids,
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold().strip(" .。\"'")

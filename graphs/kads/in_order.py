@@ -1,0 +1,47 @@
+"""A selection without KADS: the first documents in the order in which they were found.
+
+Retrieved and generated documents are taken in turn, so that neither stands before all of the other (ours; the sources
+do not say what stands without KADS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.kads.unusable import usable_and_dropped
+from tools.contract import unique
+from tools.evidence import Evidence, Origin
+
+
+class SelectorInOrder:
+    """Keeps the first documents; it maps nothing to requirements."""
+
+    async def select(
+        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+    ) -> Selection:
+        """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        documents, unusable = usable_and_dropped(candidates)
+        ordered = in_turn(documents)
+        kept, beyond = ordered[:limit], ordered[limit:]
+        generated = sum(d.origin is Origin.GENERATED for d in kept)
+        return Selection(
+            requirements=tuple(unique([r for r in requirements if r.strip()]) or [question]),
+            kept=tuple(
+                Kept(evidence_id=d.id, covers=(), reason=f"number {n} in the order found")
+                for n, d in enumerate(kept, start=1)
+            ),
+            dropped=(
+                *unusable,
+                *(Dropped(evidence_id=d.id, reason=f"beyond the first {limit} in the order found") for d in beyond),
+            ),
+            generated_share=generated / len(kept) if kept else 0.0,
+        )
+
+
+def in_turn(documents: Sequence[Evidence]) -> list[Evidence]:
+    """A retrieved document, a generated one, and so on, each kind in its order."""
+    generated = [d for d in documents if d.origin is Origin.GENERATED]
+    retrieved = [d for d in documents if d.origin is not Origin.GENERATED]
+    return [d for pair in zip_longest(retrieved, generated) for d in pair if d is not None]

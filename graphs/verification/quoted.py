@@ -1,0 +1,85 @@
+"""Whether the quotes of a statement support it, and quotes put right: what a verifier and an answerer both hold to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphs.judging.relevance import Relevance
+from graphs.verification.support import SupportSettings, check
+from tools.encoders import Encoder
+from tools.evidence import Citation, Evidence, Statement, cite, verify_citation
+from tools.text.sentences import sentences
+from tools.text.tokens import tokens
+
+TRIED = 2  # ours: sentences of the cited evidence that a mended statement may be quoted from
+
+
+class QuoteCheck:
+    """Checks statements against what they cite.
+
+    Args:
+        encoder: for a statement in other words than its quotes.
+    """
+
+    def __init__(self, encoder: Encoder, settings: SupportSettings | None = None) -> None:
+        self._relevance = Relevance(encoder)
+        self._settings = settings or SupportSettings()
+
+    def kept(self, statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
+        """The statement as it stands or with its quotes put right, None when nothing that it cites supports it."""
+        placed = exact(statement, known)
+        if placed is not None and not self.fault(placed, known):
+            return placed
+        mended = requoted(statement, known)
+        return mended if mended is not None and not self.fault(mended, known) else None
+
+    def fault(self, statement: Statement, known: Mapping[str, Evidence]) -> str:
+        """What its quotes do not bear out: ``numbers``, ``negation``, ``words``; "" when they support it."""
+        cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations)]
+        found = check(statement, cited)
+        if found.disagrees or found.share >= self._settings.words:
+            return found.disagrees
+        if found.share < self._settings.least:
+            return "words"
+        dense = self._relevance.score([statement.text], [" ".join(c.quote for c in statement.citations)]).dense
+        return "" if float(dense[0, 0]) >= self._settings.dense else "words"
+
+
+def exact(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
+    """The statement with each citation exact: a quote found elsewhere in its evidence is moved there; else None."""
+    citations = [_placed(c, known.get(c.evidence_id)) for c in statement.citations]
+    placed = tuple(c for c in citations if c is not None)
+    if len(placed) < len(citations):
+        return None
+    return statement if placed == statement.citations else statement.model_copy(update={"citations": placed})
+
+
+def requoted(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
+    """The statement quoted anew from the evidence that it cites; None when no sentence there shares a word."""
+    items = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations) if i in known]
+    citations = best_citations(statement.text, items)
+    return statement.model_copy(update={"citations": citations}) if citations else None
+
+
+def best_citations(text: str, items: Sequence[Evidence]) -> tuple[Citation, ...]:
+    """The sentences of pieces of evidence that hold most of a text's words, best first; none without a shared word."""
+    best = [pair for item in items if item.citable for pair in best_quotes(text, item)]
+    best.sort(key=lambda pair: (-pair[0], pair[1].evidence_id, pair[1].start))
+    return tuple(citation for share, citation in best[:TRIED] if share > 0)
+
+
+def best_quotes(text: str, item: Evidence) -> list[tuple[float, Citation]]:
+    """Sentences of a piece of evidence with the share of the text's words that each holds."""
+    wanted = set(tokens(text))
+    spans = sentences(item.text)
+    shares = [len(wanted & set(tokens(s.of(item.text)))) / max(len(wanted), 1) for s in spans]
+    return [(share, cite(item, s.start, s.end)) for share, s in zip(shares, spans, strict=True)]
+
+
+def _placed(citation: Citation, item: Evidence | None) -> Citation | None:
+    if item is None or not item.citable:
+        return None
+    if verify_citation(citation, item):
+        return citation
+    at = item.text.find(citation.quote)
+    return cite(item, at, at + len(citation.quote)) if at >= 0 else None

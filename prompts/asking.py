@@ -1,0 +1,41 @@
+"""What is asked within one deadline, in the form that a server takes, and how long to wait before another try."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel
+
+from prompts.endpoint import Message, Method
+from prompts.templates import Prompt
+
+SHAPE = "The schema of the reply, as JSON Schema:\n{shape}"
+SCHEMALESS: tuple[Method, ...] = ("json_mode", "plain")  # forms of a request that do not carry the schema
+BACKOFF = 0.5  # seconds before the second try where the server names none; code: as the protocol's own clients
+SPREAD = (0.75, 1.25)  # ours: calls that failed together come back apart
+
+
+@dataclass
+class Asking:
+    """Messages of a prompt; ``left`` tells the seconds of the deadline that are left."""
+
+    messages: list[Message]
+    prompt: Prompt
+    left: Callable[[], float]
+
+    def told(self, method: Method, schema: type[BaseModel]) -> Asking:
+        """The same, with the schema in words where the form of the request does not carry it."""
+        if method not in SCHEMALESS:
+            return self
+        (role, system), *rest = self.messages
+        shape = json.dumps(schema.model_json_schema(), ensure_ascii=False)
+        return replace(self, messages=[(role, f"{system}\n\n{SHAPE.format(shape=shape)}"), *rest])
+
+
+def backoff(attempt: int) -> float:
+    """Seconds before another try, doubled each time. ``attempt`` counts from 0."""
+    seconds: float = BACKOFF * 2.0**attempt * random.uniform(*SPREAD)  # noqa: S311  no secret
+    return seconds

@@ -1,0 +1,26 @@
+"""The shape of an answer from a model's own knowledge, as ``direct.md`` asks for it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from prompts.shown import Lenient
+
+
+def _text(value: Any) -> Any:
+    """The text of a statement that came as an object."""
+    return value.get("text", value) if isinstance(value, dict) else value
+
+
+def _word(value: Any) -> str:
+    """A text; "" for null."""
+    return "" if value is None else str(value).strip()
+
+
+class DirectReply(Lenient):
+    """Sentences that nothing was retrieved for, and the option taken, "" for none."""
+
+    statements: list[Annotated[str, BeforeValidator(_text)]]
+    option: Annotated[str, BeforeValidator(_word)] = ""

@@ -1,0 +1,139 @@
+"""The machine with a planning model: rounds, refusals, repeats, endless calls, a spent budget, no tools at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.agent import Agent
+from agent.settings import Settings
+from graphs.answering.contract import Answer
+from graphs.context import Limits
+from graphs.planning.by_model import PlannerByModel
+from graphs.planning.local import PlannerLocal
+from prompts.model_settings import Budget
+from support.machine_parts import parts
+from support.planning_tools import PlainTool, five_tools, model_at
+from support.scripted_model import Scripted, ScriptedModel, serving
+
+SEARCH = ("search_literature", {"query": "dexamethasone in croup", "terms": ["croup"]})
+READ = ("retrieve_passages", {"query": "dose of dexamethasone", "documents": ["library:croup"]})
+GAPS: tuple[str, dict[str, Any]] = ("fill_knowledge_gaps", {"requirements": ["dose"]})
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def ask(
+    home: Path,
+    server: ScriptedModel,
+    message: str,
+    tools: Sequence[PlainTool] | None = None,
+    limits: Limits | None = None,
+    **settings: Any,
+) -> tuple[Answer, list[dict[str, Any]]]:
+    """The answer, and the events of the trace."""
+    tools = tools or five_tools()
+    planner = PlannerByModel(model_at(server.url, "research"), PlannerLocal({"library:croup"}.__contains__), tools)
+    made = replace(parts(limits=limits), planner=planner, tools=tools)
+    with Agent(Settings(home=home / "home", **settings), parts=made) as agent:
+        answer = agent.ask(message, session="s")
+        trace = agent.home.traces / "s" / "1.jsonl"
+        return answer, [json.loads(line) for line in trace.read_text().splitlines()]
+
+
+def planned(events: list[dict[str, Any]]) -> list[str]:
+    return [e["tool"] for e in events if e["kind"] == "planned"]
+
+
+def test_a_case_is_researched_in_two_calls_of_the_model(tmp_path: Path) -> None:
+    with serving(Scripted(calls=[SEARCH]), Scripted(calls=[READ, GAPS])) as server:
+        answer, events = ask(tmp_path, server, "case: a barking cough")
+    assert planned(events) == ["lookup_differential", "search_literature", "retrieve_passages", "fill_knowledge_gaps"]
+    assert len(server.requests) == 2
+    assert answer.usage.by_role["research"].calls == 2
+    assert answer.usage.rounds == 2
+    assert answer.notices == []
+    assert [s.text for s in answer.statements] == ["Dexamethasone relieves croup within 6 hours."]
+
+
+def test_the_model_reads_ids_titles_and_first_words_and_no_whole_document(tmp_path: Path) -> None:
+    long = "Dexamethasone relieves croup within 6 hours. " + "More of the document. " * 200
+    with serving(Scripted(calls=[SEARCH]), Scripted("Enough.")) as server:
+        ask(tmp_path, server, "Does dexamethasone help in croup?", five_tools(long.strip()))
+    told = server.requests[1]["messages"][-1]["content"]
+    assert "library:croup | Croup (monograph) | Dexamethasone relieves croup within 6 hours." in told
+    assert len(told) < 400
+
+
+def test_a_refusal_goes_to_the_model_and_research_goes_on(tmp_path: Path) -> None:
+    invented = ("retrieve_passages", {"query": "dose", "documents": ["library:invented"]})
+    with serving(Scripted(calls=[SEARCH, invented]), Scripted(calls=[READ])) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?")
+    assert "library:invented" in server.requests[1]["messages"][-1]["content"]
+    assert [e["outcome"] for e in events if e["kind"] == "tool"] == ["ok", "refused", "ok", "ok"]
+    assert planned(events)[2:] == ["retrieve_passages", "fill_knowledge_gaps"]
+    assert [n.code for n in answer.notices] == ["tool_refused"]
+
+
+def test_what_stays_bad_is_refused_by_the_machine_and_read_by_the_model(tmp_path: Path) -> None:
+    bad = ("find_answered_question", {"question": 7})
+    with serving(Scripted(calls=[SEARCH, bad]), Scripted(calls=[bad]), Scripted("Enough.")) as server:
+        answer, _ = ask(tmp_path, server, "Does dexamethasone help in croup?")
+    assert "question" in server.requests[2]["messages"][-1]["content"]
+    assert [n.code for n in answer.notices] == ["tool_refused"]
+    assert answer.statements
+
+
+def test_endless_calls_end_at_the_bounds(tmp_path: Path) -> None:
+    answers = [
+        Scripted(calls=[("search_literature", {"query": f"croup {n} {i}"}) for i in range(500)]) for n in range(9)
+    ]
+    with serving(*answers) as server:
+        answer, events = ask(
+            tmp_path, server, "Does dexamethasone help in croup?", limits=Limits(rounds=4, tool_calls=12)
+        )
+    assert len(planned(events)) == 12
+    assert len(server.requests) == 1
+    assert [n.code for n in answer.notices] == ["budget_reached"]
+    few = [Scripted(calls=[("search_literature", {"query": f"croup {n}"})]) for n in range(9)]
+    with serving(*few) as server:
+        _, events = ask(tmp_path / "few", server, "Does dexamethasone help in croup?")
+    assert planned(events) == ["search_literature"] * 2 + ["fill_knowledge_gaps"]
+    assert len(server.requests) == 2
+
+
+def test_the_same_call_again_and_again_is_made_once(tmp_path: Path) -> None:
+    tools = five_tools()
+    with serving(Scripted(calls=[SEARCH])) as server:
+        ask(tmp_path, server, "Does dexamethasone help in croup?", tools)
+    assert len(tools[0].called) == 1
+    assert len(server.requests) == 3, "round 1, round 2, and once told that the call was made"
+
+
+def test_a_spent_budget_ends_research_with_what_was_gathered(tmp_path: Path) -> None:
+    with serving(Scripted(calls=[SEARCH])) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?", budget=Budget(calls=1))
+    assert planned(events) == ["search_literature"]
+    assert [n.code for n in answer.notices] == ["budget_reached"]
+    assert "language models" in answer.notices[0].text
+    assert [s.text for s in answer.statements] == ["Dexamethasone relieves croup within 6 hours."]
+
+
+def test_a_model_without_tools_leaves_a_whole_local_plan_and_one_notice(tmp_path: Path) -> None:
+    with serving(Scripted("Croup is treated with steroids.")) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?")
+    assert planned(events) == [
+        "find_answered_question", "search_literature", "retrieve_passages", "fill_knowledge_gaps",
+    ]  # fmt: skip
+    assert {e["by"] for e in events if e["kind"] == "planned"} == {"local"}
+    assert [n.code for n in answer.notices] == ["judged_locally"]
+    assert "planning of the research" in answer.notices[0].text
+    assert len(server.requests) == 1

@@ -1,0 +1,119 @@
+"""Forms of structured replies: found out once, remembered, told in words where a request does not carry the schema."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prompts.endpoint import METHODS
+from prompts.errors import ServiceError
+from prompts.language_model import LanguageModel, LanguageModels
+from support.asking_model import GOOD, model_of, plan, plan_once, settings_for
+from support.scripted_model import Request, Scripted, refusing, serving, serving_by
+
+pytestmark = pytest.mark.usefixtures("direct")
+CALLED = Scripted(calls=[("QueryPlanReply", GOOD)])
+
+
+def form(request: Request) -> str:
+    """The form of a request."""
+    if "tools" in request:
+        return "function_calling"
+    kind = request.get("response_format", {}).get("type", "plain")
+    return "json_mode" if kind == "json_object" else str(kind)
+
+
+def good(request: Request) -> Scripted:
+    return CALLED if "tools" in request else Scripted(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("refuses", "works"),
+    [
+        ((), "json_schema"),
+        (("json_schema",), "function_calling"),
+        (("json_schema", "tools"), "json_mode"),
+        (("json_schema", "tools", "json_object"), "plain"),
+    ],
+)
+def test_the_form_that_works_is_found_once_remembered_and_told(refuses: tuple[str, ...], works: str) -> None:
+    found: dict[str, str] = {}
+
+    async def twice() -> list[str]:
+        models = LanguageModels(settings_for(server), found=lambda forms: found.update(forms))
+        return [await plan(models.of("query_plan")), await plan(models.of("research"))]
+
+    with serving_by(refusing(refuses, good)) as server:
+        assert asyncio.run(twice()) == ["croup", "croup"]
+    tried = [form(r) for r in server.requests]
+    assert tried == [*METHODS[: len(refuses) + 1], works]
+    assert found == {f"m at {server.url}": works}
+    in_words = "QueryPlanReply" in server.requests[-1]["messages"][0]["content"]
+    assert in_words is (works in ("json_mode", "plain"))
+
+
+def test_a_server_that_takes_a_schema_and_does_not_heed_it_is_asked_otherwise_at_the_repair() -> None:
+    def respond(request: Request) -> Scripted:
+        return CALLED if "tools" in request else Scripted("Surely! Croup is a viral illness.")
+
+    with serving_by(respond) as server:
+        model = model_of(server)
+        assert asyncio.run(_twice(model)) == ["croup", "croup"]
+    assert [form(r) for r in server.requests] == ["json_schema", "function_calling", "function_calling"]
+
+
+async def _twice(model: LanguageModel) -> list[str]:
+    return [await plan(model), await plan(model)]
+
+
+def test_a_form_that_is_refused_after_it_worked_is_found_out_anew() -> None:
+    async def ask() -> str:
+        models = LanguageModels(settings_for(server), {f"m at {server.url}": "json_schema"})
+        return await plan(models.of("query_plan"))
+
+    with serving_by(refusing(["json_schema"], good)) as server:
+        assert asyncio.run(ask()) == "croup"
+    assert form(server.requests[-1]) == "function_calling"
+
+
+def test_a_server_that_refuses_every_form_is_an_error_after_each_was_tried_once() -> None:
+    with serving(Scripted(status=400, body='{"error": {"message": "no"}}')) as server, pytest.raises(ServiceError):
+        plan_once(model_of(server))
+    assert [form(r) for r in server.requests] == list(METHODS)
+
+
+def test_a_temperature_that_is_refused_is_left_out_from_then_on() -> None:
+    with serving_by(refusing(["temperature"], good)) as server:
+        assert asyncio.run(_twice(model_of(server))) == ["croup", "croup"]
+    assert ["temperature" in r for r in server.requests] == [True, False, False]
+
+
+def test_an_error_that_only_quotes_the_temperature_does_not_lose_it() -> None:
+    echo = Scripted(status=400, body='{"error": {"message": "bad request: {temperature: 0, response_format: ...}"}}')
+
+    def respond(request: Request) -> Scripted:
+        return good(request) if "tools" in request else echo
+
+    with serving_by(respond) as server:
+        assert plan_once(model_of(server)) == "croup"
+    assert "temperature" in server.requests[-1]
+
+
+def test_broken_arguments_of_the_reply_as_a_call_are_mended_in_the_same_form() -> None:
+    script = [Scripted(calls=[("QueryPlanReply", '{"terms": [')]), CALLED]
+
+    with serving_by(refusing(["json_schema"], lambda _: script.pop(0))) as server:
+        assert plan_once(model_of(server)) == "croup"
+    assert [form(r) for r in server.requests] == ["json_schema", "function_calling", "function_calling"]
+    assert "cannot be used" in server.requests[-1]["messages"][-1]["content"]
+
+
+def test_tools_that_are_not_taken_are_a_typed_error() -> None:
+    tool = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
+
+    async def choose() -> object:
+        return await model_of(server).choose("query_plan", [tool], question="croup")
+
+    with serving_by(refusing(["tools"], good)) as server, pytest.raises(ServiceError, match="refused the request"):
+        asyncio.run(choose())

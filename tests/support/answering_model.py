@@ -1,0 +1,125 @@
+"""A model that answers from what it is shown: sentences of the numbered documents, told by shared words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
+from graphs.answering.local import AnswererLocal
+from graphs.judging.polarity import reply_of
+from prompts.language_model import LanguageModel, ModelSettings
+from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
+from tools.encoders import Encoder
+from tools.text.sentences import sentences
+from tools.text.tokens import tokens
+
+DOCUMENT = re.compile(r"^\[(B?\d+)\] (?:(.*?) \| )?(.*)$", re.MULTILINE)
+LEAST = 2  # words that a sentence and a question share
+
+Answering = Callable[[str, Request], Any]
+"""A reply by the name of its schema; None leaves it to `reply`."""
+
+
+def asked(request: Request) -> str:
+    """What the request says as the user."""
+    return str(request["messages"][-1]["content"])
+
+
+def schema_of(request: Request) -> str:
+    return str(request["response_format"]["json_schema"]["name"])
+
+
+def documents(request: Request) -> dict[str, tuple[str, str]]:
+    """Label -> (details, text) of what was shown."""
+    shown = asked(request).partition("Documents:\n")[2]
+    return {m[1]: (m[2] or "", m[3]) for m in DOCUMENT.finditer(shown)}
+
+
+def part(request: Request, name: str) -> str:
+    """The text after a heading, up to the next empty line."""
+    return asked(request).partition(f"{name}:")[2].partition("\n\n")[0].strip()
+
+
+def quoting(text: str, *quotes: tuple[str, str], **more: Any) -> dict[str, Any]:
+    """A statement of a reply."""
+    return {"text": text, "quotes": [{"document": d, "quote": q} for d, q in quotes], **more}
+
+
+def reply(name: str, request: Request) -> dict[str, Any]:
+    """What an able model says."""
+    if name == "CaseReply":
+        return {"statements": _case(request)}
+    if name == "DirectReply":
+        return {"statements": ["It is probably a collapsed lung.", "Go to a hospital at once."], "option": "A"}
+    if name == "MendReply":
+        return {"statements": []}
+    question = part(request, "Question").splitlines()[0]
+    found = _near(question, request)
+    statements = [quoting(text, (label, text)) for label, text in found]
+    if name == "ChoiceReply":
+        return {"statements": statements, "option": _option(question, request, [t for _, t in found])}
+    return {"statements": statements, "abstain": not statements}
+
+
+def _near(question: str, request: Request) -> list[tuple[str, str]]:
+    wanted = set(tokens(question))
+    told = [
+        (label, s.of(text))
+        for label, (_, text) in documents(request).items()
+        if label[0] != "B"
+        for s in sentences(text)
+    ]
+    scored = [(len(wanted & set(tokens(text))), label, text) for label, text in told]
+    return [(label, text) for score, label, text in sorted(scored, key=lambda s: -s[0]) if score >= LEAST][:4]
+
+
+def _option(question: str, request: Request, said: list[str]) -> str:
+    lines = part(request, "Options").splitlines()
+    letters = dict(re.findall(r"^(\w+)\. (.*)$", "\n".join(lines), re.MULTILINE))
+    if not letters:
+        replies = [r for r in (reply_of(question, s) for s in said) if r is not None]
+        return replies[0].value if replies else ""
+    body = " ".join(said).lower()
+    return next((k for k, text in letters.items() if text.lower() in body), "")
+
+
+def _case(request: Request) -> list[dict[str, Any]]:
+    out = []
+    for line in part(request, "Diagnoses").splitlines():
+        name = line.partition(". ")[2].partition(" (")[0]
+        for label, (details, text) in documents(request).items():
+            if details.startswith("knowledge graph") and name in details:
+                first = sentences(text)[1].of(text)
+                out.append(quoting(f"{name}: {first}", (label, first), part="diagnosis"))
+    for label, (details, text) in documents(request).items():
+        if details.startswith("retrieved"):
+            first = sentences(text)[0].of(text)
+            out.append(quoting(first, (label, first), part="next"))
+    return out
+
+
+def playing(answering: Answering = lambda *_: None) -> Callable[[Request], Scripted]:
+    """A server's answers: ``answering`` first, then `reply`."""
+
+    def respond(request: Request) -> Scripted:
+        name = schema_of(request)
+        own = answering(name, request)
+        if isinstance(own, Scripted):
+            return own
+        return Scripted(json.dumps(own if own is not None else reply(name, request), ensure_ascii=False))
+
+    return respond
+
+
+@contextmanager
+def by_model(
+    local: AnswererLocal, encoder: Encoder, answering: Answering = lambda *_: None, **settings: Any
+) -> Iterator[tuple[AnswererByModel, ScriptedModel]]:
+    """An answerer by this model, and the server that plays it."""
+    with serving_by(playing(answering)) as server:
+        model = LanguageModel(ModelSettings(name="m", base_url=server.url, timeout=20.0, max_retries=0))
+        yield AnswererByModel(model, local, encoder, ModelAnswerSettings(**settings)), server

@@ -1,0 +1,196 @@
+"""The three judgements of the gap tool by a language model (KGCC, MedRGAG).
+
+Summaries are asked for all at once, one call a document; so is background, one call a point. The model sees numbers,
+never ids. What fails is done by the local twin, document by document and point by point.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+from prompts.background import BackgroundReply
+from prompts.gaps import CoveredReply, GapsReply
+from prompts.language_model import LanguageModel
+from prompts.metering import or_local
+from prompts.shown import one_line
+from prompts.summary import SummaryReply
+from prompts.templates import load_prompt
+from tools.contract import Gap
+from tools.evidence import Evidence, Found, Origin, content_key
+from tools.gaps.contract import Explorer, Generator, Inquiry, Summariser, Summary
+from tools.gaps.local import ExplorerLocal, GeneratorLocal, SummariserLocal, excerpt
+from tools.passages.contract import evidence_text
+from tools.text.sentences import sentences
+
+QUESTION = 4000  # ours: characters of the question that a model is shown; a case of a page
+DOCUMENT = 4000  # ours: characters of a document that is summarised; a long abstract or passage whole
+SUMMARY = 700  # ours: characters of a summary that are kept; the eighty words asked for, and some more
+POINT = 160  # ours: characters of a knowledge point; the fifteen words asked for, and some more
+BACKGROUND = {"en": 1200, "zh": 400}  # paper: 256 tokens, at about 4.7 letters a token in English and 1.6 in Chinese
+LANGUAGES = {"en": "English", "zh": "Chinese"}
+USELESS = re.compile(
+    r"^\W*(?:nothing (?:\w+ )?(?:useful|relevant)|not (?:useful|relevant)|no (?:useful|relevant|helpful) information)\b"
+    r"|^\W*(?:没有|无|未见)(?:有用|相关)(?:的)?(?:信息|内容)",
+    re.IGNORECASE,
+)
+
+
+class SummariserByModel:
+    """Summaries by a language model, one call a document, all at once.
+
+    Args:
+        model: in the role ``summary``. local: summarises the documents that the model fails at.
+    """
+
+    def __init__(self, model: LanguageModel, local: Summariser | None = None) -> None:
+        self._model, self._local = model, local or SummariserLocal()
+
+    async def summarise(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> list[Summary]:
+        """One summary a document, in order."""
+        return list(await asyncio.gather(*(self._one(inquiry, document) for document in documents)))
+
+    async def _one(self, inquiry: Inquiry, document: Evidence) -> Summary:
+        return await or_local(
+            self._model.role, lambda: self._by_model(inquiry, document), lambda: self._locally(inquiry, document)
+        )
+
+    async def _by_model(self, inquiry: Inquiry, document: Evidence) -> Summary:
+        reply, _ = await self._model.structured(
+            "summary",
+            SummaryReply,
+            question=one_line(inquiry.asked, QUESTION),
+            document=one_line(evidence_text(document), DOCUMENT),
+        )
+        said = one_line(reply.summary, SUMMARY)
+        if not reply.useful or USELESS.match(said):
+            return Summary(evidence_id=document.id, title=document.title)
+        text = said or one_line(excerpt(inquiry, document), SUMMARY)
+        return Summary(evidence_id=document.id, title=document.title, text=text)
+
+    async def _locally(self, inquiry: Inquiry, document: Evidence) -> Summary:
+        return (await self._local.summarise(inquiry, [document]))[0]
+
+
+class ExplorerByModel:
+    """What is missing, by a language model, out of the summaries.
+
+    Args:
+        model: in the role ``gaps``. points: gaps that it may name.
+        local: explores when the model fails, or says nothing at all.
+    """
+
+    def __init__(self, model: LanguageModel, local: Explorer | None = None, points: int = 3) -> None:
+        self._model, self._local, self._points = model, local or ExplorerLocal(), points
+
+    async def explore(self, inquiry: Inquiry, summaries: Sequence[Summary]) -> list[Gap]:
+        """What is missing, then what is covered by which of the useful documents."""
+        return await or_local(
+            self._model.role,
+            lambda: self._by_model(inquiry, summaries),
+            lambda: self._local.explore(inquiry, summaries),
+        )
+
+    async def _by_model(self, inquiry: Inquiry, summaries: Sequence[Summary]) -> list[Gap]:
+        reply, _ = await self._model.structured(
+            "gaps",
+            GapsReply,
+            points=str(self._points),
+            question=one_line(inquiry.asked, QUESTION),
+            wanted=_listed(inquiry.requirements if inquiry.named else ()),
+            diseases=_listed(inquiry.diseases),
+            summaries="\n".join(_line(n, s) for n, s in enumerate(summaries, start=1)) or "none",
+        )
+        if not reply.missing and not reply.covered:  # it says neither that something is missing nor that nothing is
+            return await self._local.explore(inquiry, summaries)
+        useful = {n: s.evidence_id for n, s in enumerate(summaries, start=1) if s.useful}
+        covered = [_covered(need, useful) for need in reply.covered]
+        named = [Gap(requirement=p, query=p) for p in _phrases(reply.missing)]
+        found = _once([*named, *covered])
+        missing = [gap for gap in found if not gap.covered_by][: self._points]
+        return [*missing, *(gap for gap in found if gap.covered_by)]
+
+
+class GeneratorByModel:
+    """Background by a language model, one call a point, all at once. What it writes is marked and cannot be cited.
+
+    Args:
+        model: in the role ``background``. local: what is given for a point that the model fails at; nothing by default.
+    """
+
+    def __init__(self, model: LanguageModel, local: Generator | None = None) -> None:
+        self._model, self._local = model, local or GeneratorLocal()
+
+    async def write(self, inquiry: Inquiry, points: Sequence[str]) -> list[Evidence]:
+        """At most one document a point, without those that the model knows nothing of."""
+        written = await asyncio.gather(*(self._one(inquiry, point) for point in points))
+        return list(chain.from_iterable(written))
+
+    async def _one(self, inquiry: Inquiry, point: str) -> list[Evidence]:
+        return await or_local(
+            self._model.role, lambda: self._by_model(inquiry, point), lambda: self._local.write(inquiry, [point])
+        )
+
+    async def _by_model(self, inquiry: Inquiry, point: str) -> list[Evidence]:
+        template = "background" if point else "background_question"
+        tongue = "zh" if inquiry.language == "zh" else "en"
+        reply, _ = await self._model.structured(
+            template,
+            BackgroundReply,
+            language=LANGUAGES[tongue],
+            question=one_line(inquiry.asked, QUESTION),
+            point=one_line(point, POINT),
+        )
+        text = _clipped(reply.text, BACKGROUND[tongue])
+        return [_document(text, point, tongue, self._model.name, template)] if text else []
+
+
+def _document(text: str, point: str, language: str, model: str, template: str) -> Evidence:
+    """Generated evidence. Its level says who wrote it by which prompt; nothing in it speaks of a source."""
+    prompt = load_prompt(template)
+    return Evidence(
+        id=f"generated:{content_key(text)[:16]}",
+        text=text,
+        title=point,
+        kind="background",
+        origin=Origin.GENERATED,
+        level=f"generated by {model}, prompt {prompt.id} {prompt.hash}",
+        language=language,
+        found=(Found(tool="fill_knowledge_gaps", stream="generated", query=point),),
+    )
+
+
+def _clipped(text: str, most: int) -> str:
+    """The leading whole sentences within ``most`` characters, at least the beginning of the first."""
+    text = text.strip()
+    ends = [s.end for s in sentences(text) if s.end <= most]
+    return text[: ends[-1]] if ends else text[:most].rstrip()
+
+
+def _phrases(points: Sequence[str]) -> list[str]:
+    return [p for p in (one_line(point, POINT) for point in points) if p]
+
+
+def _covered(reply: CoveredReply, useful: dict[int, str]) -> Gap:
+    need = one_line(reply.need, POINT)
+    ids = dict.fromkeys(useful[n] for n in reply.documents if n in useful)
+    return Gap(requirement=need, query=need, covered_by=tuple(ids))
+
+
+def _once(gaps: Sequence[Gap]) -> list[Gap]:
+    """The gaps with words, none twice but for case; the first of each stands."""
+    kept: dict[str, Gap] = {}
+    for gap in gaps:
+        if gap.requirement:
+            kept.setdefault(gap.requirement.casefold(), gap)
+    return list(kept.values())
+
+
+def _listed(items: Sequence[str]) -> str:
+    return "; ".join(one_line(item, POINT) for item in items) or "not said"
+
+
+def _line(number: int, summary: Summary) -> str:
+    return f"{number}. {one_line(summary.title, POINT)}: {summary.text or 'nothing useful'}"

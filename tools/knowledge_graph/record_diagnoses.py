@@ -1,0 +1,76 @@
+"""Which disease of a graph a record's diagnosis names: by its words, by a written ICD-10 code, by the code of its name.
+
+Nothing is guessed, and no spelling is put right: a diagnosis that does not name just one disease is none of the graph's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tools.icd10 import ICD10
+from tools.knowledge_graph.lexicon import words
+from tools.knowledge_graph.schema import Disease, Graph
+from tools.text.abbreviations import expand
+from tools.text.language import HAN
+
+_CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
+_ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
+GENERIC = frozenset(words("disease syndrome disorder"))  # ours: Chagas is Chagas disease
+
+
+class DiagnosisNames:
+    """The names and codes of a graph's diseases.
+
+    Args:
+        graph: the graph. table: names of ICD-10 codes, which then identify a disease too; None for none.
+    """
+
+    def __init__(self, graph: Graph, table: ICD10 | None = None) -> None:
+        self._of: dict[str, set[str]] = {}
+        for disease in graph.diseases:
+            for name in _names(disease):
+                self._of.setdefault(_key(name), set()).add(disease.id)
+        self._codes: dict[str, set[str]] = {}
+        for disease in graph.diseases:
+            for code in _codes(disease):
+                self._codes.setdefault(code, set()).add(disease.id)
+        self._titles = {row.name.casefold(): row.code for row in table.codes()} if table is not None else {}
+
+    def disease(self, diagnosis: str) -> str | None:
+        """The id of the one disease that a diagnosis names; None for another disease, or for several."""
+        written = _CODE.search(diagnosis)
+        bare = " ".join(_CODE.sub(" ", diagnosis).replace("( )", " ").split())
+        for form in _forms(bare):
+            found = self._of.get(_key(form), set())
+            if len(found) == 1:
+                return next(iter(found))
+        code = written[1] if written is not None else self._titles.get(diagnosis.strip().casefold(), "")
+        found = self._codes.get(code, set())
+        return next(iter(found)) if len(found) == 1 else None
+
+
+def _names(disease: Disease) -> Iterator[str]:
+    yield from (disease.id.replace("-", " "), disease.name, *disease.aliases, disease.zh, *disease.aliases_zh)
+
+
+def _codes(disease: Disease) -> set[str]:
+    """The disease's code, and its category where the code is that category's unspecified part."""
+    category, _, part = disease.icd10.partition(".")
+    return {disease.icd10, category if part.startswith("9") else disease.icd10} - {""}
+
+
+def _forms(name: str) -> Iterator[str]:
+    """A diagnosis as written, without what stands in brackets, each of its alternatives, and these written out."""
+    bare = _ASIDE.sub(" ", name)
+    for form in (name, bare, *(bare.split("/") if "/" in bare else ())):
+        yield form
+        yield expand(form, name)
+
+
+def _key(name: str) -> str:
+    """What is compared: the set of a name's words, or in Chinese its characters in order."""
+    if HAN.search(name):
+        return "".join(name.split())
+    said = set(words(name))
+    return " ".join(sorted(said - GENERIC or said))
