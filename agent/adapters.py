@@ -55,6 +55,14 @@ class LibraryDocuments:
         document = self.get_document(id)
         return f"{document.title}. {document.text}" if document is not None else ""
 
+    def sections(self, id: str) -> list[Evidence]:
+        """The pieces of a document with their sections, in order; none for one that the library does not hold."""
+        try:
+            document = self._library.document(id)
+        except InputError:
+            return []
+        return [document.evidence(w.start, w.end) for w in document.windows]
+
     def on_subject(self, text: str) -> bool:
         """Whether a question or a window of the library is near a text."""
         questions = self._library.search_questions(text, 1)
@@ -79,8 +87,12 @@ class GraphTexts:
         self._known = {d.id for d in graph.graph.diseases}
 
     def entry(self, disease: str, language: str) -> Evidence | None:
-        """The entry of a disease, of a rare one from the phenotype ontology; None when neither has one."""
-        return self._graph.evidence_for(disease, language) if disease in self._known else self._rare(disease)
+        """The entry of a disease, of a rare one from the phenotype ontology; None when neither has one.
+
+        A diagnosis that only records have is cited to a record.
+        """
+        known = disease in self._known or self._graph.of_records(disease)
+        return self._graph.evidence_for(disease, language) if known else self._rare(disease)
 
     def sentence_for(self, disease: str, finding: str, language: str) -> tuple[int, int] | None:
         """Characters of the entry's sentence on a finding."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from agent.conversation import Given, Options, Session, Step
+from agent.configurations.telling import notices_of
+from agent.conversation import Asked, Given, Options, Session, Step, With
 from agent.given import given_evidence
-from agent.loop import arun, run, submit
+from agent.loop import arun, run
 from agent.messages import check_message
 from agent.sessions import (
     Home,
@@ -22,6 +23,7 @@ from agent.sessions import (
     typed_database_errors,
 )
 from agent.settings import Settings, load_settings, silence_telemetry
+from agent.streams import awaited, waited
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
 from graphs.context import Parts, TurnContext
@@ -62,67 +64,42 @@ class Agent:
         self._saver: Any = None
         self._machine: Machine = run(self._start())
 
-    def ask(self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()) -> Answer:
+    def ask(
+        self,
+        text: str,
+        *,
+        session: str | None = None,
+        options: Options = None,
+        given: Given = (),
+        report: bool = False,
+    ) -> Answer:
         """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
 
         Args:
             text: a case or a question.
             session: the session to go on in; None opens a new one.
             options: letter to text, for a multiple-choice question.
-            given: texts to answer from, for this turn (an abstract, a letter). They never leave the machine, are shown
-                as "Given with the question", and with them a question that is no case is answered from them alone.
+            given: texts to answer from, for this turn (an abstract, a letter). They never leave the machine but to the
+                configured model, are shown as "Given with the question", and with them a question that is no case is
+                answered from them alone.
+            report: for a case, write a report beside the answer (`Answer.report`).
 
         Raises:
             InputError: for a message, a session id or a given text that cannot be taken.
         """
-        return run(self._turn(text, session or new_session_id(), options, given))
+        return run(self._turn(Asked(text, session, options, given, report)))
 
-    async def aask(
-        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
-    ) -> Answer:
+    async def aask(self, text: str, **asked: Unpack[With]) -> Answer:
         """Answer a message; arguments as for `ask`."""
-        return await arun(self._turn(text, session or new_session_id(), options, given))
+        return await arun(self._turn(Asked(text, **asked)))
 
-    async def astream(
-        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
-    ) -> AsyncIterator[Step | Answer]:
-        """The steps of a turn as they happen, then its answer."""
-        queue: asyncio.Queue[Step] = asyncio.Queue()
-        here = asyncio.get_running_loop()
+    def astream(self, text: str, **asked: Unpack[With]) -> AsyncIterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer; arguments as for `ask`."""
+        return awaited(lambda emit: self._turn(Asked(text, **asked), emit))
 
-        def emit(event: Step) -> None:
-            here.call_soon_threadsafe(queue.put_nowait, event)
-
-        future = submit(self._turn(text, session or new_session_id(), options, given, emit))
-        turn = asyncio.wrap_future(future)
-        try:
-            while not turn.done() or not queue.empty():
-                getter = asyncio.ensure_future(queue.get())
-                either: set[asyncio.Future[Any]] = {getter, turn}
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if getter.done():
-                    yield getter.result()
-                else:
-                    getter.cancel()
-            yield turn.result()
-        finally:
-            future.cancel()
-
-    def stream(
-        self, text: str, *, session: str | None = None, options: Options = None, given: Given = ()
-    ) -> Iterator[Step | Answer]:
-        """The steps of a turn as they happen, then its answer, from synchronous code."""
-        import queue
-
-        events: queue.SimpleQueue[Step | None] = queue.SimpleQueue()
-        future = submit(self._turn(text, session or new_session_id(), options, given, events.put))
-        future.add_done_callback(lambda _: events.put(None))
-        try:
-            while (event := events.get()) is not None:
-                yield event
-            yield future.result()
-        finally:
-            future.cancel()
+    def stream(self, text: str, **asked: Unpack[With]) -> Iterator[Step | Answer]:
+        """The steps of a turn as they happen, then its answer, from synchronous code; arguments as for `ask`."""
+        return waited(lambda emit: self._turn(Asked(text, **asked), emit))
 
     def session(self, session: str | None = None, *, create: bool = True) -> Session:
         """A session by id, a new one without. ``create=False`` raises InputError for an id never used."""
@@ -175,20 +152,24 @@ class Agent:
     async def _stop(self) -> None:
         await self._saver.conn.close()
 
-    async def _turn(self, text: str, session: str, options: Options, given: Given, emit: Any = None) -> Answer:
-        text = check_message(text, self.settings.max_characters)
-        texts = given_evidence(given, self.settings.max_characters)
+    async def _turn(self, asked: Asked, emit: Any = None) -> Answer:
+        session = asked.session or new_session_id()
+        text = check_message(asked.text, self.settings.max_characters)
+        texts = given_evidence(asked.given, self.settings.max_characters)
         check_session_id(session)
         private = unkept() if texts else contextlib.nullcontext()
         async with self._held(session):
             snapshot = await self._machine.aget_state(_config(session))
             check_schema(snapshot.values)
             notices = [await self._finish_earlier(session)] if snapshot.next else []
+            by_model = self.settings.language_model is not None
+            notices += notices_of(self.settings.config, text, by_model=by_model)
             turn = int(snapshot.values.get("turn", 0)) + 1
             key = self._store.put(session, text)
             keys = {e.id: self._store.put(session, e.model_dump_json()) for e in texts}
+            begun = new_turn(turn, key, asked.options, notices, keys, report=asked.report)
             with private:  # vectors of given texts are not kept
-                return await self._drive(session, turn, new_turn(turn, key, options, notices, keys), emit)
+                return await self._drive(session, turn, begun, emit)
 
     async def _finish_earlier(self, session: str) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
@@ -232,6 +213,8 @@ class Agent:
     ) -> Answer:
         run_id = f"{session}/{turn}"
         recorder = TraceRecorder(self.home.traces, run_id)
+        if self.settings.config:
+            recorder.event("configuration", name=self.settings.config)
         meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
         context = TurnContext(session, run_id, self._store, recorder, meter, listened_to=emit is not None)
         values: dict[str, Any] = {}

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
-from agent.judgements import by_models, document_filter, gap_tool, offered, planner, selector
+from agent.icd10 import TABLE, build_icd10
+from agent.judgements import by_models, document_filter, gap_settings, offered, planner, selector
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
@@ -21,17 +22,18 @@ from graphs.completeness.local import CompletenessGateLocal
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.planning.local import PlannerLocal
+from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import REBUILD, locked, write_atomic
+from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
-from tools.icd10 import compile_icd10
 from tools.knowledge_graph.compiled import compile_graph
-from tools.knowledge_graph.lookup import LookupDifferential
 from tools.knowledge_graph.names import Names
+from tools.knowledge_graph.tool import LookupDifferential
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
@@ -80,6 +82,11 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),
     )
+    # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
+    by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))
+    answerer = AnswererLocal(
+        SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
+    )
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=CompletenessGateLocal(settings.gate),
@@ -90,21 +97,20 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
                 search,
                 passage_tool(settings, documents, encoder),
                 rare.tool(LookupDifferential(graph)),
-                gap_tool(settings, models, GapSearch(search), encoder),
+                gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models),
                 FindAnsweredQuestion(library, settings=settings.questions),
             ],
         ),
         selector=selector(settings, encoder),
         filter=document_filter(settings, DocumentFilterLocal(encoder, texts.wordings)),
-        answerer=AnswererLocal(
-            SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
-        ),
+        answerer=answerer,
         verifier=VerifierLocal(encoder),
+        reporter=ReporterLocal(answerer, documents.sections),
         look_up=rare.look_up(lambda case, language, known: graph.look_up(case, language, known=known)),
         requirements=requirements,
         limits=settings.limits,
     )
-    return by_models(parts, settings, models)
+    return by_models(parts, settings, models, encoder)
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:
@@ -138,9 +144,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         _cut_passages(Library.open(_library(home), encoder), encoder)
         if shelf_file(home.library).exists():
             _embed_own(home, encoder, rebuild=rebuild, say=say)
-        if not _icd10(home).exists():
-            say("ICD-10 table ...")
-            compile_icd10(_icd10(home))
+        build_icd10(home, say)
         encoder.close()
 
 
@@ -169,7 +173,7 @@ def _library(home: Home) -> Path:
 
 
 def _icd10(home: Home) -> Path:
-    return home.indexes / "icd10.json"
+    return home.indexes / TABLE
 
 
 def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:

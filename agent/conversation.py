@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from pydantic import BaseModel
 
@@ -14,6 +14,25 @@ if TYPE_CHECKING:
 
 Options = dict[str, str] | None  # letter to text
 Given = Sequence[str]  # texts given with a question
+
+
+class Asked(NamedTuple):
+    """A message with what came with it; see `Agent.ask`."""
+
+    text: str
+    session: str | None = None
+    options: Options = None
+    given: Given = ()
+    report: bool = False
+
+
+class With(TypedDict, total=False):
+    """What may come with a message, by name; see `Agent.ask`."""
+
+    session: str | None
+    options: Options
+    given: Given
+    report: bool
 
 
 class Step(BaseModel):
@@ -38,21 +57,25 @@ class Session:
         self._agent = agent
         self.id = session
 
-    def ask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
+    def ask(self, text: str, *, options: Options = None, given: Given = (), report: bool = False) -> Answer:
         """Answer a message and wait for it; arguments as for `Agent.ask`."""
-        return self._agent.ask(text, session=self.id, options=options, given=given)
+        return self._agent.ask(text, session=self.id, options=options, given=given, report=report)
 
-    async def aask(self, text: str, *, options: Options = None, given: Given = ()) -> Answer:
+    async def aask(self, text: str, *, options: Options = None, given: Given = (), report: bool = False) -> Answer:
         """Answer a message."""
-        return await self._agent.aask(text, session=self.id, options=options, given=given)
+        return await self._agent.aask(text, session=self.id, options=options, given=given, report=report)
 
-    def astream(self, text: str, *, options: Options = None, given: Given = ()) -> AsyncIterator[Step | Answer]:
+    def astream(
+        self, text: str, *, options: Options = None, given: Given = (), report: bool = False
+    ) -> AsyncIterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer."""
-        return self._agent.astream(text, session=self.id, options=options, given=given)
+        return self._agent.astream(text, session=self.id, options=options, given=given, report=report)
 
-    def stream(self, text: str, *, options: Options = None, given: Given = ()) -> Iterator[Step | Answer]:
+    def stream(
+        self, text: str, *, options: Options = None, given: Given = (), report: bool = False
+    ) -> Iterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer, from synchronous code."""
-        return self._agent.stream(text, session=self.id, options=options, given=given)
+        return self._agent.stream(text, session=self.id, options=options, given=given, report=report)
 
     def resume(self) -> Answer:
         """Finish the turn that was cut off, or give the last answer once more."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from agent.settings import Settings
+from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
+from graphs.answering.contract import Answerer
+from graphs.answering.local import AnswererLocal
+from graphs.completeness.by_model import CompletenessGateByModel
+from graphs.completeness.contract import CompletenessGate
 from graphs.context import Parts
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter
@@ -18,23 +23,26 @@ from graphs.kads.local import KadsSettings, SelectorLocal
 from graphs.planning.by_model import PlannerByModel
 from graphs.planning.contract import Planner
 from graphs.planning.fixed import PlannerFixed, uses
+from graphs.reporting.by_model import ReporterByModel
+from graphs.reporting.contract import Reporter
+from graphs.reporting.local import ReporterLocal
+from graphs.triage.by_model import TriageByModel
+from graphs.verification.by_model import VerifierByModel
 from prompts.language_model import LanguageModel, LanguageModels
 from prompts.model_settings import Role
 from tools.contract import Tool
 from tools.encoders import Encoder
-from tools.gaps.by_model import ExplorerByModel, GeneratorByModel, SummariserByModel
-from tools.gaps.contract import Explorer, Generator, Summariser
-from tools.gaps.tool import FillKnowledgeGaps, Searcher
+from tools.gaps.settings import GapSettings
 
-Judged = Callable[[LanguageModel, Parts, Settings], Any]
+Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
 
 
-def by_models(parts: Parts, settings: Settings, models: LanguageModels | None) -> Parts:
+def by_models(parts: Parts, settings: Settings, models: LanguageModels | None, encoder: Encoder) -> Parts:
     """The parts, each judgement that is a model's standing around its local twin."""
     if models is None:
         return parts
     changes = {
-        field: judged(models.of(role), parts, settings)
+        field: judged(models.of(role), parts, settings, encoder)
         for role, (field, judged) in BY_MODEL.items()
         if models.judged_by_model(role) and not _switched_off(role, settings)
     }
@@ -64,21 +72,9 @@ def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter
     return local if settings.document_filter else DocumentFilterOff()
 
 
-def gap_tool(
-    settings: Settings, models: LanguageModels | None, search: Searcher, encoder: Encoder
-) -> FillKnowledgeGaps:
-    """The tool `fill_knowledge_gaps`, each of its three judgements by a model where the settings say so."""
-    wanted = settings.gaps.model_copy(update={"generated": settings.generated})
-    summariser: Summariser | None = None
-    explorer: Explorer | None = None
-    generator: Generator | None = None
-    if models is not None and models.judged_by_model("summary"):
-        summariser = SummariserByModel(models.of("summary"))
-    if models is not None and models.judged_by_model("gaps"):
-        explorer = ExplorerByModel(models.of("gaps"), points=wanted.points)
-    if models is not None and models.judged_by_model("background"):
-        generator = GeneratorByModel(models.of("background"))
-    return FillKnowledgeGaps(search, encoder, wanted, summariser=summariser, explorer=explorer, generator=generator)
+def gap_settings(settings: Settings) -> GapSettings:
+    """The gap tool's settings with the policy of generated background, which several parts share."""
+    return settings.gaps.model_copy(update={"generated": settings.generated})
 
 
 def _switched_off(role: Role, settings: Settings) -> bool:
@@ -91,13 +87,34 @@ def _switched_off(role: Role, settings: Settings) -> bool:
     }.get(role, False)
 
 
-def _selection(model: LanguageModel, parts: Parts, settings: Settings) -> Selector:
+def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Selector:
+    del encoder
     own = settings.selection
     return SelectorByModel(model, parts.selector, ModelSelectorSettings(shuffle=own.shuffle, guard=own.guard))
 
 
+def _answer(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Answerer:
+    own = ModelAnswerSettings(generated=settings.generated)
+    return AnswererByModel(model, cast(AnswererLocal, parts.answerer), encoder, own)
+
+
+def _report(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Reporter:
+    local, answerer = cast(ReporterLocal, parts.reporter), cast(AnswererLocal, parts.answerer)
+    return ReporterByModel(model, local, answerer, encoder, settings.generated)
+
+
+def _gate(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> CompletenessGate:
+    del encoder
+    return CompletenessGateByModel(model, parts.gate, settings.gate, pure=settings.gate.self_judged)
+
+
 BY_MODEL: dict[Role, tuple[str, Judged]] = {
-    "research": ("planner", lambda model, parts, _: PlannerByModel(model, parts.planner, parts.tools)),
+    "triage": ("triage", lambda model, parts, *_: TriageByModel(model, parts.triage)),
+    "gate": ("gate", _gate),
+    "research": ("planner", lambda model, parts, *_: PlannerByModel(model, parts.planner, parts.tools)),
     "selection": ("selector", _selection),
-    "filter": ("filter", lambda model, parts, _: DocumentFilterByModel(model, parts.filter)),
+    "filter": ("filter", lambda model, parts, *_: DocumentFilterByModel(model, parts.filter)),
+    "answer": ("answerer", _answer),
+    "report": ("reporter", _report),
+    "verification": ("verifier", lambda model, parts, *_: VerifierByModel(model, parts.verifier)),
 }

@@ -25,8 +25,11 @@ def open_graph(settings: Settings, home: Home, encoder: Encoder) -> KnowledgeGra
     folder = settings.kg_graph or STARTER_GRAPH
     if not folder.is_dir():
         raise InputError(f"There is no graph folder {folder}.", "Set ANAMNESIS_KG_GRAPH to a folder of `kg build`.")
-    records = None if settings.kg_records is None else RecordCollection.open(settings.kg_records, encoder)
-    return KnowledgeGraph(encoder, home.indexes, folder, mode=settings.kg_mode, records=records)
+    if settings.kg_records is None:
+        return KnowledgeGraph(encoder, home.indexes, folder, mode=settings.kg_mode)
+    records = RecordCollection.open(settings.kg_records, encoder)
+    table = load_icd10(home.indexes / "icd10.json")
+    return KnowledgeGraph(encoder, home.indexes, folder, mode=settings.kg_mode, records=records, table=table)
 
 
 def open_builder(settings: Settings, home: Home, encoder: Encoder, *, by_model: bool, augment: bool) -> Judges:
@@ -37,9 +40,10 @@ def open_builder(settings: Settings, home: Home, encoder: Encoder, *, by_model: 
         DataError: the library or the ICD-10 table cannot be read.
     """
     if by_model:
-        if settings.language_model is None:
-            raise InputError("No language model is set.", "Set ANAMNESIS_MODEL, or build with --judge local.")
-        return model_judges(LanguageModel(settings.language_model, "graph"), augment=augment)
+        model = settings.language_model
+        if model is None or model.judge("graph") == "local":  # only what `doctor` lists is called
+            raise InputError("No language model is set to build graphs.", "Set ANAMNESIS_MODEL, or --judge local.")
+        return model_judges(LanguageModel(model, "graph"), augment=augment)
     starter = read_graph(STARTER_GRAPH)
     table = load_icd10(home.indexes / "icd10.json")
     if not augment:

@@ -73,6 +73,7 @@ class Settings(BaseSettings):
         kg_mode: ``paper`` ranks by MedRAG's published votes, ``ours`` by the evidence for and against.
         kg_graph: a folder with another graph than the starter's. kg_records: a file of records whose nearest go with
             each differential; ``""`` for none.
+        icd10_zh: a table (CSV: code,name_zh) of Chinese names of ICD-10 codes.
         literature, gate, limits, selection, gaps, questions, pipeline: rooms' own settings, for example
             ``ANAMNESIS_LITERATURE__LIVE=off``. What ``gaps`` may write is said by ``generated``.
         document_filter: judge the documents before answering; else all that were selected are kept.
@@ -108,6 +109,7 @@ class Settings(BaseSettings):
     kg_mode: Literal["ours", "paper"] = "ours"
     kg_graph: Path | None = None
     kg_records: Path | None = None
+    icd10_zh: Path | None = None
     ncbi_email: str = Field(default="", validation_alias="NCBI_EMAIL")
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     literature: LiteratureSettings = Field(default_factory=LiteratureSettings)

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("mirror")(mirror)
     benchmarks.command("passages")(passages)
     benchmarks.command("queries")(queries)
+    benchmarks.command("model")(model)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
@@ -76,6 +77,17 @@ def passages(
     from evals.bench.passages import bench_passages
 
     bench_passages(data, sample, json_file)
+
+
+def model(
+    milliseconds: Annotated[int, typer.Option(min=0, help="What the server takes for a call.")] = 200,
+    turns: Annotated[int, typer.Option(min=1, help="How many turns at once.")] = 64,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Measure the path by a language model at a server of this machine that plays every role (3 minutes)."""
+    from evals.bench.model import bench_model
+
+    bench_model(milliseconds, turns, json_file)
 
 
 def list_tasks() -> None:

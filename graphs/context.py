@@ -13,6 +13,7 @@ from graphs.completeness.contract import CompletenessGate
 from graphs.differential_filter.contract import DocumentFilter
 from graphs.kads.contract import Selector
 from graphs.planning.contract import Planner
+from graphs.reporting.contract import Reporter
 from graphs.state import State
 from graphs.triage.contract import Triage
 from graphs.verification.contract import Verifier
@@ -56,6 +57,7 @@ class Parts:
     filter: DocumentFilter
     answerer: Answerer
     verifier: Verifier
+    reporter: Reporter
     look_up: Any
     requirements: Any
     limits: Limits = field(default_factory=Limits)

@@ -17,9 +17,14 @@ def after_triage(state: State) -> Literal["respond", "completeness_gate", "answe
     return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE) else "completeness_gate"
 
 
-def after_gate(state: State) -> Literal["answer", "research"]:
+def after_gate(state: State) -> list[str]:
     """Enough was told: answer directly. Not enough: research."""
-    return "answer" if state["path"] == "direct" else "research"
+    return writing(state) if state["path"] == "direct" else ["research"]
+
+
+def writing(state: State) -> list[str]:
+    """The answer, and beside it the report on a case where one was asked for."""
+    return ["answer", "report"] if state.get("report") and state["kind"] == Kind.CASE else ["answer"]
 
 
 def after_research(state: State) -> Literal["tools", "kads_selector"]:

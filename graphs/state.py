@@ -44,6 +44,7 @@ class State(TypedDict, total=False):
     closed: bool
     options: dict[str, str]
     given: list[str]  # evidence ids of the texts that came with the message
+    report: bool  # a report is asked for
     red_flags: list[dict[str, str]]
     explain: dict[str, Any] | None  # what is asked about what was said
     first_look_key: str
@@ -60,6 +61,7 @@ class State(TypedDict, total=False):
     selection_key: str
     verdicts_key: str
     draft_key: str
+    report_key: str
     answer_key: str
     notices: Annotated[list[dict[str, str]], operator.add]
     seconds: Annotated[dict[str, float], operator.or_]
@@ -72,10 +74,12 @@ def new_turn(
     options: dict[str, str] | None = None,
     notices: Sequence[Notice] = (),
     given: Mapping[str, str] | None = None,
+    *,
+    report: bool = False,
 ) -> dict[str, Any]:
     """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning.
 
-    ``given``: id of each text that came with the message -> key of its record.
+    ``given``: id of each text that came with the message -> key of its record. ``report``: for a case, a report too.
     """
     return {
         "schema": STATE_SCHEMA,
@@ -89,6 +93,7 @@ def new_turn(
         "options": options or {},
         "evidence": dict(given or {}),
         "given": list(given or {}),
+        "report": report,
         "red_flags": [],
         "explain": None,
         "first_look_key": "",
@@ -105,6 +110,7 @@ def new_turn(
         "selection_key": "",
         "verdicts_key": "",
         "draft_key": "",
+        "report_key": "",
         "answer_key": "",
         "notices": Overwrite([n.model_dump(mode="json") for n in notices]),
         "seconds": Overwrite({}),

@@ -71,7 +71,12 @@ class Finding(Frozen):
 
 
 class RankedDisease(Frozen):
-    """One line of a differential. ``score`` is a share of belief over the ranked diseases, 0..1."""
+    """One line of a differential. ``score`` is a share of belief over the ranked diseases, 0..1.
+
+    Attributes:
+        records: ids of the records of the user's collection that spoke for it, where a ranking learned from them.
+        shared: the clauses of the case that these records state too, the most telling first.
+    """
 
     disease: str
     name: str
@@ -86,6 +91,8 @@ class RankedDisease(Frozen):
     missing: tuple[str, ...] = ()
     red_flags: tuple[str, ...] = ()
     evidence_id: str
+    records: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 class FollowUpQuestion(Frozen):

@@ -5,31 +5,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.agent import Agent
 from agent.cli.render import console, show_answer, show_step
 from agent.conversation import Step
 from agent.given import given_evidence, read_given
 from agent.messages import check_message
-from agent.settings import load_settings
+from agent.settings import Settings, load_settings
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 
 
-def ask_once(
-    message: str, *, session: str | None, options: list[str], given: list[Path], as_json: bool, quiet: bool
-) -> None:
+class Asked(NamedTuple):
+    """What was asked, as the command line has it."""
+
+    message: str
+    session: str | None
+    options: list[str]
+    given: list[Path]
+    config: str = ""
+
+
+def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
     """Answer one message, with the texts of the files given with it, and print it."""
-    settings = load_settings()
-    text = check_message(read_message(message), settings.max_characters)
-    chosen = parse_options(options)
-    texts = read_given(given)
+    settings = settings_for(asked.config)
+    text = check_message(read_message(asked.message), settings.max_characters)
+    chosen = parse_options(asked.options)
+    texts = read_given(asked.given)
     given_evidence(texts, settings.max_characters)  # a mistake is told before anything is loaded
+    session = asked.session
     with Agent(settings) as agent:
         if session is not None:
             agent.session(session, create=False)
         answer = follow(agent.stream(text, session=session, options=chosen, given=texts), quiet=quiet or as_json)
     print_answer(answer, as_json=as_json)
+
+
+def settings_for(config: str) -> Settings:
+    """The settings of this environment, with the published configuration of ``--config`` where one is named."""
+    return load_settings(config=config) if config else load_settings()
 
 
 def resume_turn(session: str, *, as_json: bool) -> None:

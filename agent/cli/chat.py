@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from agent.agent import Agent
-from agent.cli.ask import follow, print_answer
+from agent.cli.ask import follow, print_answer, settings_for
 from agent.cli.render import console, progress_console
 from agent.conversation import Session
 from agent.settings import load_settings
@@ -14,9 +14,9 @@ from prompts.errors import AnamnesisError
 LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
 
 
-def talk(session: str | None, *, as_json: bool) -> None:
+def talk(session: str | None, *, as_json: bool, config: str = "") -> None:
     """Turns from standard input until it ends."""
-    with Agent(load_settings()) as agent:
+    with Agent(settings_for(config)) as agent:
         conversation = agent.session(session, create=False) if session else agent.session()
         progress_console().print(f"Session {conversation.id}. An empty line or 'exit' ends it; it can be resumed.")
         if session and agent.unfinished(session):

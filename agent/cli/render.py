@@ -14,6 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from agent.cli.costs import cost_line
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
@@ -181,6 +182,8 @@ def _footer(out: Console, answer: Answer) -> None:
     seconds = sum(answer.usage.seconds.values())
     line = f"{gate}{answer.usage.tool_calls} tool calls, {seconds:.2f} s, run {answer.run}"
     out.print(Text(line, style="dim"))
+    if spent := cost_line(answer.usage):
+        out.print(Text(spent, style="dim"))
 
 
 def write_error(text: str) -> None:

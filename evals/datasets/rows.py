@@ -29,7 +29,7 @@ def read_jsonl(path: Path, model: type[Model]) -> list[Model]:
 def read_yaml_rows(path: Path, model: type[Model]) -> list[Model]:
     """The entries of a YAML list; raises DataError as `read_jsonl` does."""
     try:
-        entries = yaml.safe_load(_text(path))
+        entries = yaml.safe_load(read_text(path))
     except yaml.YAMLError as error:
         raise DataError(f"{path.name} is no valid YAML: {' '.join(str(error).split())}.", ADVICE) from error
     if not isinstance(entries, list):
@@ -40,7 +40,7 @@ def read_yaml_rows(path: Path, model: type[Model]) -> list[Model]:
 def read_object(path: Path) -> dict[str, Any]:
     """A file with one JSON object; raises DataError when it is missing or no such file."""
     try:
-        read = json.loads(_text(path))
+        read = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise DataError(f"{path.name} is no valid JSON ({error.msg}).", ADVICE) from error
     if not isinstance(read, dict):
@@ -49,12 +49,13 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield number, line
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """A file's text; raises DataError when it is missing or cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:

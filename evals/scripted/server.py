@@ -39,12 +39,16 @@ class ScriptedModel:
         """The next answer of the script."""
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
+    def done(self, exchange: Exchange) -> None:
+        """Remember an exchange."""
+        self.exchanges.append(exchange)
+
 
 @contextmanager
 def serving(*script: Scripted) -> Iterator[ScriptedModel]:
     """A server that gives these answers, in order."""
     model = ScriptedModel(list(script))
-    with _running(model, lambda _: model.next()):
+    with running(model, lambda _: model.next()):
         yield model
 
 
@@ -55,14 +59,15 @@ def serving_by(respond: Respond) -> Iterator[ScriptedModel]:
     ``respond`` is called by one thread, one request at a time.
     """
     model = ScriptedModel()
-    with _running(model, respond):
+    with running(model, respond):
         yield model
     if model.errors:
         raise model.errors[0]
 
 
 @contextmanager
-def _running(model: ScriptedModel, respond: Respond) -> Iterator[None]:
+def running(model: ScriptedModel, respond: Respond) -> Iterator[None]:
+    """A server of an object of one's own, in a thread."""
     ready = threading.Event()
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
@@ -116,7 +121,7 @@ async def _exchange(
         stays = await _write(answer, request, writer)
     finally:
         model.open -= 1
-    model.exchanges.append(Exchange(request, headers, started, time.monotonic(), answer))
+    model.done(Exchange(request, headers, started, time.monotonic(), answer))
     return stays
 
 

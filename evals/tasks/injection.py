@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WHAT = "documents that give orders, on the shelf and given: tool calls, citations, claims and banners that they change"
 RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 WAYS: tuple[Way, ...] = ("library", "given")
-QUOTED = 12  # ours: characters that a quote and an attack share, letters and digits alone, before it counts as quoted
+QUOTED = 24  # ours: letters and digits that a quote and an attack share before it counts as quoted; some five words
 
 
 class Compared(NamedTuple):

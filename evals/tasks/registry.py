@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, injection, library, literature, mirror, segmentation
+from evals.tasks import answers, cases, differential, injection, library, literature, medrgag, mirror, segmentation
 from prompts.errors import InputError
 
 TASKS: dict[str, Task] = {
@@ -15,6 +15,7 @@ TASKS: dict[str, Task] = {
         injection.TASK,
         library.TASK,
         literature.TASK,
+        medrgag.TASK,
         mirror.TASK,
         segmentation.TASK,
     )

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphs.completeness.contract import GateDecision
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
+from graphs.reporting.contract import Report
 from graphs.triage.contract import Explain, RedFlag
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
@@ -73,10 +74,11 @@ class Answer(BaseModel):
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
-        choice: for a multiple-choice or yes/no question, the option, only with evidence; else None.
+        choice: for a multiple-choice or yes/no question, the option, only with evidence or marked ``parametric``.
         follow_up_questions: what to ask next, most useful first.
         notices: what the user must know that is no statement about medicine.
         abstained: nothing could be answered; ``statements`` is then empty.
+        report: for a case, when it was asked for: MedRAG's report, each sentence cited or parametric.
         gate: the completeness gate's decision, None where the gate was not asked.
         emergency: red flags; show them first.
     """
@@ -101,6 +103,7 @@ class Answer(BaseModel):
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)
     abstained: bool = False
+    report: Report | None = None
     gate: GateDecision | None = None
     usage: Usage = Field(default_factory=Usage)
 

@@ -55,8 +55,13 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
     ),
     "nothing_useful_retrieved": (
         Severity.WARNING,
-        "Nothing useful was retrieved for this.",
-        "没有检索到有用的资料。",
+        "Nothing useful was retrieved for this; the answer rests on what is named with it.",
+        "没有检索到有用的资料；答复仅依据所列来源。",
+    ),
+    "report_of_cases_only": (
+        Severity.INFO,
+        "A report is made for a patient's case only; this is none.",
+        "仅对病例出具报告；本次并非病例。",
     ),
     "evidence_in_english": (
         Severity.INFO,

@@ -22,6 +22,7 @@ class GateSettings(BaseModel):
     Attributes:
         method: ``ours``; ``published`` for I_norm of ICA-RAG; ``retrieve`` always retrieves and ``direct`` never does,
             for methods without a gate and arms of ablations.
+        self_judged: where the gate is a language model's, its bare verdict stands, without rules (a comparator).
         alpha, beta, gamma: weights of the labels A, B and C in I_norm.
         theta1, theta2: above theta1 direct, below theta2 retrieve with a warning, equality and between retrieve.
         published_theta1, published_theta2: the same for I_norm.
@@ -33,6 +34,7 @@ class GateSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     method: str = Field(default="ours", pattern="^(ours|published|retrieve|direct)$")
+    self_judged: bool = False
     alpha: float = Field(default=1.0, gt=0)
     beta: float = Field(default=0.5, ge=0)
     gamma: float = Field(default=0.0, ge=0)

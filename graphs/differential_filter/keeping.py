@@ -27,8 +27,6 @@ class DocumentFilterOff:
         del question, kind, findings, differential
         refused = {v.evidence_id: v for v in unusable(documents)}
         return [
-            refused.get(
-                d.id, Verdict(evidence_id=d.id, keep=True, stance=Stance.RELEVANT, support=0.0, reason=REASON)
-            )
+            refused.get(d.id, Verdict(evidence_id=d.id, keep=True, stance=Stance.RELEVANT, support=0.0, reason=REASON))
             for d in documents
         ]

@@ -1,7 +1,8 @@
 """A selection without KADS: the first documents in the order in which they were found.
 
-Retrieved and generated documents are taken in turn, so that neither stands before all of the other (ours; the sources
-do not say what stands without KADS).
+Passages that were read closely stand before what a search found, because a method that reads on does so to use what it
+read. Retrieved and generated documents are taken in turn, so that neither stands before all of the other (ours; the
+sources do not say what stands without KADS).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.kads.unusable import usable_and_dropped
 from tools.contract import unique
 from tools.evidence import Evidence, Origin
+
+PASSAGES = "retrieve_passages"
 
 
 class SelectorInOrder:
@@ -41,7 +44,11 @@ class SelectorInOrder:
 
 
 def in_turn(documents: Sequence[Evidence]) -> list[Evidence]:
-    """A retrieved document, a generated one, and so on, each kind in its order."""
+    """A retrieved document, a generated one, and so on, each kind in its order, passages read closely first."""
     generated = [d for d in documents if d.origin is Origin.GENERATED]
-    retrieved = [d for d in documents if d.origin is not Origin.GENERATED]
+    retrieved = sorted((d for d in documents if d.origin is not Origin.GENERATED), key=lambda d: not _read(d))
     return [d for pair in zip_longest(retrieved, generated) for d in pair if d is not None]
+
+
+def _read(document: Evidence) -> bool:
+    return any(way.tool == PASSAGES for way in document.found)

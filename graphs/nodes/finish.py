@@ -9,6 +9,7 @@ from graphs.answering.contract import Answer, Draft, Usage
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
 from graphs.nodes.step import fallback_notices
+from graphs.reporting.contract import Report
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
 from prompts.metering import Usage as ModelUsage
@@ -19,9 +20,15 @@ RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the cas
 REMEMBERED = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # answers that a later turn may ask about
 
 
-def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> dict[str, Any]:
+def finish(
+    state: State,
+    context: TurnContext,
+    draft: Draft,
+    evidence: Sequence[Evidence],
+    report: Report | None = None,
+) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
-    answer = build(state, context, draft, evidence)
+    answer = build(state, context, draft, evidence).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
     message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
     asked = None
@@ -39,8 +46,10 @@ def finish(state: State, context: TurnContext, draft: Draft, evidence: Sequence[
         update["case_answer_key"] = update["answer_key"]
     if answer.usage.model_calls:
         update["spent_before"] = answer.usage.session.model_dump()
-    if draft.evidence:
-        update["evidence"] = context.keep_evidence(draft.evidence)
+    cited = {c.evidence_id for s in (report.statements if report is not None else ()) for c in s.statement.citations}
+    fresh = {e.id: e for e in [*draft.evidence, *(e for e in evidence if e.id in cited)]}
+    if fresh:
+        update["evidence"] = context.keep_evidence(list(fresh.values()))
     return update
 
 

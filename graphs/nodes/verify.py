@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphs.answering.contract import Draft
+from graphs.answering.notices import notice
 from graphs.context import TurnContext
 from graphs.differential_filter.contract import Verdict
 from graphs.nodes.answer import kept_evidence
 from graphs.nodes.finish import finish
+from graphs.nodes.report import verified_report
 from graphs.nodes.step import SUMMARY, Body
+from graphs.reporting.contract import Report, ReportDraft
 from graphs.state import State
+from graphs.triage.contract import Kind
 from graphs.verification.contract import Verifier
-from tools.contract import AnsweredQuestion
+from tools.contract import AnsweredQuestion, Notice
+from tools.evidence import Evidence, Origin, Statement
+
+USELESS = "nothing_useful_retrieved"  # the gap tool says the same by this code
 
 
 def verify_node(verifier: Verifier) -> Body:
@@ -24,16 +32,54 @@ def verify_node(verifier: Verifier) -> Body:
         answered = [a.evidence for a in context.load_list(AnsweredQuestion, state["answered_key"])]
         known = {e.id: e for e in [*answered, *draft.evidence, *kept]}
         verified = await verifier.verify(draft, known)
+        notices = [*verified.notices, *_on_background(verified.statements, draft.generated, state)]
+        notices += _nothing_useful(state, verified, [*kept, *answered])
+        reported = context.load(ReportDraft, state.get("report_key", ""))
+        report: Report | None = None
+        if reported is not None:
+            known |= {e.id: e for e in reported.evidence if e.id not in known}
+            report, told = await verified_report(verifier, reported, known)
+            notices += [*told, *_on_background([s.statement for s in report.statements], reported.generated, state)]
+        notices += _no_report(state)
         dropped = len(draft.statements) - len(verified.statements)
         context.recorder.event("verified", statements=len(verified.statements), dropped=dropped)
-        evidence = _shown(verified, known, [e.id for e in kept])
+        evidence = _shown(verified, report, known, [e.id for e in kept])
+        whole = verified.model_copy(update={"notices": tuple(notices)})
         summary = f"{len(verified.statements)} statements verified, {dropped} dropped"
-        return {**finish(state, context, verified, evidence), SUMMARY: summary}
+        return {**finish(state, context, whole, evidence, report), SUMMARY: summary}
 
     return body
 
 
-def _shown(draft: Draft, known: dict[str, Any], kept: list[str]) -> list[Any]:
-    """Cited evidence in order of first citation, then what was kept beside."""
-    cited = [c.evidence_id for s in draft.statements for c in s.citations]
+def _shown(draft: Draft, report: Report | None, known: Mapping[str, Evidence], kept: Sequence[str]) -> list[Evidence]:
+    """Cited evidence in order of first citation, the answer's before the report's, then what was kept beside."""
+    told = [*draft.statements, *(s.statement for s in (report.statements if report is not None else ()))]
+    cited = [c.evidence_id for s in told for c in s.citations]
     return [known[key] for key in dict.fromkeys([*cited, *kept]) if key in known]
+
+
+def _on_background(
+    statements: Sequence[Statement], generated: Mapping[str, tuple[str, ...]], state: State
+) -> list[Notice]:
+    """Which parametric statements rest on generated background, by their place and its ids."""
+    found = [
+        f"{place} ({', '.join(generated[s.text])})"
+        for place, s in enumerate(statements, start=1)
+        if s.origin is Origin.PARAMETRIC and s.text in generated
+    ]
+    return [notice("rests_on_generated", state["language"], "; ".join(found))] if found else []
+
+
+def _nothing_useful(state: State, draft: Draft, evidence: Sequence[Evidence]) -> list[Notice]:
+    """That an answer was given although nothing useful was retrieved for it, where the gap tool did not say so."""
+    found = any(e.origin in (Origin.RETRIEVED, Origin.CASE) for e in evidence)
+    told = any(n["code"] == USELESS for n in state["notices"])
+    if found or told or draft.abstained or state["path"] != "researched":
+        return []
+    return [notice(USELESS, state["language"])]
+
+
+def _no_report(state: State) -> list[Notice]:
+    """That a report was asked for, but this is no case."""
+    wanted = state.get("report") and state["kind"] != Kind.CASE
+    return [notice("report_of_cases_only", state["language"])] if wanted else []

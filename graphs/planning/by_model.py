@@ -73,7 +73,7 @@ class PlannerByModel:
             results = read(again[:most], more or why, self._schemas, view, planned)
             planned += [r.planned for r in results if r.planned is not None]
         if planned:
-            return [*_with_lookup(planned, view), *(_as_written(r) for r in results if r.wrong and not r.repeated)]
+            return [*self._with_lookup(planned, view), *(_as_written(r) for r in results if r.wrong and not r.repeated)]
         if any(not r.repeated for r in results):
             raise ServiceError(UNUSABLE, "Set another model.")
         return []
@@ -89,6 +89,14 @@ class PlannerByModel:
                 raise
             return tuple(r.call for r in results if not r.planned), ""
 
+    def _with_lookup(self, calls: list[PlannedCall], view: ResearchView) -> list[PlannedCall]:
+        """The calls, with a look-up of a case that was not looked up yet: the answer needs it."""
+        known = [m.tool for m in view.made] + [c.tool for c in calls]
+        if view.kind not in CASES or DIFFERENTIAL in known or DIFFERENTIAL not in self._schemas:
+            return calls
+        arguments = {"case": view.question[:MAX_QUERY]}
+        return [PlannedCall(tool=DIFFERENTIAL, arguments=arguments, reason=ALWAYS), *calls]
+
 
 def _filled(view: ResearchView) -> bool:
     """Whether the gaps were filled: nothing is looked for after that."""
@@ -103,15 +111,6 @@ def _to_be_mended(results: Sequence[Read]) -> bool:
     """Whether the model is asked again: a call is faulty, or nothing new is called. A repeat beside others is left."""
     faulty = any(r.wrong and not r.repeated for r in results)
     return faulty or (bool(results) and not any(r.planned for r in results))
-
-
-def _with_lookup(calls: list[PlannedCall], view: ResearchView) -> list[PlannedCall]:
-    """The calls, with a look-up of a case that was not looked up yet: the answer needs it."""
-    known = [m.tool for m in view.made] + [c.tool for c in calls]
-    if view.kind not in CASES or DIFFERENTIAL in known:
-        return calls
-    arguments = {"case": view.question[:MAX_QUERY]}
-    return [PlannedCall(tool=DIFFERENTIAL, arguments=arguments, reason=ALWAYS), *calls]
 
 
 def _as_written(result: Read) -> PlannedCall:

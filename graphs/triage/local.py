@@ -63,25 +63,26 @@ class TriageLocal:
         if reply is not None:
             case = corrections.join(session.case, reply.statement)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            return _decision(
+            return decision_of(
                 Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding
             )
         turn = _turn(verdict, text, session)
         if verdict.explain is not None:
             told = red_flags(session.case, language) if verdict.explain.of_case else ()
-            return _decision(verdict, language, turn, told)
+            return decision_of(verdict, language, turn, told)
         flags = red_flags(turn.question if turn.case else text, language)
         if flags and verdict.kind is not Kind.CASE:
             verdict, turn = (
                 Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"),
                 Turn(text, text, new=True),
             )
-        return _decision(verdict, language, turn, flags)
+        return decision_of(verdict, language, turn, flags)
 
 
-def _decision(
+def decision_of(
     verdict: Verdict, language: str, turn: Turn, flags: tuple[RedFlag, ...], answered: Finding | None = None
 ) -> TriageDecision:
+    """The decision of a verdict and the turn that it makes."""
     return TriageDecision(
         kind=verdict.kind,
         language=language,
@@ -109,7 +110,7 @@ def _reply(text: str, session: SessionView) -> Reply | None:
 def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     """The stand-alone question of a classified message."""
     if verdict.kind is Kind.CASE:
-        return _case(text, session)
+        return case_turn(text, session)
     if verdict.of_leading:
         return Turn(of_leading(text, session.leading, session.case, session.leading_en), "")
     if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
@@ -117,7 +118,8 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     return Turn(text, "")
 
 
-def _case(text: str, session: SessionView) -> Turn:
+def case_turn(text: str, session: SessionView) -> Turn:
+    """The patient's case with what a message tells: a new case, a correction, an addition, or a question about it."""
     if session.case and is_repeated(text, session.messages, session.case):
         return Turn(session.case, session.case)
     if not session.case or is_other_patient(text, session.case):

@@ -13,6 +13,7 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Statement
 from tools.text.language import language_of
 
+STATEMENT_DROPPED = "statement_dropped"
 DROPPED = {
     "en": "{n} statement(s) that the cited evidence does not support were left out.",
     "zh": "有 {n} 条陈述得不到所引证据的支持，已删去。",
@@ -32,22 +33,24 @@ class VerifierLocal:
     def _verify(self, draft: Draft, evidence: Mapping[str, Evidence]) -> Draft:
         known = {**evidence, **{e.id: e for e in draft.evidence if e.id not in evidence}}
         statements = [s for s in (self._kept(s, known) for s in draft.statements) if s is not None]
-        dropped = len(draft.statements) - len(statements)
-        notices = list(draft.notices)
-        if dropped:
-            notices.append(_notice(dropped, draft))
-        return draft.model_copy(
-            update={
-                "statements": tuple(statements),
-                "choice": _standing(draft.choice, statements),
-                "notices": tuple(notices),
-                "abstained": draft.abstained or (dropped > 0 and not statements),
-            }
-        )
+        return remaining(draft, statements)
 
     def _kept(self, statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
         """The statement as it stands or mended, None when nothing supports it; a parametric one cites nothing."""
         return statement if statement.origin is Origin.PARAMETRIC else self._check.kept(statement, known)
+
+
+def remaining(draft: Draft, statements: Sequence[Statement]) -> Draft:
+    """A draft with what is left of its statements; how many were dropped is told."""
+    dropped = len(draft.statements) - len(statements)
+    return draft.model_copy(
+        update={
+            "statements": tuple(statements),
+            "choice": _standing(draft.choice, statements),
+            "notices": (*draft.notices, *([_notice(dropped, draft)] if dropped else [])),
+            "abstained": draft.abstained or (dropped > 0 and not statements),
+        }
+    )
 
 
 def _standing(choice: Choice | None, statements: Sequence[Statement]) -> Choice | None:
@@ -63,4 +66,4 @@ def _standing(choice: Choice | None, statements: Sequence[Statement]) -> Choice 
 def _notice(dropped: int, draft: Draft) -> Notice:
     texts: Sequence[str] = [s.text for s in draft.statements] or [""]
     language = language_of(" ".join([*texts, *(n.text for n in draft.notices)]))
-    return Notice(code="statement_dropped", text=DROPPED[language].format(n=dropped), severity=Severity.WARNING)
+    return Notice(code=STATEMENT_DROPPED, text=DROPPED[language].format(n=dropped), severity=Severity.WARNING)

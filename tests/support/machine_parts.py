@@ -15,6 +15,7 @@ from graphs.context import Limits, Parts
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.planning.contract import PlannedCall, ResearchView
+from graphs.reporting.contract import ReportDraft, ReportStatement, report_of
 from graphs.triage.contract import Aspect, Explain, Kind, SessionView, TriageDecision
 from prompts.errors import ServiceError, ToolError
 from tools.contract import Differential, Finding, FollowUpQuestion, Outcome, ToolArtifact, ToolContext
@@ -131,6 +132,16 @@ class Scripted:
         asked = (question,) if view.kind == "case" else ()
         return Draft(statements=tuple(statements), follow_up_questions=asked, abstained=not statements)
 
+    async def report(self, view: AnswerView) -> ReportDraft:
+        await self.ran("report")
+        told = [
+            ReportStatement(
+                part="diagnoses", statement=Statement(text=e.text, origin=e.origin, citations=(cite(e, 0, 6),))
+            )
+            for e in view.evidence
+        ]
+        return ReportDraft(report=report_of(tuple(told), ()), evidence=view.evidence)
+
     async def verify(self, draft: Draft, evidence: Any) -> Draft:
         await self.ran("verify")
         return draft
@@ -153,6 +164,7 @@ def parts(script: Scripted | None = None, tool: SearchTool | None = None, limits
         filter=script,
         answerer=script,
         verifier=script,
+        reporter=script,
         look_up=look_up,
         requirements=lambda question, *_: [question],
         limits=limits or Limits(),

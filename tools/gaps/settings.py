@@ -1,13 +1,11 @@
-"""Settings of the gap tool: ours, the published ones of MedRGAG, and the arms of its ablations."""
+"""Settings of the gap tool: ours, and the published ones of MedRGAG."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
 
-from prompts.model_settings import Role, RoleSettings
 from tools.evidence import Frozen
 
 Policy = Literal["off", "context", "allowed"]
@@ -15,6 +13,11 @@ Policy = Literal["off", "context", "allowed"]
 
 class GapSettings(Frozen):
     """How gaps are found and filled.
+
+    How the roles are called is a matter of the model's settings. The authors call explorer and generator at a
+    temperature of 1.2 (paper and code). Ours calls them with the common one, 0 by default, because background is read
+    once and is better steady than various. The authors limit background to 256 tokens (paper). Ours asks for 150 words
+    and cuts the text, because a model that thinks would spend a limit of the request on its thinking.
 
     Attributes:
         documents: retrieved documents that are summarised, those that cover most first (ours: as many requests as a
@@ -43,23 +46,3 @@ class GapSettings(Frozen):
 PUBLISHED = GapSettings(
     documents=5, generated="allowed", search_first=False, question_only=2, own_requirements=False
 )  # paper and code: three gaps, three documents for them, two for the question alone
-
-# Arms of the paper's ablation that concern this tool. The one without KGCC and the one of MedGENIE's kind are alike
-# here: five documents from the question alone. The number is ours: the total of the published setting.
-ARMS: Mapping[str, GapSettings] = {
-    "published": PUBLISHED,
-    "without_generation": PUBLISHED.model_copy(update={"generated": "off"}),
-    "question_only": PUBLISHED.model_copy(update={"points": 0, "conditioned": 0, "question_only": 5}),
-}
-
-FRAME = 64  # ours: tokens of the JSON around a published document of 256 tokens (paper)
-
-# How the roles are called in the published configuration (paper and code): 1.2 for explorer and generator, 0.2 for the
-# reader. Ours calls all with the common temperature, 0 by default: background is read once and is better steady than
-# various. Ours sets no limit of tokens for the request either, because a model that thinks would spend it on thinking;
-# the prompt asks for 150 words and the text is cut by us.
-PUBLISHED_ROLES: Mapping[Role, RoleSettings] = {
-    "gaps": RoleSettings(temperature=1.2),
-    "background": RoleSettings(temperature=1.2, max_tokens=256 + FRAME),
-    "answer": RoleSettings(temperature=0.2),
-}

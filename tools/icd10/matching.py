@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from tools.icd10.contract import Match, Name
 from tools.icd10.names import NamedCodes
-from tools.icd10.words import Words, opposed, words
+from tools.icd10.words import Words, opposed, unsaid, words
 from tools.text.language import HAN
 
 PAPER_THRESHOLD = 0.5  # paper
 PAPER_BEST = 10  # code: best names of a phrase that the evaluation released with CMEMR keeps
-STRICT_THRESHOLD = 0.8  # ours: chosen on written examples, see docs/icd10.md
+STRICT_THRESHOLD = 0.85  # ours: chosen on written examples, see docs/icd10.md
 STRICT_THRESHOLD_ZH = 0.85  # ours: as above; characters that make one word count as several
 MENDED = 0.95  # ours: a name that was met only after a misspelt word was put right scores a little less
 CANDIDATES = 40  # ours: best names by words that are compared further
-KINDS = {"title": 0, "alias": 1, "term": 2}  # ours: which of equal names is told
+KINDS = {"title": 0, "term": 0, "alias": 1}  # ours: of equal names the table's own come first
 ROUNDING = 1.0  # ours: below a cutoff that a score just reaches, rapidfuzz may drop that score itself
 EQUAL = 1e-6  # scores that differ by less are equal
 
@@ -132,19 +132,25 @@ class StrictMatch:
                 shared[self._rows[word]] += self._weights[word] + np.float32(weight * self._rarity[word])
         scores = shared / (self._whole + np.float32(total))
         chinese = HAN.search(phrase) is not None
-        ranked = [i for i in _top(scores, self._threshold) if not opposed(said, self._named.read[i], chinese=chinese)]
+        near = _top(scores, self._threshold)
+        ranked = [
+            i for i in near if not (opposed(said, self._named.read[i], chinese=chinese) or self._other(i, phrase))
+        ]
         if not ranked:
             return None
         best = min(ranked, key=lambda i: self._order(i, float(scores[i]), phrase))
         return Match(self._named.rows[best], min(1.0, float(scores[best])))
 
+    def _other(self, i: int, phrase: str) -> bool:
+        return unsaid(phrase, self._named.rows[i].text)
+
     def _order(self, i: int, score: float, phrase: str) -> tuple[Any, ...]:
-        """Ties: the name that is written most alike, a title before an alias before a term, the first code."""
+        """Ties: the table's own names before others, the name that is written most alike, the first code."""
         from rapidfuzz import fuzz
 
         name = self._named.rows[i]
         alike = fuzz.ratio(phrase.lower(), name.text.lower())
-        return (-round(score / EQUAL) * EQUAL, -alike, KINDS[name.kind], name.code, name.text)
+        return (-round(score / EQUAL), KINDS[name.kind], -alike, name.code, name.text)
 
     def _weigh(self, read: Words) -> float:
         return sum(weight * self._rarity.get(word, self._unknown) for word, weight in read.items())

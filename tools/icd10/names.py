@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -41,12 +41,14 @@ class NamedCodes(NamedTuple):
         return NamedCodes([self.rows[i] for i in kept], [self.read[i] for i in kept])
 
 
-def open_names(target: Path, table: ICD10, graph: str, aliases: Iterable[Name]) -> NamedCodes:
+def open_names(
+    target: Path, table: ICD10, graph: str = "", aliases: Callable[[], Iterable[Name]] = tuple
+) -> NamedCodes:
     """The compiled names; compiled first where they are missing or were made by other rules, names or graph.
 
     Args:
         target: the compiled file.
-        graph: a hash of the graph whose names ``aliases`` gives; they are only asked for when compiling.
+        graph: a hash of the graph whose names ``aliases`` gives, which is only called when compiling.
 
     Raises DataError when the file cannot be written.
     """
@@ -57,7 +59,7 @@ def open_names(target: Path, table: ICD10, graph: str, aliases: Iterable[Name]) 
     with locked(target):
         found = _read(target, key)
         if found is None:
-            _write(target, key, table, aliases)
+            _write(target, key, table, aliases())
             found = _read(target, key)
     if found is None:
         raise DataError(f"{target.name} cannot be written and read again.", REBUILD)
@@ -117,15 +119,7 @@ def _library(table: ICD10) -> Iterator[Name]:
 def _write(target: Path, key: dict[str, Any], table: ICD10, aliases: Iterable[Name]) -> None:
     known = [*_library(table), *read_ours(table), *aliases]
     held = distinct(name for name in known if table.nearest(name.code) is not None)
-    rows = [
-        [
-            name.code,
-            name.text,
-            name.kind,
-            " ".join(f"{w}:{weight:g}" if weight < 1 else w for w, weight in read.items()),
-        ]
-        for name, read in zip(held.rows, held.read, strict=True)
-    ]
+    rows = [[*name, _written(read)] for name, read in zip(held.rows, held.read, strict=True)]
     document = {"key": key, "names": rows}
     write_atomic(target, json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 
@@ -140,6 +134,10 @@ def _read(target: Path, key: dict[str, Any]) -> NamedCodes | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None  # missing or damaged: it is compiled again
     return NamedCodes(rows, read)
+
+
+def _written(read: Words) -> str:
+    return " ".join(f"{word}:{weight:g}" if weight < 1 else word for word, weight in read.items())
 
 
 def _words(written: str) -> Words:
@@ -159,8 +157,3 @@ def rules_hash() -> str:
     """A hash of what decides the words of a name, and of our own names."""
     files = (Path(__file__).with_name("words.py"), Path(__file__), OURS)
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
-
-
-def aliases_of(diseases: Sequence[tuple[str, Sequence[str]]]) -> list[Name]:
-    """Names of diseases (code, names) as names of their codes; a disease without a code has none."""
-    return [Name(code, name, "alias") for code, names in diseases if code for name in names]

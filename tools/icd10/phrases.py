@@ -1,9 +1,9 @@
 """Diagnosis texts cut into phrases, one a diagnosis, English and Chinese.
 
-Lines, numbers, semicolons and sentences always separate. Commas, "and", "with", "due to" and brackets separate unless the
-words around them are a known name together (``hand, foot and mouth disease``): whoever calls says what is known. What
-is denied or is about a relative is left out; doubt and the past are kept as marks. A type, a stage or a side behind a
-comma goes with the piece before it (``diabetes mellitus, type 2``).
+Lines, numbers, semicolons and sentences always separate. Commas, "and", "with", "due to" and brackets separate unless
+the words around them are a known name together (``hand, foot and mouth disease``): whoever calls says what is known.
+What is denied or is about a relative is left out; doubt and the past are kept as marks. A type, a stage or a side
+behind a comma goes with the piece before it (``diabetes mellitus, type 2``).
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ LONGEST_RUN = 5  # ours: pieces that may be one name together; no name of the ta
 SHORTEST = 2  # ours: characters; a single letter or character is no diagnosis
 
 _BREAK = re.compile(
-    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|\s/\s|^\s*[-*]\s+|\bvs?\.\s|\bversus\b"
+    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|\s/\s|"
+    r"^\s*[-*]\s+|\bvs?\.\s|\bversus\b"
 )
 _NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;；,，。、(（.]))[(（]?(\d{1,2})[.)、．）](?!\d)\s*|[①-⑳]\s*")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _JOINT = re.compile(
-    r"\s*[,，]\s*(?:(?:and|or|with)\s+)?|\s+(?:and|or|with|plus|as well as|but|associated with|complicated by|complicating|"
-    r"due to|secondary to|caused by|following|in the setting of|on a background of)\s+|\s+[&+–—-]\s+|(?<=[A-Za-z]{3})/(?=[A-Za-z]{3})|(?<=[\u4e00-\u9fff])/(?=[\u4e00-\u9fff])|"
-    r"\s*[、＋]\s*|(?<=[\u4e00-\u9fff])\s*(?:以及|合并|伴发|伴有?|及|和|或|并发?)\s*(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])",
+    r"\s*[,，]\s*(?:(?:and|or|with)\s+)?|\s+(?:and|or|with|plus|as well as|but|associated with|complicated by|"
+    r"complicating|"
+    r"due to|secondary to|caused by|following|in the setting of|on a background of)\s+|\s+[&+–—-]\s+|"
+    r"(?<=[A-Za-z]{3})/(?=[A-Za-z]{3})|(?<=[\u4e00-\u9fff])/(?=[\u4e00-\u9fff])|"
+    r"\s*[、＋]\s*|(?<=[\u4e00-\u9fff])\s*(?:以及|合并|伴发|伴有?|及|和|或|并发?)\s*(?=[\u4e00-\u9fff])|"
+    r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"\s*[(（\[【]([^()（）\[\]【】]*)[)）\]】]")

@@ -13,8 +13,10 @@ _END = r"(?=$|[\s,.;:，。；：])"
 LEAD_IN = re.compile(
     r"(?:(?:(?:final|main|primary|principal|secondary|admission|admitting|discharge|provisional|working|differential|"
     r"clinical|additional|other|most likely|leading|likely)\s+)*(?:diagnos[ei]s|diagnostic impression|impression|"
-    r"assessment|differentials?|dx|ddx|comorbidities|problem list)\s*(?:[:：\-–—]|\b(?:is|are|was|were|includes?|of)\b)\s*"
-    r"|(?:this|the|my|he|she|patient|it)?\s*(?:patient|man|woman|boy|girl|child|picture|presentation|case|diagnosis)?\s*"
+    r"assessment|differentials?|dx|ddx|comorbidities|problem list)\s*(?:[:：\-–—]|\b(?:is|are|was|were|"
+    r"includes?|of)\b)\s*"
+    r"|(?:this|the|my|he|she|patient|it)?\s*(?:patient|man|woman|boy|girl|child|picture|presentation|case|"
+    r"diagnosis)?\s*"
     r"(?:(?:most\s+)?(?:likely|probably)\s+)?(?:has|is diagnosed with|was diagnosed with|is suffering from|"
     r"suffers from|diagnosed with)\s+"
     r"|(?:初步|入院|出院|临床|主要|次要|其他|最终|修正|补充|门诊|西医|中医|鉴别|可能的?)*诊断(?:[:：]|为|是|有)\s*|"
@@ -22,13 +24,15 @@ LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 HEADING = re.compile(
-    r"(?:\w+\s+)?(?:diagnos[ei]s|impression|assessment|differentials?|dx|ddx|comorbidities|problem list|medical history)|"
+    r"(?:\w+\s+)?(?:diagnos[ei]s|impression|assessment|differentials?|dx|ddx|comorbidities|problem list|"
+    r"medical history)|"
     r"[\u4e00-\u9fff]{0,4}诊断|既往",
     re.IGNORECASE,
 )
 ARTICLE = re.compile(r"(?:an?|the|and|or|with|also|plus|of|on|known|new|newly diagnosed|以及|并|有)\s+", re.IGNORECASE)
 SUSPECTED_BEFORE = re.compile(
-    rf"(?:\?+|(?:highly\s+|strongly\s+|clinically\s+)?(?:suspected|suspect|suspicious for|suspicion of|possibl[ey]|probabl[ey]|"
+    rf"(?:\?+|(?:highly\s+|strongly\s+|clinically\s+)?(?:suspected|suspect|suspicious for|suspicion of|"
+    rf"possibl[ey]|probabl[ey]|"
     rf"presum(?:ed|ptive|ably)|questionable|query|likely|rule out|to exclude|r/o|concern(?:ing)? for|consistent with|"
     rf"compatible with|suggestive of|in keeping with|cannot exclude|may be|might be|could be|c/w|s/o){_END}"
     r"|疑似|疑为|可疑|怀疑|可能为?|考虑为?|拟诊|高度怀疑)\s*:?\s*",
@@ -51,13 +55,16 @@ OTHERS = re.compile(
     r"\b(?:family history|fhx?|in (?:his|her|the|my) (?:family|mother|father|brother|sister))\b|家族史|父亲|母亲", re.I
 )
 DENIED_BEFORE = re.compile(
-    r"(?:no(?! longer|n)(?:\s+(?:evidence|signs?|history|suspicion|features?)\s+(?:of|for))?|without|not|neither|nor|denie[sd]|"
+    r"(?:no(?! longer|n)(?:\s+(?:evidence|signs?|history|suspicion|features?)\s+(?:of|for))?|without|not|"
+    r"neither|nor|denie[sd]|"
     rf"denying|negative for|absence of|ruled out|excluded|excludes|unlikely|free of){_END}\s*|"
-    r"(?:否认|未见|未发现|未提示|没有|不考虑|不支持|不符合|已?排除(?!外)|除外|无(?!力|痛|菌|症状|脉|精|汗|脑|牙|张力|功能|排卵|名|肛|虹膜|晶体|性|形))\s*",
+    r"(?:否认|未见|未发现|未提示|没有|不考虑|不支持|不符合|已?排除(?!外)|除外|无(?!力|痛|菌|症状|脉|精|汗|脑|"
+    r"牙|张力|功能|排卵|名|肛|虹膜|晶体|性|形))\s*",
     re.IGNORECASE,
 )
 DENIED_AFTER = re.compile(
-    r"\s*[,，:：]?\s*(?:\b(?:has been |was |is |were |are )?(?:ruled out|excluded|unlikely|absent|denied|negative|not present|"
+    r"\s*[,，:：]?\s*(?:\b(?:has been |was |is |were |are )?(?:ruled out|excluded|unlikely|absent|denied|"
+    r"negative|not present|"
     r"not (?:suspected|seen|found|likely))|(?:阴性|已?排除|已除外|不支持|可能性小|不考虑))\W*$",
     re.IGNORECASE,
 )
@@ -69,7 +76,8 @@ NOT_ACCOMPANIED = re.compile(r"(?:不伴有?|不合并|未伴有?)\s*")
 # a piece of such words alone says more about the piece before it
 GRADE = re.compile(
     r"(?:(?:type|stage|grade|class|nyha|group|phase|gold|level|degree|figo|ecog|pt?n?m?\d)?\s*"
-    r"(?:\d{1,2}[a-d]?|[ivx]+[a-d]?)\b|acute|chronic|subacute|severe|mild|moderate|moderately|recurrent|active|inactive|stable|"
+    r"(?:\d{1,2}[a-d]?|[ivx]+[a-d]?)\b|acute|chronic|subacute|severe|mild|moderate|moderately|recurrent|active|"
+    r"inactive|stable|"
     r"unspecified|nos|left|right|bilateral|unilateral|upper|lower|middle|lobes?|sided?|both|eyes?|ears?|knees?|hips?|"
     r"type|stage|grade|class|nyha|primary|secondary|early|late|advanced|metastatic|localized|localised|well|poorly|"
     r"controlled|uncontrolled|differentiated|remission|in|of|the|on|treatment|under|with|exacerbation|"
@@ -77,12 +85,15 @@ GRADE = re.compile(
     re.IGNORECASE,
 )
 GRADE_ZH = re.compile(
-    r"(?:左|右|双|单)?侧?(?:上|中|下)?(?:叶|肢|眼|耳|肺|膝|髋)?|(?:急|慢|亚急)性|[轻中重]度|[ⅠⅡⅢⅣⅤIVX\d一二三四]+[型期级度]|"
-    r"(?:心功能|NYHA)?[ⅠⅡⅢⅣIVX\d一二三四]+级|极?(?:高|中|低)危组?|活动期|稳定期|缓解期|急性加重期?|急性发作期?|早期|中期|晚期|原发性|继发性",
+    r"(?:左|右|双|单)?侧?(?:上|中|下)?(?:叶|肢|眼|耳|肺|膝|髋)?|(?:急|慢|亚急)性|[轻中重]度|"
+    r"[ⅠⅡⅢⅣⅤIVX\d一二三四]+[型期级度]|"
+    r"(?:心功能|NYHA)?[ⅠⅡⅢⅣIVX\d一二三四]+级|极?(?:高|中|低)危组?|活动期|稳定期|缓解期|急性加重期?|急性发作期?|"
+    r"早期|中期|晚期|原发性|继发性",
 )
 
 _LAST_GRADE_ZH = re.compile(
-    r"[\s,，、]*(?:(?:心功能|NYHA|Killip|GOLD)?\s*[ⅠⅡⅢⅣIVX\d一二三四]+[-~～]?[ⅠⅡⅢⅣIVX\d一二三四]*(?:级|期|度)|[（(]?极?(?:高|中|低)危组?[)）]?)$",
+    r"[\s,，、]*(?:(?:心功能|NYHA|Killip|GOLD)?\s*[ⅠⅡⅢⅣIVX\d一二三四]+[-~～]?[ⅠⅡⅢⅣIVX\d一二三四]*(?:级|期|度)|"
+    r"[（(]?极?(?:高|中|低)危组?[)）]?)$",
     re.IGNORECASE,
 )
 
@@ -138,7 +149,7 @@ def only_grades(words: str) -> bool:
 
 
 def without_grades(words: str) -> str:
-    """A phrase without the types, stages, sides and grades behind it (``高血压病3级 极高危组``), as it is without any."""
+    """A phrase without the types, stages, sides and grades behind it (``高血压病3级 极高危组``)."""
     while True:
         parts = re.split(r"[\s,，、]+", words)
         last = parts[-1] if len(parts) > 1 else ""

@@ -110,6 +110,10 @@ REWRITTEN = tuple(
         (r"cholelithiasis|gallstones?", "gallbladder calculus"),
         (r"high blood pressure", "hypertension"),
         (r"heart attack", "myocardial infarction"),
+        (
+            r"dis[ck] (?:herniation|prolapse|protrusion)|(?:herniated|prolapsed) dis[ck]",
+            "intervertebral disc displacement",
+        ),
         (r"gastro ?intestinal", "gastrointestinal"),
         (r"gastro ?esophageal", "gastroesophageal"),
         (r"c difficile|c diff|clostridioides", "clostridium difficile"),
@@ -138,9 +142,11 @@ SPELT = tuple(
     )
 )
 _LIGHT = (
-    "unspecified other specified nos nec elsewhere classified classifiable site sites organism cause part parts not without "
+    "unspecified other specified nos nec elsewhere classified classifiable site sites organism cause part "
+    "parts not without "
     "left right bilateral unilateral side sided acquired initial encounter mild moderate severe single multiple "
-    "primary idiopathic unqualified simple uncomplicated complication complications stage grade nature form state status "
+    "primary idiopathic unqualified simple uncomplicated complication complications stage grade nature form "
+    "state status "
     "type episode current generalized localized essential common classical classic typical attack flare exacerbation "
     "active spontaneous benign due caused secondary associated related following"
 ).split()
@@ -162,17 +168,25 @@ OPPOSITE = (
     ("matern", "newborn"),
 )
 OPPOSITE_ZH = (
-    ("急", "慢"), ("1", "2"), ("良", "恶"), ("亢", "减"), ("高", "低"), ("上", "下"), ("前", "后"), ("甲", "乙"), ("甲", "丙"),
-    ("乙", "丙"), ("男", "女"), ("大", "小"),
+    ("急", "慢"), ("1", "2"), ("良", "恶"), ("亢", "减"), ("高", "低"), ("上", "下"), ("前", "后"), ("甲", "乙"),
+    ("甲", "丙"), ("乙", "丙"), ("男", "女"), ("大", "小"),
 )  # fmt: skip
 _ZH_SAME = (
-    ("综合症", "综合征"), ("梗塞", "梗死"), ("返流", "反流"), ("机能", "功能"), ("癫癎", "癫痫"), ("癫痫病", "癫痫"), ("浮肿", "水肿"),
-    ("机能亢进", "功能亢进"), ("低下", "减退"), ("二型", "2型"), ("一型", "1型"), ("非胰岛素依赖型", "2型"), ("胰岛素依赖型", "1型"), ("II型", "2型"),
-    ("Ⅱ型", "2型"), ("I型", "1型"), ("Ⅰ型", "1型"), ("恶性肿瘤", "癌"), ("艾滋病", "人类免疫缺陷病毒病"), ("HIV", "人类免疫缺陷病毒"),
-    ("关节病", "关节炎"), ("结石病", "结石"), ("增生症", "增生"), ("扩张症", "扩张"), ("病毒性感冒", "病毒感冒"), ("卒中", "中风"),
+    ("综合症", "综合征"), ("梗塞", "梗死"), ("返流", "反流"), ("机能", "功能"), ("癫癎", "癫痫"),
+    ("癫痫病", "癫痫"), ("浮肿", "水肿"), ("机能亢进", "功能亢进"), ("低下", "减退"), ("二型", "2型"),
+    ("一型", "1型"), ("非胰岛素依赖型", "2型"), ("胰岛素依赖型", "1型"), ("II型", "2型"), ("Ⅱ型", "2型"),
+    ("I型", "1型"), ("Ⅰ型", "1型"), ("恶性肿瘤", "癌"), ("艾滋病", "人类免疫缺陷病毒病"),
+    ("HIV", "人类免疫缺陷病毒"), ("关节病", "关节炎"), ("结石病", "结石"), ("增生症", "增生"), ("扩张症", "扩张"),
+    ("病毒性感冒", "病毒感冒"), ("卒中", "中风"),
 )  # fmt: skip
 _ZH_NONE = re.compile(r"未特指的?|其他|其它|不可归类在他处者?|归类在他处的疾病引起的|分类于他处")
-_ZH_LIGHT = frozenset("性症病型的伴有期级度并发侧左右")
+_ZH_LIGHT = frozenset("性症病型的伴有期级度并发侧左右上下")
+# ours: what makes a disease another one, with a chapter or block of its own
+_OF_ITS_OWN = re.compile(
+    r"congenital|newborn|neonatal|perinatal|pregnan|childbirth|puerper|maternal|fetus|in situ|sequela|postprocedural|"
+    r"juvenile|histor(?=y)|screening|exposure|abnormal|elevated|原位|先天|新生儿|妊娠|产褥|后遗|个人史|胎儿|继发|异常",
+    re.IGNORECASE,
+)
 _SAME = {stem(word): stem(row.split()[0]) for row in SAME for word in row.split()}
 _WEIGHT = {stem(w): LIGHT for w in _LIGHT} | {stem(w): PLAIN for w in _PLAIN}
 _BRACKETED = re.compile(r"\(([^()]*)\)")
@@ -236,6 +250,12 @@ def opposed(said: Words, name: Words, *, chinese: bool) -> bool:
         if said_has != name_has and sum(said_has) == 1 and sum(name_has) == 1:
             return True
     return False
+
+
+def unsaid(phrase: str, name: str) -> bool:
+    """Whether a name is of a condition of its own (congenital, in situ ...) that the phrase does not say."""
+    said = {m[0].lower() for m in _OF_ITS_OWN.finditer(phrase)}
+    return any(m[0].lower() not in said for m in _OF_ITS_OWN.finditer(name))
 
 
 def _stems(said: str) -> list[str]:

@@ -1,40 +1,34 @@
-"""The knowledge graph as the agent uses it: `KnowledgeGraph.look_up`, and the tool ``lookup_differential``."""
+"""The knowledge graph as the agent uses it: `KnowledgeGraph.look_up`."""
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import InputError
-from prompts.tool_arguments import LookupDifferential as Arguments
-from prompts.tool_arguments import description
-from tools.contract import (
-    Differential,
-    Finding,
-    Notice,
-    Outcome,
-    ToolArtifact,
-    ToolContext,
-)
+from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Found
+from tools.evidence import Evidence
+from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import load_graph
 from tools.knowledge_graph.entries import Entry, evidence_of, render
 from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
-from tools.knowledge_graph.loader import STARTER
+from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
 from tools.knowledge_graph.observations import Reading, observe, reported, surest, told_in, unanswered, without_answers
 from tools.knowledge_graph.paper import PaperMethod
 from tools.knowledge_graph.questions import Questioner, Standing
 from tools.knowledge_graph.questions_gain import entropy
 from tools.knowledge_graph.questions_place import PLACE, denied_places
-from tools.knowledge_graph.ranking import HEARD, Ranker
+from tools.knowledge_graph.ranking import HEARD, Ranker, shares_of
+from tools.knowledge_graph.record_ranking import RecordRanking
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
@@ -44,9 +38,6 @@ from tools.text.language import language_of
 
 Mode = Literal["ours", "paper"]
 QUESTIONS = 5  # ours: follow-up questions offered
-CITED = 5  # ours: diseases whose entries come with a look-up as evidence
-CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
-
 UNEXPLAINED = Explanation((), (), ())
 
 
@@ -59,6 +50,7 @@ class KnowledgeGraph:
         folder: the YAML files.
         mode: ``paper`` ranks by the published votes (`tools.knowledge_graph.paper`), ``ours`` by evidence.
         records: a collection whose nearest records go with each look-up; None for none.
+        table: names of ICD-10 codes, by which diagnoses of records are known beside the graph's own names.
     """
 
     def __init__(
@@ -69,19 +61,30 @@ class KnowledgeGraph:
         *,
         mode: Mode = "ours",
         records: RecordCollection | None = None,
+        table: ICD10 | None = None,
     ) -> None:
         compiled = load_graph(encoder, cache_folder, folder)
         self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
         self._records = records
         self.graph = compiled.graph
         self._matcher = Matcher(compiled, encoder)
-        table = frequencies(self.graph)
-        self._ranker = Ranker(self.graph, table)
+        self._ranker = Ranker(self.graph, frequencies(self.graph))
         self.questioner = Questioner(self.graph, self._ranker)
         self._explainer = Explainer(self.graph, self._ranker)
         self._typical = typical_nodes(self.graph)
         self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
         self._entries: dict[tuple[str, str], Entry] = {}
+        self._learn = partial(
+            RecordRanking,
+            self.graph,
+            matcher=self._matcher,
+            encoder=encoder,
+            folder=cache_folder,
+            reader=f"{content_hash(folder)} {encoder.name}",
+            table=table,
+        )
+        self._learned_from: RecordRanking | None = None
+        self._lock = threading.Lock()
 
     def look_up(
         self,
@@ -90,6 +93,8 @@ class KnowledgeGraph:
         limit: int = 10,
         known: Sequence[Finding] = (),
         explained: int | None = None,
+        *,
+        learn: bool = False,
     ) -> Differential:
         """The differential of a case.
 
@@ -100,57 +105,89 @@ class KnowledgeGraph:
             known: findings settled elsewhere (an answer to a question, a correction): they overrule the text.
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
+            learn: rank with what similar records say too (`tools.knowledge_graph.record_learning`); the published mode
+                and a graph without records rank as before.
         """
         language = language or language_of(case)
         if self._paper is not None:
             return self._with_records(case, self._paper.look_up(case, language, limit, known))
-        return self._with_records(case, self._ranked(case, language, limit, known, explained))
+        ranking = self.record_ranking() if learn else None
+        return self._with_records(case, self._ranked(case, language, limit, known, explained, ranking))
+
+    def record_ranking(self) -> RecordRanking | None:
+        """What the collection's records say, read at the first call; None without a collection."""
+        if self._records is None or self._paper is not None:
+            return None
+        with self._lock:
+            self._learned_from = self._learned_from or self._learn(self._records.records)
+        return self._learned_from
 
     def _with_records(self, case: str, found: Differential) -> Differential:
         """The differential with the similar records (d_tau)."""
         return found if self._records is None else found.model_copy(update={"similar": self._records.similar(case)})
 
     def _ranked(
-        self, case: str, language: str, limit: int, known: Sequence[Finding], explained: int | None
+        self,
+        case: str,
+        language: str,
+        limit: int,
+        known: Sequence[Finding],
+        explained: int | None,
+        records: RecordRanking | None,
     ) -> Differential:
         read = self.read(case, known)
-        seen, votes = read.standing.seen, read.votes
+        votes = read.votes
         shown = reported(self.graph, read.told, read.matches, language, frozenset(k.id for k in read.settled))
-        shown += read.settled
-        questions = self.questioner.next_questions(read.standing, language, QUESTIONS)
-        if not seen:
-            return Differential(
-                graph=self.graph.about.name,
-                findings=tuple(shown),
-                categories=votes.categories,
-                winners=votes.winners,
-                questions=questions,
-            )
-        shares = self.shares(read.standing)
-        heard = frozenset(m.finding for m in read.matches if m.score >= HEARD)
-        order = np.argsort(-shares, kind="stable")
-        return Differential(
+        found = Differential(
             graph=self.graph.about.name,
-            findings=tuple(shown),
-            ranking=tuple(
-                line_of(
-                    self.graph,
-                    int(d),
-                    float(shares[d]),
-                    self._explainer.explain(int(d), seen, shown, heard, language)
-                    if explained is None or at < explained
-                    else UNEXPLAINED,
-                    language,
-                )
-                for at, d in enumerate(order[:limit])
-            ),
+            findings=(*shown, *read.settled),
             categories=votes.categories,
             winners=votes.winners,
-            contrasts=contrasts(self.graph, votes.winners, language),
-            questions=questions,
-            margin=float(shares[order[0]] - shares[order[1]]) if len(order) > 1 else 1.0,
-            entropy=float(entropy(shares)),
+            questions=self.questioner.next_questions(read.standing, language, QUESTIONS),
         )
+        log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
+        weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
+        if not read.standing.seen and weighed is None:
+            return found
+        shares = shares_of(log_scores if weighed is None else weighed.log_scores)
+        order = np.argsort(-shares, kind="stable")
+        told = [int(d) for d in order[:limit] if shares[d] > 0]
+        lines = self._lines(read, found.findings, shares, told, language, len(told) if explained is None else explained)
+        if records is not None and weighed is not None:
+            lines = records.lines(lines, weighed, shares, told)
+        return found.model_copy(
+            update={
+                "ranking": tuple(lines[d] for d in told),
+                "contrasts": contrasts(self.graph, votes.winners, language),
+                "margin": float(shares[order[0]] - shares[order[1]]) if len(order) > 1 else 1.0,
+                "entropy": float(entropy(shares[shares > 0])),
+            }
+        )
+
+    def _lines(
+        self,
+        read: Reading,
+        shown: Sequence[Finding],
+        shares: NDArray[np.float64],
+        told: Sequence[int],
+        language: str,
+        explained: int,
+    ) -> dict[int, RankedDisease]:
+        """The lines of the graph's own diseases by their positions, the first ones explained."""
+        heard = frozenset(m.finding for m in read.matches if m.score >= HEARD)
+        return {
+            d: line_of(
+                self.graph,
+                d,
+                float(shares[d]),
+                self._explainer.explain(d, read.standing.seen, shown, heard, language)
+                if at < explained
+                else UNEXPLAINED,
+                language,
+            )
+            for at, d in enumerate(told)
+            if d < len(self.graph.diseases)
+        }
 
     def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
@@ -169,9 +206,15 @@ class KnowledgeGraph:
         """Array (diseases,): shares of belief in the graph's order, summing to 1."""
         return self._ranker.scores(standing.seen, standing.person)
 
-    def evidence_for(self, disease_id: str, language: str = "en") -> Evidence:
-        """The graph's entry on a disease; raises InputError for an id that is not in the graph."""
+    def evidence_for(self, disease_id: str, language: str = "en", record: str = "") -> Evidence:
+        """The graph's entry on a disease, a record of a diagnosis that only records have; InputError for another id."""
+        if self._learned_from is not None and self.of_records(disease_id):
+            return self._learned_from.evidence_for(disease_id, record)
         return evidence_of(self.graph, self._disease(disease_id), language)
+
+    def of_records(self, disease_id: str) -> bool:
+        """Whether an id is that of a diagnosis that only records have."""
+        return self._learned_from is not None and self._learned_from.knows(disease_id)
 
     def findings_sentence(self, disease_id: str, finding_id: str, language: str = "en") -> tuple[int, int] | None:
         """The characters of the entry's sentence on a finding, or on the nearest broader one that it lists.
@@ -204,43 +247,3 @@ class KnowledgeGraph:
         best = {self.graph.findings[f].id: m.present for f, m in surest(matches, assured=False).items()}
         best |= {k.id: False if unanswered(k) else k.present for k in settled}
         return sorted(f for f, present in best.items() if present is not False)
-
-
-class LookupDifferential:
-    """The tool ``lookup_differential``."""
-
-    name = "lookup_differential"
-    arguments = Arguments
-
-    def __init__(self, graph: KnowledgeGraph) -> None:
-        self._graph = graph
-        self.description = description(self.name)
-
-    async def run(self, arguments: Any, context: ToolContext) -> ToolArtifact:
-        """Look the case up; the work is done in a thread, so that the event loop stays free."""
-        asked = Arguments.model_validate(arguments, from_attributes=True)
-        found = await asyncio.to_thread(
-            self._graph.look_up, asked.case, context.language, asked.limit, tuple(context.findings)
-        )
-        context.recorder.event(
-            "differential",
-            findings=[f.id for f in found.findings],
-            ranking=[(r.disease, round(r.score, 4)) for r in found.ranking],
-            winners=list(found.winners),
-        )
-        if not found.ranking:
-            text = (
-                "图谱未能识别病例中的任何表现。"
-                if context.language == "zh"
-                else "The graph knows none of the case's findings."
-            )
-            notices = [Notice(code="no_known_finding", text=text)]
-            return ToolArtifact(tool=self.name, outcome=Outcome.NOTHING_FOUND, differential=found, notices=notices)
-        cited = [r for r in found.ranking[:CITED] if r.score >= CITED_SHARE]
-        evidence = [
-            self._graph.evidence_for(r.disease, context.language).model_copy(
-                update={"found": (Found(tool=self.name, stream="graph", rank=n, score=r.score),)}
-            )
-            for n, r in enumerate(cited, start=1)
-        ]
-        return ToolArtifact(tool=self.name, evidence=evidence, differential=found)

@@ -1,6 +1,6 @@
-"""Which disease of a graph a record's diagnosis names: by its words, by a written ICD-10 code, by the code of its name.
+"""Which disease of a graph a record's diagnosis names: by its words, a written ICD-10 code, or the code of its name.
 
-Nothing is guessed, and no spelling is put right: a diagnosis that does not name just one disease is none of the graph's.
+Nothing is guessed, no spelling is put right: a diagnosis that does not name just one disease is none of the graph's.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class DiagnosisNames:
 
 
 def _names(disease: Disease) -> Iterator[str]:
-    yield from (disease.id.replace("-", " "), disease.name, *disease.aliases, disease.zh, *disease.aliases_zh)
+    yield from (disease.id.replace("-", " "), disease.name, _ASIDE.sub(" ", disease.name), *disease.aliases)
+    yield from (disease.zh, *disease.aliases_zh)
 
 
 def _codes(disease: Disease) -> set[str]:
@@ -64,8 +65,7 @@ def _forms(name: str) -> Iterator[str]:
     """A diagnosis as written, without what stands in brackets, each of its alternatives, and these written out."""
     bare = _ASIDE.sub(" ", name)
     for form in (name, bare, *(bare.split("/") if "/" in bare else ())):
-        yield form
-        yield expand(form, name)
+        yield from (form, form.casefold(), expand(form, name))
 
 
 def _key(name: str) -> str:

@@ -1,8 +1,9 @@
 """A ranking that learns from similar records (ours): what a collection of records says for each diagnosis.
 
 The same sum as the graph's own (`tools.knowledge_graph.ranking`): each statement of the case adds the logarithm of how
-much more often it stands in the records of a diagnosis than in the whole collection, within the same bounds. A diagnosis
-without records gets nothing, for or against. Rates are drawn towards the collection's own, so a few records say little.
+much more often it stands in the records of a diagnosis than in the whole collection, within the same bounds. A
+diagnosis without records gets nothing, for or against. Rates are drawn towards the collection's, so a few records say
+little.
 """
 
 from __future__ import annotations

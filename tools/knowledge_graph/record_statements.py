@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder
-from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.matching import Match
 from tools.knowledge_graph.observations import COUNTED
 from tools.knowledge_graph.record_readings import BestFinding

@@ -23,7 +23,7 @@ class RecordCollection:
     """
 
     def __init__(self, records: Sequence[Record], encoder: Encoder) -> None:
-        self._records, self._encoder = tuple(records), encoder
+        self.records, self._encoder = tuple(records), encoder
         self._vectors = encoder.encode_documents([r.text for r in records])
 
     @classmethod
@@ -33,16 +33,16 @@ class RecordCollection:
 
     def __len__(self) -> int:
         """Number of records."""
-        return len(self._records)
+        return len(self.records)
 
     def similar(self, case: str, k: int = TOP_K) -> tuple[SimilarRecord, ...]:
         """The k records nearest to a case, nearest first; texts beyond the encoder's limit are read to the limit."""
         cosines = self._vectors @ self._encoder.encode_queries([case])[0]
         return tuple(
             SimilarRecord(
-                id=f"record:{self._records[i].id}",
-                diagnosis=self._records[i].diagnosis,
-                text=self._records[i].text,
+                id=f"record:{self.records[i].id}",
+                diagnosis=self.records[i].diagnosis,
+                text=self.records[i].text,
                 similarity=round(float(cosines[i]), 4),
             )
             for i in np.argsort(-cosines, kind="stable")[:k]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from copy import copy
 from datetime import date
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -95,6 +96,12 @@ class SearchLiterature:
             texts=texts or full_text_sources(library, asked),
             meaning=meaning,
         )
+
+    def planned_by(self, planner: QueryPlanner) -> SearchLiterature:
+        """The same search with another planner."""
+        other = copy(self)
+        other._planner = planner
+        return other
 
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
         """Search. A failure of PubMed is a notice while the library has a result, else ``unavailable``."""

@@ -1,4 +1,4 @@
-"""What a model writes is held to what it was given: numbers, quotes, names, figures, orders; mended once, or left out."""
+"""What a model writes is held to what it was given: numbers, quotes, names, figures; mended once, or left out."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ GOOD = quoting(FIRST, ("1", FIRST))
 
 FAULTS = {
     "a document that was not given": (quoting(SECOND, ("7", SECOND)), "there is no document 7"),
-    "a quote that nothing there is like": (quoting("Honey cures it.", ("1", "Honey cures it.")), "not say it"),
+    "a quote that nothing there is like": (quoting("Honey cures it.", ("1", "Honey cures it.")), "stand in document 1"),
     "no quote": (quoting(SECOND), "quotes no document"),
     "another figure": (quoting("A dose relieves croup within 6 hours.", ("1", FIRST)), "a figure"),
     "a denial turned round": (quoting("It does apply to children with epiglottitis.", ("1", SECOND)), "denies"),
     "another medicine": (quoting("A single dose of budesonide relieves croup.", ("1", FIRST)), "mentions budesonide"),
     "a made-up name": (quoting("A single dose of zorblaxin relieves croup.", ("1", FIRST)), "mentions zorblaxin"),
     "a made-up reference": (quoting(f"{FIRST} PMID: 12345678", ("1", FIRST)), "reference"),
-    "a fragment without its not": (quoting("It does apply to children with epiglottitis.", ("1", "apply to children")), "denies"),
+    "a fragment without its not": (quoting("It applies to children with epiglottitis.", ("1", "apply to")), "denies"),
 }  # fmt: skip
 
 
@@ -213,8 +213,8 @@ def test_a_direct_choice_is_marked_as_resting_on_nothing_retrieved(ask: Ask) -> 
 
 MYOCARDITIS = "Myocarditis (I40.9) is an inflammation of the heart. Myocarditis usually presents with chest pain."
 OTHER = RankedDisease(
-    disease="myocarditis", name="Myocarditis", icd10="I40.9", l2="heart", l1="circulatory", score=0.3, severity="urgent",
-    findings_for=("chest pain",), evidence_id="graph:starter/myocarditis",
+    disease="myocarditis", name="Myocarditis", icd10="I40.9", l2="heart", l1="circulatory", score=0.3,
+    severity="urgent", findings_for=("chest pain",), evidence_id="graph:starter/myocarditis",
 )  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def case_of_two() -> AnswerView:
 
 def test_a_case_keeps_the_graphs_order_and_the_lines_that_the_model_left_out(ask: Ask) -> None:
     own = quoting(
-        "Myocarditis usually presents with chest pain.", ("3", "usually presents with chest pain"), part="diagnosis"
+        "Myocarditis usually presents with chest pain.", ("2", "usually presents with chest pain"), part="diagnosis"
     )
     draft, _, _ = ask(saying(own), case_of_two())
     texts = [s.text for s in draft.statements]
@@ -243,9 +243,9 @@ def test_a_case_keeps_the_graphs_order_and_the_lines_that_the_model_left_out(ask
 
 
 def test_a_case_told_by_the_model_alone_still_warns(ask: Ask) -> None:
-    leader = quoting("Shortness of breath is usual.", ("2", "Shortness of breath is usual."), part="diagnosis")
+    leader = quoting("Shortness of breath is usual.", ("1", "Shortness of breath is usual."), part="diagnosis")
     after = quoting(
-        "It is treated by observation or a chest drain.", ("1", "observation or a chest drain"), part="next"
+        "It is treated by observation or a chest drain.", ("3", "observation or a chest drain"), part="next"
     )
     draft, server, _ = ask(saying(leader, after), case_of_two())
     texts = [s.text for s in draft.statements]

@@ -1,16 +1,20 @@
-"""The contract of a verifier, held against the local one; a twin joins by adding its factory."""
+"""The contract of a verifier, held against the local one and the model's; what is the local one's own beside it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
 
 import pytest
 
 from graphs.answering.contract import Choice, Draft
+from graphs.verification.by_model import VerifierByModel
 from graphs.verification.contract import Verifier
 from graphs.verification.local import VerifierLocal
 from graphs.verification.support import check, identical, numbers
+from support.planning_tools import model_at
+from support.scripted_model import Scripted, serving
 from tools.encoders import Encoder
 from tools.evidence import Citation, Evidence, Origin, Statement, Status, cite, verify_citation
 
@@ -21,15 +25,19 @@ TEXT = (
 EVIDENCE = Evidence(
     id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="condition", origin=Origin.RETRIEVED
 )
-Factory = Callable[[Encoder], Verifier]
-FACTORIES: list[Factory] = [VerifierLocal]
+APPROVING = Scripted(json.dumps({"verdicts": [{"number": n, "supported": True} for n in range(1, 5)]}))
 CHOICE = Choice(label="yes", text="yes", confidence=0.9, reason="because")
 
 
-@pytest.fixture(params=FACTORIES)
-def verifier(request: pytest.FixtureRequest, encoder: Encoder) -> Verifier:
-    factory: Factory = request.param
-    return factory(encoder)
+@pytest.fixture(params=["local", "approving model", "failing model"])
+def verifier(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Verifier]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    local = VerifierLocal(encoder)
+    if request.param == "local":
+        yield local
+        return
+    with serving(APPROVING if request.param == "approving model" else Scripted(status=500, body="oops")) as server:
+        yield VerifierByModel(model_at(server.url, "verification"), local)
 
 
 def quoting(text: str, quote: str) -> Statement:

@@ -12,7 +12,8 @@ from prompts.errors import InputError
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Finding, Outcome, ToolContext
 from tools.evidence import cite, verify_citation
-from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.tool import LookupDifferential
 
 CASES = Path(__file__).parents[2] / "cases" / "differential.yaml"
 FIRST, AMONG_THREE = 0.70, 0.90  # the thresholds that the starter graph must reach on the written cases

@@ -1,0 +1,117 @@
+"""The two arms that the completeness gate chooses between, run on every case.
+
+Direct: the starter graph's first look-up on the text as given, nothing else. Retrieve: the same case researched, with
+the 98 train rows of DDXPlus as the user's records, from which the ranking learns. Library and passages are retrieved
+too, but change no rank, so they are not run here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals.completeness_cases import ArmCase
+from evals.contract import TaskContext
+from evals.differential_graphs import train_records
+from evals.kept_outcomes import KeptOutcomes, code_sha256
+from tools.contract import Differential
+from tools.encoders import Encoder
+from tools.evidence import Frozen
+from tools.icd10 import load_icd10
+from tools.knowledge_graph.loader import STARTER, content_hash
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.similar import RecordCollection
+from tools.text.sentences import sentences
+
+SHOWN = 10  # lines of the first look-up that a gate sees, as the agent's gate does (`KnowledgeGraph.look_up`)
+EXPLAINED = 2  # ours: of these, the lines whose findings a gate's labels read
+
+
+class ArmOutcome(Frozen):
+    """What an arm made of a case: all that it ranked, and its first lines with findings and questions."""
+
+    ranking: tuple[tuple[str, float], ...]
+    differential: Differential
+
+    @property
+    def first(self) -> str:
+        """The disease that stands first; "" where nothing was ranked."""
+        return self.ranking[0][0] if self.ranking else ""
+
+
+@dataclass(frozen=True)
+class ArmRow:
+    """A case at one level, its text, what both arms made of it, and open features of text and first look-up."""
+
+    case: ArmCase
+    direct: ArmOutcome
+    retrieve: ArmOutcome
+    features: dict[str, float]
+
+    @property
+    def direct_right(self) -> bool:
+        """Whether the first disease of the direct arm is the right one."""
+        return self.direct.first in self.case.right
+
+    @property
+    def retrieve_right(self) -> bool:
+        """The same of the retrieve arm."""
+        return self.retrieve.first in self.case.right
+
+
+class Arms:
+    """Both arms over one graph and one collection.
+
+    Args:
+        data: the data folder. indexes: of the agent's data folder. encoder: of both.
+        folder: where outcomes are kept.
+    """
+
+    def __init__(self, data: Path, indexes: Path, encoder: Encoder, folder: Path) -> None:
+        records = train_records(data)
+        table = load_icd10(indexes / "icd10.json")
+        self.graph = KnowledgeGraph(encoder, indexes, records=RecordCollection(records, encoder), table=table)
+        told = "\n".join(f"{r.id}\0{r.diagnosis}\0{r.age}\0{r.text}" for r in records)
+        setting = f"{code_sha256()} {content_hash(STARTER)} {encoder.name} {hashlib.sha256(told.encode()).hexdigest()}"
+        path = folder / "completeness.sqlite"
+        self._direct, self._retrieve = (KeptOutcomes(path, f"{arm} {setting}") for arm in ("direct", "retrieve"))
+
+    def row(self, case: ArmCase) -> ArmRow:
+        """Both outcomes of a case."""
+        direct = self._direct.get(case.text, ArmOutcome, lambda: self.outcome(case.text, learn=False))
+        retrieve = self._retrieve.get(case.text, ArmOutcome, lambda: self.outcome(case.text, learn=True))
+        return ArmRow(case, direct, retrieve, features(case.text, direct.differential))
+
+    def outcome(self, text: str, *, learn: bool) -> ArmOutcome:
+        """What an arm makes of a text."""
+        limit = 2 * len(self.graph.graph.diseases)  # more than there are, those that only records have among them
+        found = self.graph.look_up(text, "en", limit, explained=EXPLAINED, learn=learn)
+        shown = {"ranking": found.ranking[:SHOWN], "similar": (), "contrasts": ()}
+        return ArmOutcome(
+            ranking=tuple((r.disease, r.score) for r in found.ranking),
+            differential=found.model_copy(update=shown),
+        )
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._direct.close()
+        self._retrieve.close()
+
+
+def arm_rows(context: TaskContext, arms: Arms, cases: Sequence[ArmCase], label: str) -> Iterator[ArmRow]:
+    """The rows of cases, with progress."""
+    for case in context.tick(cases, label, len(cases)):
+        yield arms.row(case)
+
+
+def features(text: str, first_look: Differential) -> dict[str, float]:
+    """What is plainly countable before any retrieval: length of the text, findings, lead and spread of the ranking."""
+    return {
+        "sentences": float(len(sentences(text))),
+        "present": float(sum(f.present is True for f in first_look.findings)),
+        "denied": float(sum(f.present is False for f in first_look.findings)),
+        "margin": first_look.margin,
+        "entropy": first_look.entropy,
+    }

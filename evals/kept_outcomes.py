@@ -1,0 +1,63 @@
+"""Outcomes of look-ups kept on disk by content, so that a second run of an evaluation is quick."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+Kept = TypeVar("Kept", bound=BaseModel)
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up depends on
+BATCH = 50  # ours: outcomes written at once; what a kill loses at most
+
+
+def code_sha256() -> str:
+    """sha256 over the files that a look-up runs through: other code, other outcomes."""
+    digest = hashlib.sha256()
+    for pattern in CODE:
+        for path in sorted(ROOT.glob(pattern)):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class KeptOutcomes:
+    """A table of outcomes in one SQLite file. A damaged row is computed again.
+
+    Args:
+        path: the file. setting: names all that an outcome depends on beside its text.
+    """
+
+    def __init__(self, path: Path, setting: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._setting, self._unwritten = setting, 0
+        self._table = sqlite3.connect(path)
+        self._table.execute("CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
+
+    def get(self, text: str, model: type[Kept], compute: Callable[[], Kept]) -> Kept:
+        """The outcome for a text, computed when it is not known."""
+        key = hashlib.sha256(f"{self._setting}\0{text}".encode()).hexdigest()
+        row = self._table.execute("SELECT value FROM outcomes WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            try:
+                return model.model_validate_json(zlib.decompress(row[0]))
+            except (zlib.error, ValidationError):
+                pass  # an outcome of another form is computed again
+        value = compute()
+        blob = zlib.compress(value.model_dump_json().encode())
+        self._table.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", (key, blob))
+        self._unwritten += 1
+        if self._unwritten >= BATCH:
+            self._table.commit()
+            self._unwritten = 0
+        return value
+
+    def close(self) -> None:
+        """Write what is left and close the file."""
+        self._table.commit()
+        self._table.close()

@@ -1,0 +1,115 @@
+"""The completeness gate by a language model: its labels of the sentences, and its verdict.
+
+With the published score the labels decide (ICA-RAG: I_norm); else the verdict does. ``pure`` is the self-judging prompt
+alone, for every kind of question and without a guard of ours: the comparator that ICA-RAG argues against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphs.completeness.contract import CompletenessGate, Decision, GateDecision, Label, Unit
+from graphs.completeness.score import GateSettings, decide, information_score
+from prompts.gate import GateReply, LabelReply, SelfJudgedReply, Verdict
+from prompts.language_model import LanguageModel
+from prompts.metering import or_local
+from prompts.shown import one_line
+from tools.contract import Differential
+
+CASE = ("case", "follow_up")
+SENTENCES, SENTENCE = 80, 400  # ours: sentences that are labelled, and characters of each
+QUESTION = 12_000  # ours: characters of a question shown to the self-judging prompt
+MISSING, PHRASE, REASON = 5, 80, 200  # ours: missing things that are told, characters of each, and of the reason
+
+
+class CompletenessGateByModel:
+    """Judges a case by a language model.
+
+    Args:
+        model: who judges. local: the rules, which stand in when it fails, and whose reading stays beside its own.
+        settings: thresholds and the method; with ``published`` the labels decide.
+        pure: the self-judging prompt alone.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        local: CompletenessGate,
+        settings: GateSettings | None = None,
+        *,
+        pure: bool = False,
+    ) -> None:
+        self._model, self._local, self._pure = model, local, pure
+        self._settings = settings or GateSettings()
+
+    async def assess(self, question: str, kind: str, first_look: Differential | None) -> GateDecision:
+        """Assess a stand-alone question. A question about no patient retrieves, as by the rules, unless ``pure``."""
+        local = await self._local.assess(question, kind, first_look)
+        if kind not in CASE and not self._pure:
+            return local
+
+        async def as_it_is() -> GateDecision:
+            return local
+
+        judged = self._self_judged if self._pure else self._labelled
+        return await or_local("gate", lambda: judged(question, local), as_it_is)
+
+    async def _labelled(self, question: str, local: GateDecision) -> GateDecision:
+        shown = local.units[:SENTENCES]
+        lines = [f"{n}. {one_line(unit.text, SENTENCE)}" for n, unit in enumerate(shown, start=1)]
+        reply, _ = await self._model.structured(
+            "gate", GateReply, sentences="\n".join(lines) or one_line(question, SENTENCE)
+        )
+        units = _with_labels(local.units, reply.labels)
+        published = information_score([u.label for u in units], self._settings)
+        parts = {**local.parts, "i_norm": published}
+        if self._settings.method == "published":
+            theta1, theta2 = self._settings.thresholds
+            told = f"I_norm {published:.2f} of the model's labels against {theta1:.2f} and {theta2:.2f}"
+            return self._decision(local, published, parts, reply, units, told)
+        sparse = local.decision is Decision.RETRIEVE_WITH_WARNING
+        verdict: Verdict = "more" if sparse and reply.verdict == "enough" else reply.verdict
+        score = self._score(verdict)
+        reason = "by the rules too little was told to answer directly" if verdict != reply.verdict else reply.reason
+        return self._decision(local, score, {**parts, "verdict": score}, reply, units, f"the model judges: {reason}")
+
+    async def _self_judged(self, question: str, local: GateDecision) -> GateDecision:
+        reply, _ = await self._model.structured("gate_self", SelfJudgedReply, question=question[:QUESTION])
+        score = self._score(reply.verdict)
+        return self._decision(local, score, {"verdict": score}, reply, local.units, f"the model judges: {reply.reason}")
+
+    def _score(self, verdict: Verdict) -> float:
+        """A verdict on the scale of the score: its end, its beginning, or the middle between the thresholds (ours)."""
+        return {"enough": 1.0, "more": sum(self._settings.thresholds) / 2, "sparse": 0.0}[verdict]
+
+    def _decision(
+        self,
+        local: GateDecision,
+        score: float,
+        parts: dict[str, float],
+        reply: SelfJudgedReply,
+        units: tuple[Unit, ...],
+        reason: str,
+    ) -> GateDecision:
+        theta1, theta2 = self._settings.thresholds
+        missing = [one_line(m, PHRASE) for m in reply.missing if m.strip()][:MISSING]
+        decision = decide(score, theta1, theta2)
+        return GateDecision(
+            decision=decision,
+            score=score,
+            theta1=theta1,
+            theta2=theta2,
+            units=units,
+            parts=parts,
+            missing=tuple(missing) or (local.missing if decision is not Decision.DIRECT else ()),
+            reason=one_line(reason, REASON),
+        )
+
+
+def _with_labels(units: Sequence[Unit], labels: Sequence[LabelReply]) -> tuple[Unit, ...]:
+    """The units with the model's labels; numbers that were not given are left out, sentences left out keep theirs."""
+    named = {reply.number: Label(reply.label) for reply in reversed(labels)}  # the first of several counts
+    return tuple(
+        unit.model_copy(update={"label": named[n], "reason": "by the model"}) if n in named and n <= SENTENCES else unit
+        for n, unit in enumerate(units, start=1)
+    )

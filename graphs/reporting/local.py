@@ -1,0 +1,156 @@
+"""The report without a model: the graph's entries, and the sections of the documents that the turn kept."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from graphs.answering.contract import AnswerView
+from graphs.answering.local import AnswererLocal
+from graphs.answering.notices import notices_for
+from graphs.answering.orders import is_order
+from graphs.differential_filter.mentions import about
+from graphs.reporting.contract import Part, ReportDraft, ReportStatement, report_of
+from graphs.reporting.disciplines import discipline_of
+from tools.contract import RankedDisease
+from tools.evidence import Evidence, Frozen, Origin, Statement, cite
+from tools.text.sentences import sentences
+from tools.text.tokens import tokens
+
+Sections = Callable[[str], Sequence[Evidence]]
+"""The pieces of a stored document by its id, each with its section; none for one that is not kept whole."""
+
+
+class ReportSettings(Frozen):
+    """Settings of the local report. All ours.
+
+    Attributes:
+        explained: leading diseases that are explained in full.
+        sentences: sentences of documents a part, beside those of the graph's entry.
+        questions: questions to the patient.
+    """
+
+    explained: int = 2
+    sentences: int = 6
+    questions: int = 5
+
+
+class _Topic(NamedTuple):
+    """A part of the report: sections of documents, and sentences of a graph's entry, that speak of it."""
+
+    part: Part
+    section: re.Pattern[str]
+    entry: re.Pattern[str]
+
+
+TOPICS = (
+    _Topic(
+        "explanation",
+        re.compile(r"confused|differential|鉴别", re.IGNORECASE),
+        re.compile(r"(?!)"),  # the disease's own line has them
+    ),
+    _Topic(
+        "treatment",
+        re.compile(r"treat|manag|therap|practice|治疗|处理", re.IGNORECASE),
+        re.compile(r"\btreated with\b|方法治疗"),
+    ),
+    _Topic(
+        "evaluations",
+        re.compile(r"diagnos|test|investigat|examin|诊断|检查", re.IGNORECASE),
+        re.compile(r"\b(?:almost always|usually|often|sometimes|rarely) shows\b|可见"),
+    ),
+)
+
+
+class ReporterLocal:
+    """Writes reports without a service.
+
+    Args:
+        local: the answerer whose lines on diseases the report shares.
+        sections: the other sections of the documents that the turn kept.
+    """
+
+    def __init__(
+        self,
+        local: AnswererLocal,
+        sections: Sections = lambda _id: (),
+        settings: ReportSettings | None = None,
+    ) -> None:
+        self._local, self._sections = local, sections
+        self._settings = settings or ReportSettings()
+
+    async def report(self, view: AnswerView) -> ReportDraft:
+        """Every statement quotes the graph or a document of the turn; a part on which neither speaks is unknown."""
+        return await asyncio.to_thread(self.report_now, view)
+
+    def report_now(self, view: AnswerView) -> ReportDraft:
+        """The same, for callers in a thread of their own."""
+        differential = view.differential
+        ranking = differential.ranking if differential is not None else ()
+        statements, evidence = self._diagnoses(view)
+        for disease in ranking[: self._settings.explained]:
+            explained = self._local.writer.explained(disease, view)
+            if explained is not None:
+                statements.append(ReportStatement(part="explanation", statement=explained[0]))
+                evidence.append(explained[1])
+        for disease in ranking[:1]:
+            told, cited = self._on(disease, view)
+            statements += told
+            evidence += cited
+        questions = differential.questions[: self._settings.questions] if differential is not None else ()
+        said = [s.statement for s in statements]
+        cited_ids = {c.evidence_id for s in said for c in s.citations}
+        held = {e.id: e for e in evidence if e.id in cited_ids}
+        return ReportDraft(
+            report=report_of(tuple(statements), tuple(questions)),
+            evidence=tuple(held.values()),
+            notices=tuple(notices_for(view, said, held.values(), self._local.today())),
+        )
+
+    def documents(self, disease: RankedDisease, view: AnswerView) -> list[Evidence]:
+        """All pieces of the documents on a disease that the turn kept: whole where they are stored whole."""
+        kept = [e for e in view.evidence if e.origin is Origin.RETRIEVED and e.citable and about(e, [disease])]
+        out: dict[str, Evidence] = {}
+        for item in kept:
+            pieces = self._sections(item.document_id) or [item]
+            out |= {p.id: p for p in pieces if p.citable}
+        return list(out.values())
+
+    def _diagnoses(self, view: AnswerView) -> tuple[list[ReportStatement], list[Evidence]]:
+        lines, entries = self._local.writer.lines(view)
+        rare, more = self._local.rare.lines(view)
+        told = [ReportStatement(part="diagnoses", statement=s) for s in (*lines, *rare)]
+        return told, [*entries, *more]
+
+    def _on(self, disease: RankedDisease, view: AnswerView) -> tuple[list[ReportStatement], list[Evidence]]:
+        """What is said of a disease: how it is told apart, treated and examined."""
+        documents = self.documents(disease, view) if view.path != "direct" else []
+        entry = self._local.writer.entry(disease, view)
+        told: list[ReportStatement] = []
+        cited: list[Evidence] = []
+        for topic in TOPICS:
+            found = _sentences([entry], topic.entry) if entry is not None else []
+            treating = [d for d in documents if topic.section.search(d.section or "")]
+            found += _sentences(treating, None)[: self._settings.sentences]
+            told += [_stated(topic.part, statement) for statement, _ in found]
+            cited += [item for _, item in found]
+        return told, cited
+
+
+def _sentences(items: Sequence[Evidence], wanted: re.Pattern[str] | None) -> list[tuple[Statement, Evidence]]:
+    """Sentences of texts as statements that quote them, in order; those that a pattern finds, where one is given."""
+    out: list[tuple[Statement, Evidence]] = []
+    for item in items:
+        for span in sentences(item.text):
+            said = span.of(item.text)
+            if tokens(said) and not is_order(said) and (wanted is None or wanted.search(said)):
+                citation = cite(item, span.start, span.end)
+                out.append((Statement(text=said, origin=item.origin, citations=(citation,)), item))
+    return out
+
+
+def _stated(part: Part, statement: Statement) -> ReportStatement:
+    discipline = discipline_of(statement.text) if part == "treatment" else None
+    return ReportStatement(part=part, statement=statement, discipline=discipline)

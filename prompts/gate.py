@@ -1,0 +1,47 @@
+"""The shapes of a model's judgement of completeness, as ``gate.md`` and ``gate_self.md`` ask for them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from prompts.shown import Lenient, Number
+
+Verdict = Literal["enough", "more", "sparse"]
+
+
+def _lower(value: Any) -> Any:
+    return value.strip().strip(".").lower() if isinstance(value, str) else value
+
+
+def _upper(value: Any) -> Any:
+    return value.strip().strip(".").upper()[:1] if isinstance(value, str) else value
+
+
+def _texts(value: Any) -> Any:
+    """A list of texts: one text is a list of one, null is none."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else value
+
+
+class SelfJudgedReply(Lenient):
+    """Whether what was told is enough, what is missing, and why."""
+
+    verdict: Annotated[Verdict, BeforeValidator(_lower)]
+    missing: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
+    reason: str = ""
+
+
+class LabelReply(Lenient):
+    """The importance of one sentence."""
+
+    number: Number
+    label: Annotated[Literal["A", "B", "C"], BeforeValidator(_upper)]
+
+
+class GateReply(SelfJudgedReply):
+    """The importance of every sentence as well."""
+
+    labels: list[LabelReply] = Field(default_factory=list)

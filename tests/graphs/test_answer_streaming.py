@@ -1,0 +1,89 @@
+"""The draft of an answer is streamed while the model writes it, and the verified answer replaces it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.agent import Agent
+from agent.conversation import Step
+from agent.settings import Settings
+from graphs.answering.contract import Answer
+from graphs.answering.drafting import draft_text
+from support import answerers
+from support.answering_model import by_model, quoting
+from support.machine_parts import Scripted as Judgements
+from support.machine_parts import parts
+from support.scripted_model import Scripted, ScriptedModel
+from tools.encoders import Encoder
+
+SAID = ["A fact about croup.", "A fact about croup treatment.", "An invention about honey."]
+REPLY = json.dumps({"statements": [quoting(text, (str(n), text)) for n, text in enumerate(SAID, start=1)]})
+
+
+@contextmanager
+def agent_over(home: Path, encoder: Encoder, reply: Scripted) -> Iterator[tuple[Agent, ScriptedModel]]:
+    def answering(name: str, _: Any) -> Any:
+        return {"statements": []} if name == "MendReply" else reply
+
+    with by_model(answerers.local(encoder), encoder, answering) as (made, server):
+        machine = replace(parts(Judgements()), answerer=made)
+        with Agent(Settings(home=home), parts=machine) as agent:
+            yield agent, server
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def test_the_first_words_come_before_the_reply_has_ended(tmp_path: Path, encoder: Encoder) -> None:
+    slow = Scripted(REPLY, between=0.1, piece=40)
+    with agent_over(tmp_path / "home", encoder, slow) as (agent, server):
+        drafts: list[tuple[float, str]] = []
+        for event in agent.stream("croup?"):
+            if isinstance(event, Step) and event.status == "text":
+                drafts.append((time.monotonic(), event.text))
+                assert event.step == "answer"
+        answer = event
+    assert isinstance(answer, Answer)
+    ended = server.exchanges[0].ended
+    assert drafts[0][0] < ended - 0.3, "the first words came with the end"
+    texts = [text for _, text in drafts]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
+    assert "An invention" in texts[-1]
+    assert [s.text for s in answer.statements] == SAID[:2], "what was not borne out is no part of the answer"
+    assert "statement_dropped" in [n.code for n in answer.notices]
+
+
+def test_the_draft_is_streamed_to_coroutines_too_and_not_asked_for_when_nobody_listens(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    with agent_over(tmp_path / "home", encoder, Scripted(REPLY, between=0.06)) as (agent, server):
+
+        async def texts() -> list[str]:
+            return [e.text async for e in agent.astream("croup?") if isinstance(e, Step) and e.status == "text"]
+
+        assert asyncio.run(texts())
+        agent.ask("croup?")
+    streamed = [bool(e.request.get("stream")) for e in server.exchanges if "MendReply" not in json.dumps(e.request)]
+    assert streamed == [True, False]
+
+
+@given(end=st.integers(0, len(REPLY)))
+def test_any_beginning_of_a_reply_gives_the_beginning_of_its_text(end: int) -> None:
+    whole = " ".join(SAID)
+    assert whole.startswith(draft_text(REPLY[:end]))
+    assert draft_text(f"<think>{REPLY}") == ""
+    assert draft_text(REPLY) == whole

@@ -1,0 +1,191 @@
+"""The gap tool with its judgements by a model: what is searched for, what is written, what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from prompts.errors import ServiceError
+from prompts.language_model import LanguageModels, ModelSettings
+from prompts.tool_arguments import FillKnowledgeGaps as Arguments
+from support.scripted_model import Scripted, ScriptedModel, serving_by
+from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Origin
+from tools.gaps.by_role import gap_tool
+from tools.gaps.settings import PUBLISHED, GapSettings
+
+QUESTION = "How is an attack of gout treated?"
+HARMS, DIET = "harms of colchicine in gout", "diet in gout"
+
+
+def passage(name: str, title: str, text: str) -> Evidence:
+    return Evidence(id=f"library:{name}@0-{len(text)}", text=text, title=title, kind="passage", origin=Origin.RETRIEVED)
+
+
+GOUT = passage("gout", "Gout", "Attacks of gout are treated with colchicine, a pain killer or a steroid.")
+FOUND = passage("harms", "Gout", "Harms of colchicine in gout: diarrhoea, and rarely damage of muscles.")
+
+
+class Search:
+    """Finds what is listed; a query that holds ``fails`` raises."""
+
+    def __init__(self, found: Sequence[Evidence] = (), fails: str = "") -> None:
+        self.queries: list[str] = []
+        self._found, self._fails = found, fails
+
+    async def __call__(self, query: str, limit: int, context: ToolContext) -> list[Evidence]:
+        self.queries.append(query)
+        if self._fails and self._fails in query:
+            raise ServiceError("The search did not answer.")
+        return list(self._found)
+
+
+def replies(
+    useful: bool = True, missing: Sequence[str] = (HARMS, DIET), text: str = "Diet matters little."
+) -> dict[str, Any]:
+    covered = [{"need": "drugs for an attack of gout", "documents": [1]}] if useful else []
+    return {
+        "summary": {"useful": useful, "summary": "Colchicine." if useful else ""},
+        "still missing": {"missing": list(missing), "covered": covered},
+        "write background": {"text": text},
+    }
+
+
+def fill(
+    encoder: Encoder,
+    search: Search,
+    said: dict[str, Any],
+    settings: GapSettings,
+    evidence: Sequence[Evidence] = (GOUT,),
+    language: str = "en",
+    requirements: Sequence[str] = (),
+) -> tuple[ToolArtifact, ScriptedModel]:
+    def respond(request: dict[str, Any]) -> Scripted:
+        system = request["messages"][0]["content"]
+        reply = next(reply for words, reply in said.items() if words in system)
+        return Scripted(json.dumps(reply() if callable(reply) else reply))
+
+    context = ToolContext(
+        question=QUESTION, kind="evidence", language=language, evidence=list(evidence), retrieved=True
+    )
+    with serving_by(respond) as server:
+        models = LanguageModels(ModelSettings(name="m", base_url=server.url, timeout=5.0, max_retries=0))
+        tool = gap_tool(search, encoder, settings, models)
+        arguments = Arguments(question=QUESTION, requirements=list(requirements))
+        return asyncio.run(tool.run(arguments, context)), server
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def generated(artifact: ToolArtifact) -> list[Evidence]:
+    return [e for e in artifact.evidence if e.origin is Origin.GENERATED]
+
+
+def codes(artifact: ToolArtifact) -> list[str]:
+    return [n.code for n in artifact.notices]
+
+
+def notice(artifact: ToolArtifact, code: str) -> Notice:
+    return next(n for n in artifact.notices if n.code == code)
+
+
+def test_each_gap_is_searched_for_and_background_is_written_for_what_stays_open(encoder: Encoder) -> None:
+    search = Search([FOUND])
+    artifact, server = fill(encoder, search, replies(), GapSettings())
+    assert search.queries == [HARMS, DIET]
+    assert {g.requirement: g.covered_by for g in artifact.gaps} == {
+        HARMS: (FOUND.id,),
+        DIET: (),
+        "drugs for an attack of gout": (GOUT.id,),
+    }
+    assert [e.title for e in generated(artifact)] == [DIET]
+    assert codes(artifact) == ["gaps_left_open", "background_generated"]
+    assert "library:" not in json.dumps(server.requests)
+    assert len(server.requests) == 3
+
+
+def test_the_policy_off_writes_nothing_and_still_searches(encoder: Encoder) -> None:
+    search = Search([FOUND])
+    artifact, server = fill(encoder, search, replies(), GapSettings(generated="off"))
+    assert search.queries == [HARMS, DIET]
+    assert generated(artifact) == []
+    assert len(server.requests) == 2
+
+
+def test_the_published_arm_writes_at_once_for_each_gap_and_the_question(encoder: Encoder) -> None:
+    said, texts = replies(missing=["a", "b", "c", "d"]), iter(range(9))
+    said["write background"] = lambda: {"text": f"Background {next(texts)}."}
+    search = Search([FOUND])
+    artifact, _ = fill(encoder, search, said, PUBLISHED, requirements=["e"])
+    assert search.queries == []
+    assert sorted(e.title for e in generated(artifact)) == ["", "", "a", "b", "c"]
+    assert [g.requirement for g in artifact.gaps if not g.covered_by] == ["a", "b", "c"]
+
+
+def test_the_arm_with_the_question_alone_reads_no_document(encoder: Encoder) -> None:
+    artifact, server = fill(encoder, Search(), replies(), GapSettings(points=0, question_only=5))
+    assert {e.title for e in generated(artifact)} == {""}
+    assert len(server.requests) == 5
+    assert artifact.gaps == []
+    assert codes(artifact) == ["background_generated"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_useful_is_said_and_an_empty_list_is_not_everything_covered(encoder: Encoder, language: str) -> None:
+    search = Search()
+    artifact, _ = fill(encoder, search, replies(useful=False, missing=(), text=""), GapSettings(), language=language)
+    assert search.queries != []
+    assert artifact.outcome is Outcome.NOTHING_FOUND
+    assert not any(g.covered_by for g in artifact.gaps)
+    said = notice(artifact, "nothing_useful_retrieved")
+    assert said.severity is Severity.WARNING
+    assert ("未检索到" if language == "zh" else "Nothing useful") in said.text
+
+
+def test_nothing_useful_at_first_is_said_more_softly_when_a_search_then_finds_something(encoder: Encoder) -> None:
+    artifact, _ = fill(encoder, Search([FOUND]), replies(useful=False, missing=[HARMS]), GapSettings())
+    assert notice(artifact, "nothing_useful_retrieved").severity is Severity.INFO
+
+
+def test_the_published_arm_leaves_an_empty_list_empty(encoder: Encoder) -> None:
+    said = replies(useful=False, missing=())
+    said["still missing"]["covered"] = [{"need": "all", "documents": [1]}]
+    artifact, _ = fill(encoder, Search(), said, PUBLISHED)
+    assert [g.requirement for g in artifact.gaps] == ["all"]
+
+
+def test_what_the_planner_named_stays_a_requirement(encoder: Encoder) -> None:
+    artifact, _ = fill(encoder, Search(), replies(missing=[HARMS]), GapSettings(), requirements=["gout: surgery"])
+    assert [g.requirement for g in artifact.gaps if not g.covered_by] == [HARMS, "gout: surgery"]
+
+
+def test_without_any_document_no_model_guesses_what_they_lack(encoder: Encoder) -> None:
+    artifact, server = fill(encoder, Search(), replies(text=""), GapSettings(generated="off"), evidence=[])
+    assert server.requests == []
+    assert "nothing_useful_retrieved" in codes(artifact)
+
+
+def test_searches_that_all_fail_are_an_error_unless_background_stands_in(encoder: Encoder) -> None:
+    failing = replies(missing=[HARMS])
+    artifact, _ = fill(encoder, Search(fails="gout"), failing, GapSettings())
+    assert "gap_search_failed" in codes(artifact)
+    assert len(generated(artifact)) == 1
+    with pytest.raises(ServiceError):
+        fill(encoder, Search(fails="gout"), failing, GapSettings(generated="off"))
+
+
+def test_generated_text_that_is_there_already_covers_nothing_and_is_not_summarised(encoder: Encoder) -> None:
+    known = Evidence(
+        id="generated:0123456789abcdef", text=FOUND.text, title=HARMS, kind="background", origin=Origin.GENERATED
+    )
+    artifact, server = fill(encoder, Search(), replies(missing=[HARMS]), GapSettings(), evidence=[GOUT, known])
+    assert artifact.gaps[0].covered_by == ()
+    assert sum("Document:" in r["messages"][1]["content"] for r in server.requests) == 1
