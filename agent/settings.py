@@ -145,6 +145,10 @@ class Settings(BaseSettings):
             roles=self.roles,
         )
 
+    def without_models(self) -> Settings:
+        """The same, whatever the environment names: no language model is called."""
+        return self.model_copy(update={"model": "", "roles": {}})
+
     def model_post_init(self, context: Any) -> None:
         """Take NCBI's own variables where ours are not set."""
         del context

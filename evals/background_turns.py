@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -19,17 +19,22 @@ from agent.sessions import Home, new_session_id
 from agent.settings import Settings
 from evals.agent_runs import cached
 from evals.datasets.medrgag import FalseBackground
+from evals.scripted.believer import believer
+from evals.scripted.server import ScriptedModel, serving_by
 from graphs.answering.contract import Answer
 from graphs.context import Parts
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Kept, Selection, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal
 from prompts.errors import InputError
+from prompts.model_settings import Role, RoleSettings
 from tools.contract import Differential, Finding, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, content_key
 
 SEARCH = "search_literature"
+BELIEVED: tuple[Role, ...] = ("selection", "filter", "answer")  # the roles that the scripted model plays
+LOCAL = {role: RoleSettings(judge="model" if role in BELIEVED else "local") for role in get_args(Role)}
 MARKED, DISGUISED, NONE = "marked", "disguised", "none"
 
 
@@ -37,6 +42,7 @@ MARKED, DISGUISED, NONE = "marked", "disguised", "none"
 class Planted:
     """What is planted in the turn that runs now, and what the selector made of it."""
 
+    row: FalseBackground | None = None
     document: Evidence | None = None
     kept: list[str] = field(default_factory=list)
 
@@ -134,6 +140,11 @@ class Turn:
         """The option that was chosen, None when none was."""
         return self.answer.choice.label if self.answer.choice else None
 
+    @property
+    def rests(self) -> bool:
+        """Whether the choice is shown as resting on evidence."""
+        return self.answer.choice is not None and not self.answer.choice.parametric
+
 
 class Background:
     """The assembled local agent, opened arm by arm over the same parts.
@@ -154,6 +165,25 @@ class Background:
             Arm("credulous", selector=lambda _: CredulousSelector(), document_filter=lambda _: CredulousFilter()),
             Arm("disguised", planted=DISGUISED),
         )
+
+    @classmethod
+    @contextlib.contextmanager
+    def believed(cls, settings: Settings) -> Iterator[tuple[Callable[[FalseBackground], Turn], ScriptedModel]]:
+        """Asks as `opened` does, with a scripted model of this machine that believes the background (`believer`).
+
+        Selection, filter and answer are the model's, all else is local. The settings' own model is not called.
+        """
+        planted = Planted()
+
+        def belief() -> tuple[str, str]:
+            return (planted.row.text, planted.row.believed) if planted.row else ("", "")
+
+        with serving_by(believer(belief)) as server:
+            there = {"model": "believer", "openai_base_url": server.url, "openai_api_key": None, "roles": LOCAL}
+            own = settings.model_copy(update=there)
+            parts = planting(cls(own)._parts, Arm("believer"), planted)
+            with Agent(own, parts=parts) as agent:
+                yield lambda row: _ask(agent, Arm("believer"), row, planted), server
 
     @contextlib.contextmanager
     def opened(self, arm: Arm) -> Iterator[Callable[[FalseBackground], Turn]]:
@@ -195,7 +225,7 @@ def planted_document(row: FalseBackground, how: str) -> Evidence | None:
 
 def _ask(agent: Agent, arm: Arm, row: FalseBackground, planted: Planted) -> Turn:
     session = f"eval-{new_session_id()}"
-    planted.document, planted.kept = planted_document(row, arm.planted), []
+    planted.row, planted.document, planted.kept = row, planted_document(row, arm.planted), []
     try:
         answer = agent.ask(row.question, session=session, options=row.options or None)
     finally:

@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("passages")(passages)
     benchmarks.command("queries")(queries)
     benchmarks.command("model")(model)
+    benchmarks.command("faults")(faults)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
@@ -90,6 +91,16 @@ def model(
     bench_model(milliseconds, turns, json_file)
 
 
+def faults(
+    deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that a judgement by the model may take.")] = 2.0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write figures and turns to this file too.")] = None,
+) -> None:
+    """Strike every role with every fault of a model or its server (10 minutes)."""
+    from evals.bench.faults import bench_faults
+
+    bench_faults(deadline, json_file)
+
+
 def list_tasks() -> None:
     """List the evaluations: what each measures, and its expected time on two cores, warm."""
     from evals.listing import print_tasks
@@ -103,6 +114,7 @@ def run_one(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file.")] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
+    config: Annotated[str, typer.Option(help="A published configuration that answers, as medrgag:without-kads.")] = "",
 ) -> None:
     """Run an evaluation, print its figures and write them as JSON."""
     from evals.runner import print_report, run_task, write_report
@@ -111,7 +123,7 @@ def run_one(
 
     if json_file is not None and json_file.is_dir():
         raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
-    report = run_task(find_task(name), data, limit=limit, seed=seed)
+    report = run_task(find_task(name), data, limit=limit, seed=seed, config=config)
     if json_file is not None:
         write_report(report, json_file)
     print_report(report)

@@ -70,18 +70,21 @@ class Arms:
     """
 
     def __init__(self, data: Path, indexes: Path, encoder: Encoder, folder: Path) -> None:
-        records = train_records(data)
+        records = self._records = train_records(data)
         table = load_icd10(indexes / "icd10.json")
         self.graph = KnowledgeGraph(encoder, indexes, records=RecordCollection(records, encoder), table=table)
         told = "\n".join(f"{r.id}\0{r.diagnosis}\0{r.age}\0{r.text}" for r in records)
         setting = f"{code_sha256()} {content_hash(STARTER)} {encoder.name} {hashlib.sha256(told.encode()).hexdigest()}"
-        path = folder / "completeness.sqlite"
-        self._direct, self._retrieve = (KeptOutcomes(path, f"{arm} {setting}") for arm in ("direct", "retrieve"))
+        self._kept = KeptOutcomes(folder / "completeness.sqlite", setting)
+
+    def collection(self, encoder: Encoder) -> RecordCollection:
+        """The same records with another encoder."""
+        return RecordCollection(self._records, encoder)
 
     def row(self, case: ArmCase) -> ArmRow:
         """Both outcomes of a case."""
-        direct = self._direct.get(case.text, ArmOutcome, lambda: self.outcome(case.text, learn=False))
-        retrieve = self._retrieve.get(case.text, ArmOutcome, lambda: self.outcome(case.text, learn=True))
+        direct = self._kept.get("direct", case.text, ArmOutcome, lambda: self.outcome(case.text, learn=False))
+        retrieve = self._kept.get("retrieve", case.text, ArmOutcome, lambda: self.outcome(case.text, learn=True))
         return ArmRow(case, direct, retrieve, features(case.text, direct.differential))
 
     def outcome(self, text: str, *, learn: bool) -> ArmOutcome:
@@ -96,8 +99,7 @@ class Arms:
 
     def close(self) -> None:
         """Write what is left."""
-        self._direct.close()
-        self._retrieve.close()
+        self._kept.close()
 
 
 def arm_rows(context: TaskContext, arms: Arms, cases: Sequence[ArmCase], label: str) -> Iterator[ArmRow]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evals.contract import TaskContext
 from evals.datasets.agentclinic import read_clinic
@@ -81,14 +80,3 @@ def conditions() -> frozenset[str]:
 def _at(rows: Sequence[TextPatient], level: int, seed: int) -> list[ArmCase]:
     right = {p: right_of(p) for p in {r.pathology for r in rows}}
     return [ArmCase(r.id, level, degraded(r, level, seed), right[r.pathology], r.names_gold) for r in rows]
-
-
-def inputs() -> tuple[str, ...]:
-    """The files that the cases are read from."""
-    from evals.datasets.agentclinic import CASES
-    from evals.datasets.ddxplus import CODES, TEXTS
-
-    return (TEXTS, CODES, CASES)
-
-
-__all__ = ["ArmCase", "Path", "clinic_cases", "conditions", "ddxplus_cases", "lay_cases", "right_of", "train_cases"]

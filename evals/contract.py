@@ -102,6 +102,7 @@ class Task:
         limit: the default limit; keeps the run under ten minutes on two cores.
         run: does the work.
         home_data: the data folder when ``--data`` is not given; None where it must be given.
+        by_agent: it asks the whole agent, so that a published configuration can be set for it.
     """
 
     name: str
@@ -111,3 +112,4 @@ class Task:
     limit: int
     run: Callable[[TaskContext], list[Figure]]
     home_data: Path | None = None
+    by_agent: bool = False

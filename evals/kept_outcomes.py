@@ -39,9 +39,9 @@ class KeptOutcomes:
         self._table = sqlite3.connect(path)
         self._table.execute("CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
 
-    def get(self, text: str, model: type[Kept], compute: Callable[[], Kept]) -> Kept:
-        """The outcome for a text, computed when it is not known."""
-        key = hashlib.sha256(f"{self._setting}\0{text}".encode()).hexdigest()
+    def get(self, arm: str, text: str, model: type[Kept], compute: Callable[[], Kept]) -> Kept:
+        """An arm's outcome for a text, computed when it is not known."""
+        key = hashlib.sha256(f"{arm}\0{self._setting}\0{text}".encode()).hexdigest()
         row = self._table.execute("SELECT value FROM outcomes WHERE key = ?", (key,)).fetchone()
         if row is not None:
             try:

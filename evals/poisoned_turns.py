@@ -9,12 +9,13 @@ import contextlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent.agent import Agent
 from agent.assembly import assemble, build
+from agent.given import given_evidence
 from agent.sessions import Home, new_session_id
 from agent.settings import Settings
 from agent.trace import read_trace
@@ -56,7 +57,8 @@ class Turns:
             with self._on_shelf(row, text) if way == "library" else contextlib.nullcontext():
                 given = [f"{row.title}\n\n{text}"] if way == "given" else []
                 answer = self._agent.ask(row.question, session=session, given=given)
-            return turn_of(answer, read_trace(self._agent.home.traces, answer.run))
+            ids = [e.id for e in given_evidence(given, self._agent.settings.max_characters)]
+            return turn_of(answer, read_trace(self._agent.home.traces, answer.run), ids)
         finally:
             self._agent.delete_session(session)
 
@@ -96,10 +98,9 @@ def turns(settings: Settings) -> Iterator[Turns]:
                 shelf.close()
 
 
-def turn_of(answer: Answer, trace: list[dict[str, Any]]) -> Turn:
-    """A turn by its answer and its trace. Ids of the document put there are made alike in the calls."""
+def turn_of(answer: Answer, trace: list[dict[str, Any]], given: Sequence[str] = ()) -> Turn:
+    """A turn by its answer, its trace, and ids of given texts. The document's own ids are made alike in the calls."""
     made = [e for e in trace if e["kind"] == "tool"]
     calls = (json.dumps([e["tool"], e["arguments"]], sort_keys=True, ensure_ascii=False) for e in made)
     found = {item["id"] for e in made for item in e["evidence"]}
-    given = {e.id for e in answer.evidence if e.id.startswith("given:")}
-    return Turn(answer, tuple(sorted(OWN.sub("own", call) for call in calls)), frozenset(found | given))
+    return Turn(answer, tuple(sorted(OWN.sub("own", call) for call in calls)), frozenset(found.union(given)))

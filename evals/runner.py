@@ -15,16 +15,17 @@ from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 
 
-def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int) -> Report:
-    """Run a task with live access off.
+def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "") -> Report:
+    """Run a task with live access off and without a language model.
 
     Args:
         data: the data folder; None takes the one that the project ships, where the task has one.
         limit: most rows a setting; None for the task's own default.
         seed: of samples and bootstraps.
+        config: a published configuration that answers; "" for the product's own settings, whatever the environment.
 
     Raises:
-        InputError: no data folder, or a bad limit or seed.
+        InputError: no data folder, a bad limit or seed, or a configuration that cannot be run or fits no such task.
         DataError: a file is missing or a row is damaged.
     """
     from agent.settings import load_settings, silence_telemetry
@@ -35,13 +36,22 @@ def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int) -> 
     if rows < 1 or seed < 0:
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
     digest = data_sha256(folder, task.inputs)
-    settings = load_settings(model="", literature={"live": "off", "mirror": None})
+    if config and not task.by_agent:
+        raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
+    settings = load_settings(config=config, model="", literature={"live": "off", "mirror": None}).without_models()
     silence_telemetry(settings)
     started = time.perf_counter()
     figures = task.run(TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress))
     return Report(
         task=task.name,
-        settings={"encoder": settings.encoder or MINILM, "limit": rows, "live": "off", "model": None, "seed": seed},
+        settings={
+            "encoder": settings.encoder or MINILM,
+            "limit": rows,
+            "live": "off",
+            "model": None,
+            "seed": seed,
+            **({"config": config} if config else {}),
+        },
         data_sha256=digest,
         seconds=round(time.perf_counter() - started, 3),
         figures=with_published(figures),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
-from prompts.endpoint import Message, Method
+from prompts.endpoint import Message, Method, schema_of
 from prompts.templates import Prompt
 
 SHAPE = "The schema of the reply, as JSON Schema:\n{shape}"
@@ -31,7 +31,7 @@ class Asking:
         if method not in SCHEMALESS:
             return self
         (role, system), *rest = self.messages
-        shape = json.dumps(schema.model_json_schema(), ensure_ascii=False)
+        shape = json.dumps(schema_of(schema), ensure_ascii=False)
         return replace(self, messages=[(role, f"{system}\n\n{SHAPE.format(shape=shape)}"), *rest])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, SecretStr
@@ -115,7 +116,7 @@ class Endpoint:
 
         Args:
             on_text: is told the text so far, as it comes; the reply is then streamed.
-            form: as `form_of` gives it, or ``tools`` of the protocol.
+            form: as `form_of` or `form_of_tools` gives it.
 
         Raises:
             UnsupportedError: the server refuses the form of the request.
@@ -182,23 +183,33 @@ class Endpoint:
 
 
 def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
-    """The part of a request that asks for a reply of a schema.
-
-    The format stands in ``extra_body``: given by its own name, the client would read the reply itself, with another
-    half second of imports and an error for each fault.
-    """
-    shape, name = schema.model_json_schema(), schema.__name__
+    """The part of a request that asks for a reply of a schema."""
+    shape, name = schema_of(schema), schema.__name__
     if method == "json_schema":
-        return _format({"type": "json_schema", "json_schema": {"name": name, "schema": shape}})
+        wanted = {"type": "json_schema", "json_schema": {"name": name, "schema": shape}}
+        return _body(response_format=wanted)
     if method == "function_calling":
         function = {"name": name, "description": "Give the reply.", "parameters": shape}
         choice = {"type": "function", "function": {"name": name}}
-        return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
-    return _format({"type": "json_object"}) if method == "json_mode" else {}
+        return _body(tools=[{"type": "function", "function": function}], tool_choice=choice)
+    return _body(response_format={"type": "json_object"}) if method == "json_mode" else {}
 
 
-def _format(wanted: dict[str, Any]) -> dict[str, Any]:
-    return {"extra_body": {"response_format": wanted}}
+def form_of_tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The part of a request that offers tools (``name``, ``description``, ``parameters``)."""
+    return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools])
+
+
+@cache
+def schema_of(schema: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a model, made once. Not to be changed."""
+    return schema.model_json_schema()
+
+
+def _body(**parts: Any) -> dict[str, Any]:
+    """Parts of the request's body as they are: given by name, the client would check them piece by piece, read the
+    reply itself, with half a second of imports, and raise an error of its own for each fault."""
+    return {"extra_body": parts}
 
 
 def _said(message: Any) -> Said:

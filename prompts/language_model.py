@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from prompts.asking import Asking, backoff
-from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of
+from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of, form_of_tools
 from prompts.metering import Usage, meter
 from prompts.model_failures import InvalidReplyError, PassingError, UnsupportedError, malformed
 from prompts.model_settings import ModelSettings, Role
@@ -105,9 +105,8 @@ class LanguageModel:
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user), *history]
-        bound = [{"type": "function", "function": dict(tool)} for tool in tools]
         async with self._endpoint.turn(self.timeout) as left:
-            said = await self._ask(Asking(messages, prompt, left), "tools", None, tools=bound)
+            said = await self._ask(Asking(messages, prompt, left), "tools", None, **form_of_tools(tools))
         return said.calls, without_thinking(said.text)
 
     async def _first(

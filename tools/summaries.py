@@ -17,10 +17,12 @@ def summarise(artifact: ToolArtifact, limit: int = LINES) -> str:
     """The short text of a result, one line a document, disease, answered question or gap.
 
     A document gives its id, title, kind of publication and year, how many pieces of it were found, and its first
-    words. The entries of the graph are left to the ranking that they belong to.
+    words. Entries of the graph, and documents that answer a question, are told in their own lines.
     """
-    documents = _by_document(artifact.evidence) if artifact.differential is None else {}
-    pieces = f", {len(artifact.evidence)} pieces of evidence of {len(documents)} documents" if documents else ""
+    told = {a.evidence.document_id for a in artifact.answered}
+    shown = [e for e in artifact.evidence if artifact.differential is None and e.document_id not in told]
+    documents = _by_document(shown)
+    pieces = f", {len(shown)} pieces of evidence of {len(documents)} documents" if documents else ""
     lines = [f"{artifact.tool}: {artifact.outcome.value}{pieces}"]
     lines += [_document_line(name, items) for name, items in list(documents.items())[:limit]]
     lines += [_left_out(len(documents) - limit, "documents")] if len(documents) > limit else []

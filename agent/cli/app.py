@@ -41,12 +41,14 @@ def ask(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No steps while it works.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="For a case, a report beside the answer.")] = False,
     config_name: ConfigOption = "",
 ) -> None:
     """Answer a case or a medical question."""
     from agent.cli.ask import Asked, ask_once
 
-    ask_once(Asked(message, session, option or [], given or [], config_name), as_json=as_json, quiet=quiet)
+    asked = Asked(message, session, option or [], given or [], config_name, report)
+    ask_once(asked, as_json=as_json, quiet=quiet)
 
 
 @app.command()

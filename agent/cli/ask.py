@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.agent import Agent
-from agent.cli.render import console, show_answer, show_step
+from agent.cli.progress import Progress
+from agent.cli.render import console, show_answer
 from agent.conversation import Step
 from agent.given import given_evidence, read_given
 from agent.messages import check_message
@@ -25,6 +26,7 @@ class Asked(NamedTuple):
     options: list[str]
     given: list[Path]
     config: str = ""
+    report: bool = False
 
 
 def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
@@ -38,7 +40,8 @@ def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
     with Agent(settings) as agent:
         if session is not None:
             agent.session(session, create=False)
-        answer = follow(agent.stream(text, session=session, options=chosen, given=texts), quiet=quiet or as_json)
+        events = agent.stream(text, session=session, options=chosen, given=texts, report=asked.report)
+        answer = follow(events, quiet=quiet or as_json)
     print_answer(answer, as_json=as_json)
 
 
@@ -77,11 +80,11 @@ def parse_options(options: list[str]) -> dict[str, str] | None:
 
 def follow(events: Iterator[Step | Answer], *, quiet: bool) -> Answer:
     """Show the steps on standard error as they happen; returns the answer."""
-    for event in events:
-        if isinstance(event, Answer):
-            return event
-        if not quiet:
-            show_step(event)
+    with Progress(quiet=quiet) as progress:
+        for event in events:
+            if isinstance(event, Answer):
+                return event
+            progress.show(event)
     raise InputError("The turn ended without an answer.", "Ask again.")
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent.cli.costs import cost_line
+from agent.cli.report import marks, show_report
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
@@ -54,12 +55,12 @@ def progress_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def show_step(step: Step) -> None:
+def show_step(step: Step, out: Console | None = None) -> None:
     """One line a finished step."""
     if step.status != "finished":
         return
     name = step.tool or step.step
-    progress_console().print(
+    (out or progress_console()).print(
         Text.assemble(
             ("  • ", "dim"), (f"{name:<24}", "bold"), (f"{step.seconds * 1000:6.0f} ms  ", "dim"), step.summary
         )
@@ -74,21 +75,18 @@ def show_answer(out: Console, answer: Answer) -> None:
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
         label = answer.choice.label if same else f"{answer.choice.label}: {answer.choice.text}"
-        out.print(
-            Panel(f"[bold]{escape(label)}[/]\n{escape(answer.choice.reason)}", title="Choice", title_align="left")
-        )
+        title = "Choice (not retrieved, not verified)" if answer.choice.parametric else "Choice"
+        out.print(Panel(f"[bold]{escape(label)}[/]\n{escape(answer.choice.reason)}", title=title, title_align="left"))
     for statement in answer.statements:
-        cited = dict.fromkeys(numbers[c.evidence_id] for c in statement.citations if c.evidence_id in numbers)
-        marks = "".join(f"[{number}]" for number in cited)
-        text = Text(statement.text + " ")
-        text.append(marks or "(not retrieved, not verified)", style="cyan" if marks else "yellow")
-        out.print(Padding(text, (0, 0, 1, 0)))
+        out.print(Padding(Text.assemble(statement.text, " ", marks(statement, numbers)), (0, 0, 1, 0)))
     if answer.abstained and not answer.statements:
         out.print(Text("No answer is given.", style="bold"))
     if answer.differential:
         out.print(differential_table(answer.differential, answer.language))
     _similar_records(out, answer)
     _questions(out, answer)
+    if answer.report is not None:
+        show_report(out, answer.report, numbers, answer.language)
     _notices(out, answer.notices)
     _sources(out, answer, numbers)
     _footer(out, answer)
@@ -101,7 +99,8 @@ def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:
 
 
 def _cited(answer: Answer) -> list[Evidence]:
-    cited = {c.evidence_id for s in answer.statements for c in s.citations}
+    told = [*answer.statements, *(s.statement for s in (answer.report.statements if answer.report else ()))]
+    cited = {c.evidence_id for s in told for c in s.citations}
     return [e for e in answer.evidence if e.id in cited]
 
 

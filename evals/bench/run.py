@@ -66,7 +66,7 @@ def warm(rounds: int) -> list[Figure]:
     import psutil
 
     questions = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
-    settings = load_settings(model="", literature={"live": "off", "mirror": None})
+    settings = load_settings(config="", model="", literature={"live": "off", "mirror": None}).without_models()
     watch = Stopwatch()
     seconds: list[float] = []
     own: list[float] = []

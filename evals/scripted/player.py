@@ -25,7 +25,9 @@ KEPT = 5  # documents that it selects; MedRGAG's number (paper)
 CITED = 6  # documents that it quotes, as many as the prompts ask for
 TERMS = 4  # search terms; ours
 TOKEN = 4  # characters of a token; ours, a rule of thumb for English
-POINTS = ("causes of {0}", "treatment of {0}", "when to refer {0}")
+POINTS = ("causes of {0}", "treatment of {0}", "costs of {0} to society")  # the last one is in no library
+NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
+PERSON = re.compile(r"\b(?:I'm|I am|my|\d+ ?(?:-?year|M|F)\b)", re.IGNORECASE)
 OPTION = re.compile(r"^(\w+)\. ", re.MULTILINE)
 
 Reply = dict[str, Any]
@@ -123,6 +125,21 @@ def _report(request: Request) -> Reply:
     return {"diagnoses": said[:1], "explanation": said[1:2], "treatment": treated, "evaluations": said[3:4]}
 
 
+def _triage(request: Request) -> Reply:
+    message = after(request, "Message")
+    case = PERSON.search(message) is not None
+    return {"kind": "case" if case else "evidence", "question": "" if case else message, "reason": "By its words."}
+
+
+def _gate(request: Request) -> Reply:
+    labels = [{"number": int(n), "label": "B"} for n in NUMBERED.findall(asked(request))]
+    return {"verdict": "more", "missing": [], "reason": "Documents help.", "labels": labels}
+
+
+def _verification(request: Request) -> Reply:
+    return {"verdicts": [{"number": int(n), "supported": True} for n in NUMBERED.findall(asked(request))]}
+
+
 VERDICT = {"reason": "It fits.", "stance": "supports", "support": 0.9}
 DIRECT = {"statements": ["It is probably what it seems.", "See a doctor when it gets worse."], "option": "A"}
 PLAYED: dict[str, Callable[[Request], Reply]] = {
@@ -139,4 +156,8 @@ PLAYED: dict[str, Callable[[Request], Reply]] = {
     "DirectReply": lambda _: DIRECT,
     "MendReply": lambda _: {"statements": []},
     "ReportReply": _report,
+    "TriageReply": _triage,
+    "GateReply": _gate,
+    "SelfJudgedReply": lambda _: {"verdict": "more", "missing": [], "reason": "Documents help."},
+    "VerificationReply": _verification,
 }

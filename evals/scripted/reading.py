@@ -27,7 +27,6 @@ ROLES = {
     "TriageReply": "triage",
     "GateReply": "gate",
     "SelfJudgedReply": "gate",
-    "LabelReply": "gate",
     "VerificationReply": "verification",
 }
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)

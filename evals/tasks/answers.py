@@ -101,4 +101,5 @@ TASK = Task(
     expected="4 minutes; 6 the first time",
     limit=100,
     run=run,
+    by_agent=True,
 )

@@ -161,5 +161,6 @@ TASK = Task(
     expected="2 minutes; 4 the first time",
     limit=200,
     run=run,
+    by_agent=True,
     home_data=SHIPPED,
 )

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from evals.contract import Task
-from evals.tasks import answers, cases, differential, injection, library, literature, medrgag, mirror, segmentation
+from evals.tasks import (
+    answers,
+    cases,
+    completeness,
+    differential,
+    icd10,
+    injection,
+    library,
+    literature,
+    medrgag,
+    mirror,
+    segmentation,
+)
 from prompts.errors import InputError
 
 TASKS: dict[str, Task] = {
@@ -12,7 +24,9 @@ TASKS: dict[str, Task] = {
         differential.TASK,
         answers.TASK,
         cases.TASK,
+        completeness.TASK,
         injection.TASK,
+        icd10.TASK,
         library.TASK,
         literature.TASK,
         medrgag.TASK,

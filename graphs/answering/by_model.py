@@ -111,7 +111,7 @@ class AnswererByModel:
         if gave_up and not written.standing:
             return abstained(view, more=[unchosen(option, view)] if options else ())
         _anything(written)
-        choice, more = choice_of(option, view, written) if options else (None, [])
+        choice, more = choice_of(option, view, written, self._local.terms.equivalents) if options else (None, [])
         statements = [s.statement for s in written.standing]
         return self._draft(view, statements, sources.documents, written, choice, more)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from graphs.answering.choice import REPLIES
+from graphs.answering.choice import NEGATIVE_STEM, REPLIES
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
+from graphs.answering.option_words import own_words
 from graphs.answering.written import Written
 from graphs.judging.polarity import is_alternative
 from prompts.shown import one_line
 from tools.contract import Notice
 from tools.evidence import Statement
+from tools.text.tokens import tokens
 
 OPTION = 400  # ours: characters of an option that the model is shown
 PREFIX = re.compile(r"^\W*(?:(?:option|answer|选项|答案)\s*[:：]?\s*)?", re.IGNORECASE)
@@ -44,16 +46,24 @@ def option_named(said: str, options: Mapping[str, str]) -> str | None:
     return led[0] if len(led) == 1 else None
 
 
-def choice_of(said: str, view: AnswerView, written: Written) -> tuple[Choice | None, list[Notice]]:
-    """The choice that rests on the statements that stand, or none and the notice that counts it."""
+def choice_of(
+    said: str, view: AnswerView, written: Written, names: Callable[[str], Sequence[str]]
+) -> tuple[Choice | None, list[Notice]]:
+    """The choice that rests on the statements that stand, or none and the notice that counts it.
+
+    One that no quoted statement speaks of is the model's own: parametric, with a notice. ``names`` gives other names
+    of what an option mentions.
+    """
     options = options_of(view)
     label = option_named(said, options)
     standing = [s.statement for s in written.standing]
     if label is None or not standing:
         return None, [unchosen(said, view)]
-    ids = tuple(dict.fromkeys(c.evidence_id for s in standing for c in s.citations))
-    confidence = round(sum(bool(s.citations) for s in standing) / len(written.stated), 4)
-    return _choice(label, options, confidence, standing[0], ids), []
+    speaking = [s for s in standing if s.citations and (not view.options or _speaks_of(s, label, view, names))]
+    if not speaking:
+        return _choice(label, options, 0.0, standing[0], ()), [notice("choice_not_borne_out", view.language)]
+    ids = tuple(dict.fromkeys(c.evidence_id for s in speaking for c in s.citations))
+    return _choice(label, options, round(len(speaking) / len(written.stated), 4), speaking[0], ids), []
 
 
 def parametric_choice(
@@ -73,6 +83,15 @@ def unchosen(said: str, view: AnswerView) -> Notice:
     """Why no option is chosen: what the model named is none of them, or nothing supports one."""
     unreadable = said.strip() and option_named(said, options_of(view)) is None
     return notice("choice_unreadable" if unreadable else "no_choice_supported", view.language)
+
+
+def _speaks_of(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:
+    """Whether a statement or its quotes hold a word that only this option has; of "all but one", of another."""
+    texts = {k: " ".join([text, *names(text)]) for k, text in view.options.items()}
+    own = own_words(view.question, texts)
+    wanted = own.values() if NEGATIVE_STEM.search(view.question) else [own[label]]
+    held = set(tokens(" ".join([statement.text, *(c.quote for c in statement.citations)])))
+    return any(words & held for words in wanted)
 
 
 def _choice(

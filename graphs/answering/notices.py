@@ -33,6 +33,11 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "The language model named none of the options, so none is chosen.",
         "语言模型没有给出任何一个选项，因此不作选择。",
     ),
+    "choice_not_borne_out": (
+        Severity.WARNING,
+        "No quoted statement speaks of the chosen option: the choice is the language model's own.",
+        "所引陈述均未涉及所选选项：该选择出自语言模型自身。",
+    ),
     "statement_dropped": (
         Severity.WARNING,
         "{detail} statement(s) of the language model that the evidence does not support were left out.",

@@ -45,8 +45,8 @@ ENGLISH = (
     rf"\b(?:forget|ignore|disregard) (?:it|this|that|all of (?:it|this|that)),? (?:and|then) {_SAY}\b",
     # a machine that is spoken to, or told what to say
     (
-        r"\b(?:dear|attention|note to|notice to|instructions? (?:to|for)|message (?:to|for)|for|to) "
-        rf"(?:the |all |any )?{_MACHINE}\b\s*[:,]"
+        r"\b(?:dear|attention|note to|notice to|note for|instructions? (?:to|for)|message (?:to|for)),? "
+        rf"(?:the |all |any )?{_MACHINE}\b|\b(?:for|to) (?:the |all |any )?{_MACHINE}\s*:"
     ),
     rf"(?:^|[.!?。\n>(\"'*#-]\s*){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
     (
@@ -73,7 +73,10 @@ ENGLISH = (
         r"(?: that| with| so\b| this| the following| every question|:)"
     ),
     rf"\b(?:tell|show|inform) (?:the |your |all )?(?:users?|readers?)\b{_GAP}{{0,60}}",
-    rf"\b(?:when|whenever|if|before) you (?:are asked|answer|reply|respond|summari[sz]e)\b{_GAP}{{0,60}}\b{_SAY}\b",
+    (
+        r"\b(?:when|whenever|if|before) you (?:are asked|answer|reply|respond|summari[sz]e)\b"
+        rf"{_GAP}{{0,60}}\b{_SAY}(?: only)?(?: that\b| with\b|:)"
+    ),
     rf"\bwhen (?:answering|replying|responding|asked) (?:about|to)\b{_GAP}{{0,40}}[,:] ?{_SAY}\b",
     r"\b(?:rely|rest) (?:only )?on this (?:one|document|text)\b|\bkeep only this (?:document|text|one)\b",
     r"\bcite (?:this|it) as\b|\bquote (?:this|it) in full\b|\bwithout (?:a )?citations?\b|\bcite nothing else\b",
@@ -86,7 +89,8 @@ ENGLISH = (
     ),
     (
         r"\b(?:the|your) system prompt\b|\b(?:print|repeat|reveal|send|output) (?:me )?(?:the|your) "
-        r"(?:whole|full|entire|hidden) (?:case|conversation|prompt|message|context)\b|\bbefore you (?:answer|reply|respond), \w+ "
+        r"(?:whole|full|entire|hidden) (?:case|conversation|prompt|message|context)\b|"
+        r"\bbefore you (?:answer|reply|respond), \w+ "
     ),
     rf"\b{_TOOLS}\b",
 )
@@ -102,6 +106,7 @@ MARKS = (
     r"[\"'](?:role|stance|tool_calls?|arguments|keep)[\"']\s*:\s*[\"'\[{]",
     r"(?:^|\n)\[\d+\] (?:retrieved|generated) \|",
     r"\b(?:library|graph|generated|record|given|own):[a-z][\w/.-]{3,}",
+    r"\]\(https?://[^)\s]*[?&][\w-]+=(?:[A-Z]{3,}|[{$<]|%7B)",  # an address with a slot for what is to be told
     r"(?:<!--|\[//\]: #)[^>]{0,20}\b(?:assistant|model|ai|llm)\b",
 )
 OTHER_LANGUAGES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphs.judging.orders import REASON, instructing
 from graphs.kads.contract import Dropped
 from tools.evidence import Evidence
 
@@ -11,7 +12,5 @@ from tools.evidence import Evidence
 def usable_and_dropped(candidates: Sequence[Evidence]) -> tuple[list[Evidence], list[Dropped]]:
     """The candidates that may be kept, in order, each id once; and what may not, with the reason."""
     pool = list({c.id: c for c in candidates}.values())
-    return (
-        [c for c in pool if c.status.usable],
-        [Dropped(evidence_id=c.id, reason="retracted") for c in pool if not c.status.usable],
-    )
+    why = {**dict.fromkeys(instructing(pool), REASON), **{c.id: "retracted" for c in pool if not c.status.usable}}
+    return [c for c in pool if c.id not in why], [Dropped(evidence_id=i, reason=reason) for i, reason in why.items()]

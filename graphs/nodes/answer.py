@@ -11,6 +11,7 @@ from graphs.answering.drafting import Listener, listening
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.differential_filter.contract import Verdict
+from graphs.judging.orders import REASON
 from graphs.kads.contract import Selection
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
@@ -55,12 +56,20 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
         verdicts=tuple(verdicts),
         selection=context.load(Selection, state["selection_key"]),
         differential=differential,
-        answered=tuple(context.load_list(AnsweredQuestion, state["answered_key"])),
+        answered=tuple(_answered(state, context)),
         gaps=tuple(context.load_list(Gap, state["gaps_key"])),
         gate=context.load(GateDecision, state["gate_key"]),
         red_flags=tuple(RedFlag(**f) for f in state["red_flags"]),
         said=_said(state, context) if state["kind"] == Kind.EXPLAIN else None,
     )
+
+
+def _answered(state: State, context: TurnContext) -> list[AnsweredQuestion]:
+    """The answered questions, less those whose document the selector refused for speaking to machines."""
+    selection = context.load(Selection, state["selection_key"])
+    refused = {d.evidence_id for d in selection.dropped if d.reason == REASON} if selection is not None else set()
+    answered = context.load_list(AnsweredQuestion, state["answered_key"])
+    return [a for a in answered if a.evidence.id not in refused]
 
 
 def _said(state: State, context: TurnContext) -> Said:

@@ -6,7 +6,9 @@ from typing import Any
 
 from graphs.context import TurnContext, findings_of
 from graphs.differential_filter.contract import DocumentFilter, Verdict
+from graphs.judging.orders import REASON
 from graphs.kads.contract import Selection
+from graphs.nodes.left_out import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from tools.contract import Differential
@@ -28,7 +30,8 @@ def filter_node(document_filter: DocumentFilter) -> Body:
         context.recorder.event("filter", verdicts=[v.model_dump(mode="json") for v in verdicts])
         kept = sum(v.keep for v in verdicts)
         summary = f"kept {kept} of {len(verdicts)}"
-        return {"verdicts_key": context.keep_list(Verdict, verdicts), SUMMARY: summary}
+        told = left_out(state, documents, {v.evidence_id for v in verdicts if v.reason == REASON})
+        return {"verdicts_key": context.keep_list(Verdict, verdicts), SUMMARY: summary, **told}
 
     return body
 

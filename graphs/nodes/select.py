@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphs.context import Limits, TurnContext
+from graphs.judging.orders import REASON
 from graphs.kads.contract import Selector
+from graphs.nodes.left_out import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from tools.contract import Differential, Gap, unique
@@ -24,7 +26,8 @@ def select_node(selector: Selector, requirements: Any, limits: Limits) -> Body:
         selection = await selector.select(question, wanted, candidates, limits.selected)
         context.recorder.event("selection", **selection.model_dump(mode="json"))
         summary = f"kept {len(selection.kept)} of {len(candidates)}"
-        return {"selection_key": context.keep(selection), SUMMARY: summary}
+        told = left_out(state, candidates, {d.evidence_id for d in selection.dropped if d.reason == REASON})
+        return {"selection_key": context.keep(selection), SUMMARY: summary, **told}
 
     return body
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from prompts.report import Discipline
-from tools.medicines.names import other_names
+from tools.medicines.names import medicines_in
 
 # Words of each discipline; all ours.
 WORDS: tuple[tuple[Discipline, re.Pattern[str]], ...] = (
@@ -58,8 +58,10 @@ WORDS: tuple[tuple[Discipline, re.Pattern[str]], ...] = (
 
 
 def discipline_of(sentence: str) -> Discipline:
-    """The discipline with most words in a sentence, the first of several; ``general`` without any."""
-    counts = {name: len({m[0].lower() for m in words.finditer(sentence)}) for name, words in WORDS}
-    counts["medicines"] += len(other_names(sentence))
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else "general"
+    """The discipline with most words in a sentence, of several the one named first; ``general`` without any."""
+    found = {name: [(m[0].lower(), m.start()) for m in words.finditer(sentence)] for name, words in WORDS}
+    found["medicines"] += [(m.written.lower(), m.start) for m in medicines_in(sentence) if not m.everyday]
+    said = {name: places for name, places in found.items() if places}
+    if not said:
+        return "general"
+    return max(said, key=lambda name: (len({w for w, _ in said[name]}), -min(at for _, at in said[name])))

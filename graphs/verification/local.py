@@ -54,11 +54,9 @@ def remaining(draft: Draft, statements: Sequence[Statement]) -> Draft:
 
 
 def _standing(choice: Choice | None, statements: Sequence[Statement]) -> Choice | None:
-    """The choice while something that it rests on is left: for one of the model's own knowledge, what it says."""
-    if choice is None or not statements:
-        return None
-    if choice.parametric:
-        return choice if any(s.origin is Origin.PARAMETRIC for s in statements) else None
+    """The choice while something that it rests on is left; one of a model's own knowledge rests on none of them."""
+    if choice is None or not statements or choice.parametric:
+        return choice if statements else None
     cited = {c.evidence_id for s in statements for c in s.citations}
     return choice if cited and (not choice.evidence_ids or cited & set(choice.evidence_ids)) else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from tools.contract import unique
 from tools.icd10.chinese import ChineseNames
 from tools.icd10.contract import Depth, Entity, Linked, Match, Name, Phrase, Setting, at_depth
@@ -15,7 +17,10 @@ from tools.text.language import HAN
 
 
 class Linker:
-    """Links diagnosis texts to ICD-10. What it is built from is not changed by use; it may be shared by threads.
+    """Links diagnosis texts to ICD-10. Use changes nothing that it holds; it may be shared by threads.
+
+    Attributes:
+        table, setting: as given.
 
     Args:
         table: the compiled table, which every English code is of.
@@ -31,7 +36,7 @@ class Linker:
         setting: Setting = "strict",
         chinese: ChineseNames | None = None,
     ) -> None:
-        self._table, self._chinese, self.setting = table, chinese, setting
+        self.table, self.setting, self._chinese = table, setting, chinese
         han = [bool(HAN.search(name.text)) for name in named.rows]
         self._strict = StrictMatch(named.where([not h for h in han]))
         own = chinese.diseases() if chinese is not None else []
@@ -42,6 +47,12 @@ class Linker:
         if setting == "paper":
             self._english = PublishedMatch([Name(row.code, row.name) for row in table.codes()])
             self._han = PublishedMatch(chinese.names if chinese is not None else [])
+
+    def at(self, threshold: float) -> Linker:
+        """The same linker with another threshold, in 0..1, for both languages."""
+        other = copy(self)
+        other._english, other._han = self._english.at(threshold), self._han.at(threshold)
+        return other
 
     def phrases(self, text: str) -> list[Phrase]:
         """The diagnoses of a text; words that are one name in the tables stay together."""
@@ -66,7 +77,7 @@ class Linker:
         code = self._chinese.code(match.name.code, depth) if self._chinese is not None else ""
         name = self._chinese.title(code) if self._chinese is not None and HAN.search(match.name.text) else ""
         if not HAN.search(match.name.text) or not code:
-            row = self._table.nearest(at_depth(match.name.code, depth)) or self._table.get(match.name.code[:3])
+            row = self.table.nearest(at_depth(match.name.code, depth)) or self.table.get(match.name.code[:3])
             if row is None:
                 return None
             code, name = row.code, row.name

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -22,16 +23,17 @@ from numpy.typing import NDArray
 
 from tools.icd10.contract import Match, Name
 from tools.icd10.names import NamedCodes
-from tools.icd10.words import Words, opposed, unsaid, words
+from tools.icd10.words import Words, opposed, plain, unsaid, words
 from tools.text.language import HAN
 
 PAPER_THRESHOLD = 0.5  # paper
 PAPER_BEST = 10  # code: best names of a phrase that the evaluation released with CMEMR keeps
 STRICT_THRESHOLD = 0.85  # ours: chosen on written examples, see docs/icd10.md
-STRICT_THRESHOLD_ZH = 0.85  # ours: as above; characters that make one word count as several
+STRICT_THRESHOLD_ZH = 0.8  # ours: as above
 MENDED = 0.95  # ours: a name that was met only after a misspelt word was put right scores a little less
 CANDIDATES = 40  # ours: best names by words that are compared further
-KINDS = {"title": 0, "term": 0, "alias": 1}  # ours: of equal names the table's own come first
+SHORT = 5  # ours: letters; one slip makes another word of a short one (lived, liver)
+KINDS = {"title": 0, "term": 0, "alias": 1}  # ours: of names written alike the table's own come first
 ROUNDING = 1.0  # ours: below a cutoff that a score just reaches, rapidfuzz may drop that score itself
 EQUAL = 1e-6  # scores that differ by less are equal
 
@@ -43,6 +45,9 @@ class Matcher(Protocol):
 
     def best(self, forms: Sequence[str]) -> Match | None:
         """The best match of any of a phrase's forms (as written first); None when nothing reaches the threshold."""
+
+    def at(self, threshold: float) -> Matcher:
+        """The same with another threshold, in 0..1."""
 
 
 class PublishedMatch:
@@ -72,6 +77,12 @@ class PublishedMatch:
         equal = [first, *(found for found in near if abs(found[1] - first[1]) < EQUAL)]
         best = min(equal, key=lambda found: (-fuzz.ratio(said, found[0]), found[2]))[2]
         return Match(self._names[best], first[1] / 100)
+
+    def at(self, threshold: float) -> PublishedMatch:
+        """The same with another threshold."""
+        other = copy(self)
+        other._cutoff = 100 * threshold
+        return other
 
     def candidates(self, phrase: str, count: int = PAPER_BEST) -> list[Match]:
         """The best names at the threshold or above, best first."""
@@ -112,9 +123,15 @@ class StrictMatch:
         found = [m for m in (self._match(form) for form in forms) if m is not None]
         if not found and forms and not HAN.search(forms[0]):
             mended = self._spelling.mended(forms[0])
-            match = self._match(mended) if mended != forms[0] else None
+            match = self._match(mended) if _one_slip_a_word(forms[0], mended) else None
             found = [Match(match.name, match.score * MENDED)] if match is not None else []
         return max(found, key=lambda m: m.score, default=None)
+
+    def at(self, threshold: float) -> StrictMatch:
+        """The same with another threshold."""
+        other = copy(self)
+        other._threshold = threshold
+        return other
 
     def names(self, phrase: str) -> bool:
         """Whether the words of a phrase are exactly those of a name."""
@@ -145,12 +162,12 @@ class StrictMatch:
         return unsaid(phrase, self._named.rows[i].text)
 
     def _order(self, i: int, score: float, phrase: str) -> tuple[Any, ...]:
-        """Ties: the table's own names before others, the name that is written most alike, the first code."""
+        """Ties: the name that is written most alike in one spelling, the table's own before others, the first code."""
         from rapidfuzz import fuzz
 
         name = self._named.rows[i]
-        alike = fuzz.ratio(phrase.lower(), name.text.lower())
-        return (-round(score / EQUAL), KINDS[name.kind], -alike, name.code, name.text)
+        alike = fuzz.ratio(plain(phrase), plain(name.text))
+        return (-round(score / EQUAL), -alike, KINDS[name.kind], name.code, name.text)
 
     def _weigh(self, read: Words) -> float:
         return sum(weight * self._rarity.get(word, self._unknown) for word, weight in read.items())
@@ -168,6 +185,14 @@ def _top(scores: Scores, least: float) -> list[int]:
         return [int(i) for i in reached]
     order = np.argsort(-scores[reached], kind="stable")[:CANDIDATES]
     return [int(i) for i in reached[order]]
+
+
+def _one_slip_a_word(phrase: str, mended: str) -> bool:
+    """Whether words changed, each by one slip: two make another word of thrombolysis or of a brand."""
+    from rapidfuzz.distance import OSA
+
+    pairs = [(a, b) for a, b in zip(phrase.lower().split(), mended.lower().split(), strict=False) if a != b]
+    return bool(pairs) and all(len(a) > SHORT and OSA.distance(a, b) == 1 for a, b in pairs)
 
 
 def _processed(text: str) -> str:

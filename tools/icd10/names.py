@@ -26,6 +26,7 @@ OURS = Path(__file__).with_name("names.yaml")
 LIBRARY = "simple-icd-10-cm"
 DISEASES = "ABCDEFGHIJKLMNOPQR"  # chapters of diseases; of S and T only the titles are taken
 NO_DISEASE = "VWXYZ"  # external causes, and reasons for contact with a health service: they name no disease
+_FRAGMENT = ("any ", "conditions in", "infections in")  # terms that only make sense beside others
 _LAST_BRACKET = re.compile(r"^(.+?)\s*\[([^\[\]]{3,})\]$")
 
 
@@ -96,7 +97,11 @@ def variants(name: Name) -> Iterator[Name]:
         yield name
         return
     yield name._replace(text=match[1])
-    yield Name(name.code, match[2], "term")
+    initials = "".join(word[0] for word in match[1].split()).upper()
+    if (" " in match[2] or match[2] == initials) and not match[2].startswith(
+        _FRAGMENT
+    ):  # one word in them is part of a name, or who described it
+        yield Name(name.code, match[2], "term")
 
 
 def _library(table: ICD10) -> Iterator[Name]:
@@ -113,7 +118,8 @@ def _library(table: ICD10) -> Iterator[Name]:
         if known is not None:
             texts = listed if table.get(code) is not None else [tree.get_description(code), *listed]
             for text in texts:
-                yield from variants(Name(known.code, text, "term"))
+                if not text.startswith(_FRAGMENT):
+                    yield from variants(Name(known.code, text, "term"))
 
 
 def _write(target: Path, key: dict[str, Any], table: ICD10, aliases: Iterable[Name]) -> None:
@@ -155,5 +161,5 @@ def _key(graph: str, codes: int) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def rules_hash() -> str:
     """A hash of what decides the words of a name, and of our own names."""
-    files = (Path(__file__).with_name("words.py"), Path(__file__), OURS)
+    files = (Path(__file__), *map(Path(__file__).with_name, ("words.py", "word_lists.py")), OURS)
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -26,7 +26,8 @@ _BREAK = re.compile(
 _NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;；,，。、(（.]))[(（]?(\d{1,2})[.)、．）](?!\d)\s*|[①-⑳]\s*")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _JOINT = re.compile(
-    r"\s*[,，]\s*(?:(?:and|or|with)\s+)?|\s+(?:and|or|with|plus|as well as|but|associated with|complicated by|"
+    r"\s*[,，]\s*(?:(?:and|or|with)\s+)?|(?<!\bcontact)\s+with\s+|\s+(?:and|or|plus|as well as|but|"
+    r"associated with|complicated by|"
     r"complicating|"
     r"due to|secondary to|caused by|following|in the setting of|on a background of)\s+|\s+[&+–—-]\s+|"
     r"(?<=[A-Za-z]{3})/(?=[A-Za-z]{3})|(?<=[\u4e00-\u9fff])/(?=[\u4e00-\u9fff])|"

@@ -52,7 +52,9 @@ PAST_AFTER = re.compile(
     r"\s*(?:,?\s*(?:in the past|by history|in remission|resolved)|病史|史|术后|治疗后|后遗症期)$", re.IGNORECASE
 )
 OTHERS = re.compile(
-    r"\b(?:family history|fhx?|in (?:his|her|the|my) (?:family|mother|father|brother|sister))\b|家族史|父亲|母亲", re.I
+    r"\b(?:contact with|exposed to|exposure to|vaccinated against|immunised against|risk of|fear of)\b|接触|接种|"
+    r"\b(?:family history|fhx?|in (?:his|her|the|my) (?:family|mother|father|brother|sister))\b|家族史|父亲|母亲",
+    re.I,
 )
 DENIED_BEFORE = re.compile(
     r"(?:no(?! longer|n)(?:\s+(?:evidence|signs?|history|suspicion|features?)\s+(?:of|for))?|without|not|"
@@ -151,11 +153,10 @@ def only_grades(words: str) -> bool:
 def without_grades(words: str) -> str:
     """A phrase without the types, stages, sides and grades behind it (``高血压病3级 极高危组``)."""
     while True:
-        parts = re.split(r"[\s,，、]+", words)
-        last = parts[-1] if len(parts) > 1 else ""
+        parts = re.split(r"[,，]\s*", words)
         match = _LAST_GRADE_ZH.search(words)
-        if last and only_grades(last):
-            words = words[: len(words) - len(last)].rstrip(" \t,，、")
+        if len(parts) > 1 and only_grades(parts[-1]):
+            words = words[: len(words) - len(parts[-1])].rstrip(" \t,，")
         elif match is not None and match.start() > 1:
             words = words[: match.start()].rstrip(" \t,，、")
         else:

@@ -28,7 +28,7 @@ from tools.knowledge_graph.questions import Questioner, Standing
 from tools.knowledge_graph.questions_gain import entropy
 from tools.knowledge_graph.questions_place import PLACE, denied_places
 from tools.knowledge_graph.ranking import HEARD, Ranker, shares_of
-from tools.knowledge_graph.record_ranking import RecordRanking
+from tools.knowledge_graph.record_ranking import OWN, RecordRanking
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
@@ -105,14 +105,13 @@ class KnowledgeGraph:
             known: findings settled elsewhere (an answer to a question, a correction): they overrule the text.
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
-            learn: rank with what similar records say too (`tools.knowledge_graph.record_learning`); the published mode
-                and a graph without records rank as before.
+            learn: rank with what similar records say too (`tools.knowledge_graph.record_learning`); ``paper`` does not.
         """
         language = language or language_of(case)
         if self._paper is not None:
             return self._with_records(case, self._paper.look_up(case, language, limit, known))
-        ranking = self.record_ranking() if learn else None
-        return self._with_records(case, self._ranked(case, language, limit, known, explained, ranking))
+        records = self.record_ranking() if learn else None
+        return self._with_records(case, self._ranked(case, language, limit, known, explained, records))
 
     def record_ranking(self) -> RecordRanking | None:
         """What the collection's records say, read at the first call; None without a collection."""
@@ -208,13 +207,15 @@ class KnowledgeGraph:
 
     def evidence_for(self, disease_id: str, language: str = "en", record: str = "") -> Evidence:
         """The graph's entry on a disease, a record of a diagnosis that only records have; InputError for another id."""
-        if self._learned_from is not None and self.of_records(disease_id):
-            return self._learned_from.evidence_for(disease_id, record)
+        records = self.record_ranking() if disease_id.startswith(OWN) else None
+        if records is not None:
+            return records.evidence_for(disease_id, record)
         return evidence_of(self.graph, self._disease(disease_id), language)
 
     def of_records(self, disease_id: str) -> bool:
         """Whether an id is that of a diagnosis that only records have."""
-        return self._learned_from is not None and self._learned_from.knows(disease_id)
+        records = self.record_ranking() if disease_id.startswith(OWN) else None
+        return records is not None and records.knows(disease_id)
 
     def findings_sentence(self, disease_id: str, finding_id: str, language: str = "en") -> tuple[int, int] | None:
         """The characters of the entry's sentence on a finding, or on the nearest broader one that it lists.

@@ -64,16 +64,21 @@ class RecordLearning:
         self._member[np.arange(len(diagnosis)), self._diagnosis] = 1
         self._records = self._member.sum(axis=0)
 
-    def learn(self, agreement: Agreement) -> Learned:
-        """What the records say, from how far they agree with the clauses of a case."""
-        stated = agreement.records
-        total = len(self._diagnosis)
+    def learn(self, agreement: Agreement, without: int | None = None) -> Learned:
+        """What the records say, from how far they agree with the clauses of a case.
+
+        Args:
+            without: the record that was left out of the agreement.
+        """
+        stated, total, counts = agreement.records, len(self._diagnosis), self._records
+        if without is not None:
+            total, counts = total - 1, counts - self._member[without]
         among_all = (stated.sum(axis=1, keepdims=True) + UNSEEN) / (total + 2 * UNSEEN)
-        rate = (stated @ self._member + WEIGHT * among_all) / (self._records + WEIGHT)
+        rate = (stated @ self._member + WEIGHT * among_all) / (counts + WEIGHT)
         gains = np.clip(np.log(rate / among_all), LEAST, MOST)
         gains *= np.where(agreement.by_wording, 1.0, BY_FINDING)[:, None]
         gains[~stated.any(axis=1)] = 0  # what no record states tells nothing
-        gains[:, self._records == 0] = 0
+        gains[:, counts == 0] = 0
         return Learned(gains.sum(axis=0), gains, stated)
 
     def support(self, learned: Learned, diagnosis: int) -> Support:

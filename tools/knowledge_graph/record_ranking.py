@@ -42,7 +42,7 @@ class Weighed(NamedTuple):
 
 
 class RecordRanking:
-    """The diagnoses of a graph and of a collection.
+    """The diagnoses of a graph and of a collection. ``ids``: of the graph's diseases, then of the records' own.
 
     Args:
         graph: the graph. records: the collection.
@@ -74,7 +74,7 @@ class RecordRanking:
                 position.setdefault(own, len(position))
                 disease = own
             at.append(position[disease])
-        self._at, self._ids = at, list(position)
+        self._at, self.ids = at, tuple(position)
         told = [clauses(r.text, r.age) for r in self._records]
         best = readings_of(told, lambda c: best_findings(c, matcher.match(c)), folder, reader)
         self._statements = RecordStatements(told, best, encoder)
@@ -82,13 +82,16 @@ class RecordRanking:
         everything = sum(HOW_COMMON[d.how_common] for d in graph.diseases)
         self._own_score = PRIOR * float(np.log(HOW_COMMON[UNHEARD] / everything))
 
-    def weigh(self, log_scores: Matrix, told: Sequence[Clause], matches: Sequence[Match]) -> Weighed | None:
+    def weigh(
+        self, log_scores: Matrix, told: Sequence[Clause], matches: Sequence[Match], without: int | None = None
+    ) -> Weighed | None:
         """A case weighed by both; None when no record says anything of it, so that the graph's ranking stands.
 
         Args:
             log_scores: (diseases,), the graph's own. told, matches: the case's clauses, and what they are read as.
+            without: position of a record that is left out: a case that is itself a record, when a ranking is tested.
         """
-        learned = self._learning.learn(self._statements.agreement(told, matches))
+        learned = self._learning.learn(self._statements.agreement(told, matches, without), without)
         if not learned.gains.any():
             return None
         own = np.full(len(self._own), self._own_score)
@@ -115,8 +118,8 @@ class RecordRanking:
         if line is not None:
             return line.model_copy(update={"records": records, "shared": shared})
         return RankedDisease(
-            disease=self._ids[at],
-            name=self._own[self._ids[at]],
+            disease=self.ids[at],
+            name=self._own[self.ids[at]],
             icd10="",
             l2="",
             l1="",
@@ -136,7 +139,7 @@ class RecordRanking:
         """A record of a diagnosis that the graph lacks: the one named, else its first; InputError for another id."""
         if disease not in self._own:
             raise InputError(f"No record has the diagnosis {disease!r}.", "Use an id from a differential.")
-        of = [r for r, at in zip(self._records, self._at, strict=True) if self._ids[at] == disease]
+        of = [r for r, at in zip(self._records, self._at, strict=True) if self.ids[at] == disease]
         chosen = next((r for r in of if _name(r) == record), of[0])
         return Evidence(
             id=_name(chosen),

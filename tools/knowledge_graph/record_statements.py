@@ -69,12 +69,18 @@ class RecordStatements:
         self._vectors = encoder.encode_documents([text for text, _, _ in holders])
         self._lock = threading.Lock()
 
-    def agreement(self, told: Sequence[Clause], matches: Sequence[Match]) -> Agreement:
-        """How far each record agrees with each clause of a case; rows of clauses that do not count are 0."""
+    def agreement(self, told: Sequence[Clause], matches: Sequence[Match], without: int | None = None) -> Agreement:
+        """How far each record agrees with each clause of a case; rows of clauses that do not count are 0.
+
+        Args:
+            without: a record that is left out, as if the collection did not have it.
+        """
         out = np.zeros((len(told), self._count))
         counted = [c for c, clause in enumerate(told) if countable(clause)]
         if counted and self._holders:
             self._compare_words([told[c] for c in counted], counted, out)
+        kept = np.arange(self._count) != without
+        out *= kept
         by_wording = out.any(axis=1) if self._count else np.zeros(len(told), dtype=bool)
         best = best_findings(told, matches)
         for c in counted:
@@ -82,7 +88,7 @@ class RecordStatements:
             if by_wording[c] or reading is None:
                 continue
             for r, score in self._findings.get((reading.finding, reading.denied), {}).items():
-                out[c, r] = reading.score * score
+                out[c, r] = kept[r] * reading.score * score
         return Agreement(out, by_wording)
 
     def _compare_words(self, told: Sequence[Clause], rows: Sequence[int], out: Matrix) -> None:

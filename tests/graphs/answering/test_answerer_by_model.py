@@ -161,6 +161,14 @@ def test_an_option_is_one_that_was_given_or_a_counted_failure(
         )
 
 
+def test_an_option_that_no_quote_speaks_of_is_marked_as_the_models_own(ask: Ask) -> None:
+    options = {"A": "Amoxicillin", "B": "Warfarin"}
+    draft, _, _ = ask(saying(GOOD, option="B"), croup(kind="multiple_choice", options=options))
+    assert draft.choice is not None
+    assert (draft.choice.label, draft.choice.parametric, draft.choice.evidence_ids) == ("B", True, ())
+    assert "choice_not_borne_out" in codes(draft)
+
+
 BACKGROUND = Evidence(
     id="generated:1", text="Croup settles faster in cool night air.", kind="background", origin=Origin.GENERATED
 )

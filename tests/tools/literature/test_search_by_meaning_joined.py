@@ -114,6 +114,15 @@ def test_the_weighted_order_weighs_meaning_and_the_ranks_do_not(articles: list[A
     )
 
 
+def test_the_ladder_alone_keeps_its_order_whatever_is_near(
+    articles: list[Article], encoder: Encoder, vectors: Path
+) -> None:
+    result = search(Held(articles, ["4", "3", "1"]), encoder, vectors, fusion="ladder")
+    assert [d.id for d in result.strategy.documents] == ["pubmed:4", "pubmed:3", "pubmed:1"]
+    assert result.strategy.vectors is None
+    assert "In the order of the rungs" in account(result.strategy)
+
+
 def test_a_date_limit_binds_what_is_found_by_meaning_too(
     articles: list[Article], encoder: Encoder, vectors: Path
 ) -> None:

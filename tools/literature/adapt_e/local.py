@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -58,12 +59,12 @@ class QueryPlannerLocal:
 
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
-        found = self._named(terms) if terms else self._found(text, case=case)
+        found = self._named(terms, text, case=case) if terms else self._found(text, case=case)
         corrections = await self._corrections(found)
         mended = {c.written: c.meant for c in corrections}
         planned = self._planned([f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], text)
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
-        rungs, rejected = expressions(planned, dates)
+        rungs, rejected = await asyncio.to_thread(expressions, planned, dates)  # the lint takes a while
         return SearchPlan(
             terms=tuple(planned),
             corrections=tuple(corrections),
@@ -81,20 +82,21 @@ class QueryPlannerLocal:
         kept = set(distinct(c.text for c in strong))
         return [c for c in strong if c.text in kept]
 
-    def _named(self, terms: Sequence[str]) -> list[Candidate]:
+    def _named(self, terms: Sequence[str], text: str, *, case: bool) -> list[Candidate]:
         """The terms that somebody named and that may leave; behind a bar stand other names of a term."""
-        named = [[name.strip() for name in OR.split(term) if name.strip()] for term in terms]
-        heads = [names[0] for names in named if names]
-        also = {name.lower(): names[1 : SYNONYMS + 1] for names in named if len(names) > 1 for name in names[:1]}
-        clean = clean_terms(heads, self._vocabulary, case=True)
-        return [
-            Candidate(
-                text=t.text,
-                weight=float(len(clean) - n),
-                also=tuple(o.text for o in clean_terms(also.get(t.text.lower(), ()), self._vocabulary, case=True)),
-            )
-            for n, t in enumerate(clean)
-        ]
+        free = frozenset() if case else frozenset(w for c in self._found(text, case=False) for w in _words(c.text))
+        also: dict[str, list[str]] = {}
+        for term in terms:
+            names = [leaving for name in OR.split(term) for leaving in self._leaving(name, free)[:1]]
+            also |= {names[0]: names[1 : SYNONYMS + 1]} if names and names[0] not in also else {}
+        kept = distinct(also)
+        return [Candidate(text=t, weight=float(len(kept) - n), also=tuple(also[t])) for n, t in enumerate(kept)]
+
+    def _leaving(self, name: str, free: frozenset[str]) -> list[str]:
+        """What may leave of a name: of a case known words only; else, too, what may leave of the text itself."""
+        loose = [t.text for t in clean_terms([name], self._vocabulary, case=False)] if free else []
+        held = [text for text in loose if _words(text) <= free]
+        return held or [t.text for t in clean_terms([name], self._vocabulary, case=True)]
 
     async def _corrections(self, found: Sequence[Candidate]) -> list[Correction]:
         corrections = []
@@ -114,7 +116,7 @@ class QueryPlannerLocal:
 
     def _term(self, item: Candidate, text: str) -> PlannedTerm:
         entry = entry_of(item.text)
-        known = [*(entry.also if entry else ()), *item.also]
+        known = [*item.also, *(entry.also if entry else ())]
         synonyms = [*known, *self._written_out(item.text), *self._called(item.text)]
         drug = next(
             (m for m in medicines_in(item.text) if not m.everyday and m.written.lower() == item.text.lower()), None
@@ -145,6 +147,10 @@ class QueryPlannerLocal:
         found = self._other_names(phrase)
         names = next((others for written, others in found.items() if written.lower() == phrase.lower()), ())
         return [t.text for t in clean_terms(names[:2], self._vocabulary, case=True) if len(t.text) > 3]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
 
 
 def as_terms(plan: SearchPlan) -> list[Term]:

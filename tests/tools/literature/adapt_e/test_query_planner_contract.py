@@ -95,6 +95,14 @@ def test_terms_that_came_with_the_call_are_planned_without_asking_and_without_th
     assert server.requests == []
 
 
+def test_a_name_that_only_the_question_knows_may_leave_as_it_would_without_terms_but_not_from_a_case() -> None:
+    question = "What does retatrutide do for obesity?"
+    terms = ["retatrutide", "obesity", "Okonkwo", "zorblax"]
+    open_plan = asyncio.run(LOCAL.plan(question, case=False, terms=terms))
+    assert [t.text for t in open_plan.terms] == ["retatrutide", "obesity"]
+    assert [t.text for t in asyncio.run(LOCAL.plan(question, case=True, terms=terms)).terms] == ["obesity"]
+
+
 @pytest.mark.parametrize("terms", [["Maria Okonkwo"], ["54", "NHS 943 476 5919"], [" | "]])
 def test_terms_of_which_none_may_be_sent_are_as_good_as_none(terms: list[str], server: ScriptedModel) -> None:
     made = plan(by_model(server), terms=terms)

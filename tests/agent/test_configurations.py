@@ -1,0 +1,195 @@
+"""Published configurations: what they set is in force, arms differ in what they name, what cannot run says why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.agent import Agent
+from agent.assembly import assemble
+from agent.cli.app import app
+from agent.configurations.contract import Chosen
+from agent.configurations.loading import configurations, find
+from agent.judgements import document_filter, planner, selector
+from agent.sessions import Home
+from agent.settings import Settings, load_settings
+from agent.trace import read_trace
+from graphs.differential_filter.keeping import DocumentFilterOff
+from graphs.kads.in_order import SelectorInOrder
+from graphs.kads.local import SelectorLocal
+from graphs.planning.fixed import PlannerFixed
+from prompts.errors import InputError
+from prompts.metering import Usage
+from support.model_player import play
+from support.scripted_model import serving_by
+from tools.encoders import Encoder
+from tools.evidence import Origin, verify_citation
+from tools.knowledge_graph.paper import ASKED, THRESHOLD, TOP_M
+
+QUESTION = "Do antibiotics help in acute bronchitis?"
+CASE = "A 30-year-old woman has had a sore throat and fever since yesterday. No cough."
+METHODS = ("cometa", "ica-rag", "medrag-kg", "medrgag", "qb-rag")
+EVERY = [Chosen(configuration=c, arm=arm) for c in configurations().values() for arm in ("", *c.arms)]
+RUNNABLE = [chosen for chosen in EVERY if not chosen.missing]
+LOCAL = {"live": "off", "mirror": None}
+
+
+def names(chosen: Chosen) -> str:
+    return chosen.name
+
+
+def at(settings: Settings, path: str) -> Any:
+    """The value of a setting by its dotted name, in the form that a file gives it."""
+
+    def step(value: Any, name: str) -> Any:
+        return value[name] if isinstance(value, dict) else getattr(value, name)
+
+    value = reduce(step, path.split("."), settings)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def flat(settings: Settings) -> dict[str, Any]:
+    """Every setting by its dotted name."""
+
+    def leaves(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+        for name, value in values.items():
+            if isinstance(value, dict):
+                yield from leaves(value, f"{before}{name}.")
+            else:
+                yield before + name, value
+
+    return {name: value for name, value in leaves(settings.model_dump()) if value is not None}
+
+
+def test_the_five_methods_are_there() -> None:
+    assert tuple(configurations()) == METHODS
+
+
+@pytest.mark.parametrize("model", ["", "m"])
+@pytest.mark.parametrize("chosen", RUNNABLE, ids=names)
+def test_everything_that_a_configuration_sets_is_in_force(chosen: Chosen, model: str) -> None:
+    settings = load_settings(config=chosen.name, model=model)
+    due = [s for s in chosen.settings if s.when in ("always", "model" if model else "local")]
+    assert {s.set: at(settings, s.set) for s in due} == {s.set: s.to for s in due}
+    assert settings.config == chosen.name
+
+
+@pytest.mark.parametrize("chosen", [c for c in RUNNABLE if c.arm], ids=names)
+def test_an_arm_differs_from_its_method_in_what_it_names_and_in_nothing_else(chosen: Chosen) -> None:
+    method, arm = (flat(load_settings(config=n, model="m")) for n in (chosen.configuration.name, chosen.name))
+    differs = {n for n in {*method, *arm} if method.get(n) != arm.get(n)} - {"config"}
+    own = chosen.configuration.arms[chosen.arm].settings
+    assert differs <= {s.set for s in own}
+    no_settings = ("cometa:d1-d2", "medrgag:different-generator", "medrag-kg:without-records")
+    assert differs or chosen.name in no_settings
+
+
+def test_a_configuration_stands_above_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANAMNESIS_KG_MODE", "ours")
+    monkeypatch.setenv("ANAMNESIS_GATE__METHOD", "ours")
+    monkeypatch.setenv("ANAMNESIS_GATE__THETA1", "0.9")
+    monkeypatch.setenv("ANAMNESIS_CONFIG", "medrag-kg")
+    settings = load_settings()
+    assert (settings.kg_mode, settings.gate.method, settings.gate.theta1) == ("paper", "retrieve", 0.9)
+
+
+def test_guards_of_ours_are_off(encoder: Encoder) -> None:
+    medrgag, ica = load_settings(config="medrgag", model="m"), load_settings(config="ica-rag")
+    assert not medrgag.selection.guard
+    assert not medrgag.selection.shuffle
+    assert not medrgag.gaps.search_first
+    assert not medrgag.gaps.own_requirements
+    assert not ica.passage_guard
+    assert not load_settings(config="qb-rag").questions.guards
+    assert isinstance(selector(medrgag, encoder), SelectorLocal)
+
+
+def test_constants_that_are_told_are_those_of_the_code() -> None:
+    told = [c.value for c in configurations()["medrag-kg"].constants]
+    assert told == [str(TOP_M), str(THRESHOLD), str(ASKED)]
+
+
+def test_what_an_ablation_leaves_out_is_gone(encoder: Encoder) -> None:
+    local = DocumentFilterOff()
+    off = document_filter(load_settings(config="ica-rag:without-filter"), local)
+    kept = SelectorInOrder
+    assert isinstance(off, DocumentFilterOff)
+    assert isinstance(selector(load_settings(config="medrgag:without-kads"), encoder), kept)
+    assert isinstance(planner(load_settings(config="medrgag"), object(), lambda _: True), PlannerFixed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("chosen", [c for c in EVERY if c.missing], ids=names)
+def test_what_cannot_be_run_says_why(chosen: Chosen) -> None:
+    with pytest.raises(InputError, match="cannot be run") as caught:
+        load_settings(config=chosen.name)
+    assert chosen.missing in str(caught.value)
+
+
+@pytest.mark.parametrize("chosen", [c for c in RUNNABLE if c.needs], ids=names)
+def test_what_needs_a_model_is_refused_without_one(chosen: Chosen, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ANAMNESIS_MODEL"):
+        assemble(load_settings(config=chosen.name, home=tmp_path, model=""), Home(tmp_path))
+
+
+def test_a_generator_of_its_own_is_asked_for(tmp_path: Path) -> None:
+    settings = load_settings(config="medrgag:different-generator", home=tmp_path, model="m")
+    with pytest.raises(InputError, match="ANAMNESIS_ROLES__BACKGROUND__MODEL"):
+        assemble(settings, Home(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["medrga", "medrgag:without-everything", ":", "medrgag:d1"])
+def test_an_unknown_name_is_told_what_there_is(name: str) -> None:
+    with pytest.raises(InputError, match="no configuration|no arm"):
+        find(name)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_answers_without_a_model(method: str, built_home: Path) -> None:
+    asked = CASE if method == "medrag-kg" else QUESTION
+    with Agent(config=method, home=built_home, literature=LOCAL) as agent:
+        answer = agent.ask(asked)
+        events = read_trace(agent.home.traces, answer.run)
+    steps = [tool for step in agent.settings.pipeline.rounds for tool in step]
+    case_only = {"lookup_differential"} if asked == QUESTION else set()
+    assert [e["tool"] for e in events if e["kind"] == "tool"] == [t for t in steps if t not in case_only]
+    assert {"kind": "configuration", "name": method}.items() <= events[1].items()
+    assert answer.notices[0].code == "published_configuration"
+    assert "No language model is set" in answer.notices[0].text
+    known = {e.id: e for e in answer.evidence}
+    cited = [c for s in answer.statements for c in s.citations]
+    assert cited
+    assert all(verify_citation(c, known[c.evidence_id]) for c in cited)
+    assert not any(e.origin is Origin.GENERATED for e in answer.evidence)
+
+
+def test_medrgag_asks_a_model_as_published(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving_by(play) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with Agent(config="medrgag", home=built_home, model="m", literature=LOCAL) as agent:
+            answer = agent.ask(QUESTION)
+        sent = [(r["temperature"], r.get("max_tokens", r.get("max_completion_tokens"))) for r in server.requests]
+    by_role = answer.usage.by_role
+    calls = {role: usage.calls for role, usage in by_role.items()}
+    assert calls == {"summary": 5, "gaps": 1, "background": 5, "selection": 1, "answer": 1}
+    assert sent.count((1.2, 320)) == 5
+    assert sent.count((1.2, None)) == 1
+    assert sent.count((0.2, None)) == 1
+    assert answer.usage.session == sum(by_role.values(), start=Usage())
+
+
+def test_the_command_lists_and_shows() -> None:
+    listed = json.loads(CliRunner().invoke(app, ["config", "list", "--json"]).stdout)
+    assert [c["name"] for c in listed] == list(METHODS)
+    shown = CliRunner().invoke(app, ["config", "show", "ica-rag"]).stdout
+    for part in ("gate.method", "published", "paper", "ours", "not published", "differs:", "exact quotes"):
+        assert part in " ".join(shown.split())
+    details = json.loads(CliRunner().invoke(app, ["config", "show", "medrgag:direct", "--json"]).stdout)
+    assert details["needs"] == ["model"]
+    assert {"set", "to", "origin", "why", "differs", "when"} == set(details["settings"][0])
