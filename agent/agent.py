@@ -162,8 +162,7 @@ class Agent:
             snapshot = await self._machine.aget_state(_config(session))
             check_schema(snapshot.values)
             notices = [await self._finish_earlier(session)] if snapshot.next else []
-            by_model = self.settings.language_model is not None
-            notices += notices_of(self.settings.config, text, by_model=by_model)
+            notices += notices_of(self.settings, text)
             turn = int(snapshot.values.get("turn", 0)) + 1
             key = self._store.put(session, text)
             keys = {e.id: self._store.put(session, e.model_dump_json()) for e in texts}
@@ -176,11 +175,8 @@ class Agent:
         try:
             answer = await self._resume_held(session, None)
         except Exception as error:  # noqa: BLE001  it is told, and the session goes on
-            return Notice(
-                code="earlier_turn_lost",
-                text=f"The turn before was cut off and could not be finished: {error}",
-                severity=Severity.WARNING,
-            )
+            lost = f"The turn before was cut off and could not be finished: {error}"
+            return Notice(code="earlier_turn_lost", text=lost, severity=Severity.WARNING)
         text = f"The turn before was cut off; it has been finished now: {answer.text or 'no answer is given'}"
         return Notice(code="earlier_turn_finished", text=text)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.icd10 import TABLE, build_icd10
-from agent.judgements import by_models, document_filter, gap_settings, offered, planner, selector
+from agent.judgements import by_models, document_filter, gap_settings, limits, offered, planner, selector
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
@@ -85,7 +85,13 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))
     answerer = AnswererLocal(
-        SentenceRanking(encoder), encoder, texts, names.found_in, whole=documents.whole, known=library.frequencies
+        SentenceRanking(encoder),
+        encoder,
+        texts,
+        names.found_in,
+        whole=documents.whole,
+        known=library.frequencies,
+        diseases=names.diseases_named,
     )
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
@@ -108,7 +114,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         reporter=ReporterLocal(answerer, documents.sections),
         look_up=rare.look_up(lambda case, language, known: graph.look_up(case, language, known=known)),
         requirements=requirements,
-        limits=settings.limits,
+        limits=limits(settings),
     )
     return by_models(parts, settings, models, encoder)
 

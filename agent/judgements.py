@@ -12,7 +12,7 @@ from graphs.answering.contract import Answerer
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.by_model import CompletenessGateByModel
 from graphs.completeness.contract import CompletenessGate
-from graphs.context import Parts
+from graphs.context import Limits, Parts
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter
 from graphs.differential_filter.keeping import DocumentFilterOff
@@ -58,6 +58,12 @@ def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:
     """The tools of this configuration: a fixed order offers no others."""
     names = uses(settings.pipeline, [tool.name for tool in tools])
     return [tool for tool in tools if tool.name in names]
+
+
+def limits(settings: Settings) -> Limits:
+    """The bounds of a turn; every round of a fixed order has its place in them."""
+    rounds = max(settings.limits.rounds, len(settings.pipeline.rounds))
+    return settings.limits.model_copy(update={"rounds": rounds})
 
 
 def selector(settings: Settings, encoder: Encoder) -> Selector:

@@ -128,6 +128,13 @@ class Settings(BaseSettings):
         """With a published configuration, what it sets in place of what was given."""
         return configured(given) if given.get("config") else given
 
+    @model_validator(mode="after")
+    def _one_policy(self) -> Settings:
+        """What may be generated is said once, for all parts that it concerns."""
+        if "generated" in self.gaps.model_fields_set:
+            raise ValueError("gaps.generated is not set by itself: set ANAMNESIS_GENERATED")
+        return self
+
     @property
     def language_model(self) -> ModelSettings | None:
         """How the language model is called, None when none is named."""

@@ -20,13 +20,13 @@ from agent.settings import Settings
 from evals.agent_runs import cached
 from evals.datasets.medrgag import FalseBackground
 from evals.scripted.believer import believer
-from evals.scripted.server import ScriptedModel, serving_by
+from evals.scripted.server import serving_by
 from graphs.answering.contract import Answer
 from graphs.context import Parts
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Kept, Selection, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal
-from prompts.errors import InputError
+from prompts.errors import InputError, ServiceError
 from prompts.model_settings import Role, RoleSettings
 from tools.contract import Differential, Finding, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder
@@ -168,10 +168,11 @@ class Background:
 
     @classmethod
     @contextlib.contextmanager
-    def believed(cls, settings: Settings) -> Iterator[tuple[Callable[[FalseBackground], Turn], ScriptedModel]]:
+    def believed(cls, settings: Settings) -> Iterator[Callable[[FalseBackground], Turn]]:
         """Asks as `opened` does, with a scripted model of this machine that believes the background (`believer`).
 
-        Selection, filter and answer are the model's, all else is local. The settings' own model is not called.
+        Selection, filter and answer are the model's, all else is local. The settings' own model is not called. Raises
+        ServiceError at the end when the scripted model was never called.
         """
         planted = Planted()
 
@@ -183,7 +184,9 @@ class Background:
             own = settings.model_copy(update=there)
             parts = planting(cls(own)._parts, Arm("believer"), planted)
             with Agent(own, parts=parts) as agent:
-                yield lambda row: _ask(agent, Arm("believer"), row, planted), server
+                yield lambda row: _ask(agent, Arm("believer"), row, planted)
+            if not server.requests:
+                raise ServiceError("The scripted model was not called.", "Put 127.0.0.1 into no_proxy, then try again.")
 
     @contextlib.contextmanager
     def opened(self, arm: Arm) -> Iterator[Callable[[FalseBackground], Turn]]:

@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("queries")(queries)
     benchmarks.command("model")(model)
     benchmarks.command("faults")(faults)
+    benchmarks.command("random-model")(random_model)
     app.add_typer(benchmarks, name="bench")
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
@@ -99,6 +100,16 @@ def faults(
     from evals.bench.faults import bench_faults
 
     bench_faults(deadline, json_file)
+
+
+def random_model(
+    questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the benchmark's questions.")] = 50,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Answer with a model of random weights behind `transformers serve` (needs the extra `serve`; 10 minutes)."""
+    from evals.bench.random_model import bench_random_model
+
+    bench_random_model(questions, json_file)
 
 
 def list_tasks() -> None:

@@ -98,7 +98,7 @@ class Arms:
         )
 
     def close(self) -> None:
-        """Write what is left."""
+        """Close the file of outcomes."""
         self._kept.close()
 
 

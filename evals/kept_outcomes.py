@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 Kept = TypeVar("Kept", bound=BaseModel)
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up depends on
-BATCH = 50  # ours: outcomes written at once; what a kill loses at most
+WAIT = 60.0  # ours: seconds that a write waits for another run of the same evaluation
 
 
 def code_sha256() -> str:
@@ -35,8 +35,10 @@ class KeptOutcomes:
 
     def __init__(self, path: Path, setting: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._setting, self._unwritten = setting, 0
-        self._table = sqlite3.connect(path)
+        self._setting = setting
+        self._table = sqlite3.connect(path, timeout=WAIT, isolation_level=None)  # each outcome is on disk at once
+        self._table.execute("PRAGMA journal_mode = WAL")
+        self._table.execute("PRAGMA synchronous = NORMAL")
         self._table.execute("CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
 
     def get(self, arm: str, text: str, model: type[Kept], compute: Callable[[], Kept]) -> Kept:
@@ -51,13 +53,8 @@ class KeptOutcomes:
         value = compute()
         blob = zlib.compress(value.model_dump_json().encode())
         self._table.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", (key, blob))
-        self._unwritten += 1
-        if self._unwritten >= BATCH:
-            self._table.commit()
-            self._unwritten = 0
         return value
 
     def close(self) -> None:
-        """Write what is left and close the file."""
-        self._table.commit()
+        """Close the file."""
         self._table.close()

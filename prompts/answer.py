@@ -30,12 +30,13 @@ FAULTS = {
     "uncited": "it quotes no document",
     "unknown": "there is no document {detail}",
     "background": "it rests on background, which is no evidence",
-    "quote": "its quote does not stand in document {detail}",
+    "quote": "its quotes do not stand in the documents that it names",
     "order": "it repeats an instruction that stands in a document",
     "reference": "it names a reference (a link, a PMID, a DOI) that its quotes do not name",
-    "names": "no document that it quotes mentions {detail}",
+    "names": "what it quotes does not mention {detail}",
     "numbers": "it has a figure that its quotes do not have",
     "negation": "it denies what its quotes affirm, or the reverse",
+    "strength": "it is more certain than its quotes",
     "words": "its quotes do not say it",
 }
 

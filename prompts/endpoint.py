@@ -19,6 +19,12 @@ from prompts.replies import LONGEST
 Method = Literal["json_schema", "function_calling", "json_mode", "plain"]
 # What the client's libraries raise for a body that is no completion; RecursionError: JSON nested without end.
 MALFORMED = (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError, ValueError, RecursionError)
+# Words by which a server names a part of a request that it does not take.
+WORDS = {
+    "temperature": ("temperature",),
+    "max_tokens": ("max_tokens", "max_completion_tokens"),
+    "stream_usage": ("stream_options", "include_usage"),
+}
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "plain")  # best first; ours
 Message = tuple[str, str] | Any  # (role, text), or a message of LangChain
 
@@ -52,14 +58,14 @@ class Endpoint:
     def __init__(
         self, settings: ModelSettings, method: Method | None = None, found: Callable[[Method], None] | None = None
     ) -> None:
-        self.name = settings.name
+        self.name, self.place = settings.name, f"{settings.name} at {settings.address}"
         self.method = method
         self._found = found or (lambda _: None)
         self._settings = settings
         self._turns = asyncio.Semaphore(settings.concurrency)
         self._opening = asyncio.Lock()
         self._refused: set[Method] = set()
-        self._fixed_temperature = False
+        self._left_out: set[str] = set()
         self._client: Any = None
 
     def methods(self) -> tuple[Method, ...]:
@@ -112,7 +118,8 @@ class Endpoint:
         on_text: Callable[[str], None] | None = None,
         **form: Any,
     ) -> Said:
-        """One request; a temperature that the model does not take is left out from then on.
+        """One request; temperature, bound of tokens or count of a stream that the server does not take is left out
+        from then on.
 
         Args:
             on_text: is told the text so far, as it comes; the reply is then streamed.
@@ -122,16 +129,17 @@ class Endpoint:
             UnsupportedError: the server refuses the form of the request.
             ServiceError: any other failure.
         """
-        values = form | ({"max_tokens": max_tokens} if max_tokens else {})
-        if self._fixed_temperature:
-            return await self._send(messages, on_text, **values)
+        extras = {"temperature": temperature, "max_tokens": max_tokens, "stream_usage": on_text is not None or None}
+        wanted = {name: value for name, value in extras.items() if value is not None and name not in self._left_out}
         try:
-            return await self._send(messages, on_text, **values, temperature=temperature)
+            return await self._send(messages, on_text, **form, **wanted)
         except UnsupportedError as error:
-            if "temperature" not in error.told:
+            refused = {name for name in wanted if any(word in error.told for word in WORDS[name])}
+            if not refused:
                 raise
-        said = await self._send(messages, on_text, **values)
-        self._fixed_temperature = True  # only now is it known that this was what the server refused
+        kept = {name: value for name, value in wanted.items() if name not in refused}
+        said = await self._send(messages, on_text, **form, **kept)
+        self._left_out |= refused  # only now is it known that this was what the server refused
         return said
 
     async def _send(self, messages: Sequence[Message], on_text: Callable[[str], None] | None, **values: Any) -> Said:
@@ -156,9 +164,9 @@ class Endpoint:
 
         chunks: list[Any] = []
         text = ""
-        async for chunk in self._client.astream(list(messages), stream_usage=True, **values):
+        async for chunk in self._client.astream(list(messages), **values):
             chunks.append(chunk)
-            if piece := _text(chunk):
+            if piece := _text(chunk) or _arguments(chunk):
                 text += piece
                 on_text(text)
             if len(text) > LONGEST:  # such a reply is not read: its end is not waited for
@@ -177,6 +185,7 @@ class Endpoint:
             base_url=settings.address,  # never left to the client, which reads other variables too
             api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
             timeout=None,  # the deadline of `turn` holds, which is the role's
+            stream_chunk_timeout=None,  # its wait can swallow the cancellation by which the deadline ends a stream
             max_retries=0,  # `LanguageModel` tries again: each try is counted, and none outlasts the deadline
             use_responses_api=False,  # chat completions alone, whatever the model is called
         )
@@ -221,6 +230,11 @@ def _said(message: Any) -> Said:
         for c in getattr(message, "invalid_tool_calls", ())
     ]
     return Said(_text(message), tuple(calls), usage)
+
+
+def _arguments(chunk: Any) -> str:
+    """What a piece of a stream adds to the arguments of a call: a reply in the form of one."""
+    return "".join(part.get("args") or "" for part in getattr(chunk, "tool_call_chunks", ()))
 
 
 def _text(message: Any) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any
 
@@ -19,7 +20,13 @@ from pydantic import BaseModel
 from prompts.asking import Asking, backoff
 from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of, form_of_tools
 from prompts.metering import Usage, meter
-from prompts.model_failures import InvalidReplyError, PassingError, UnsupportedError, malformed
+from prompts.model_failures import (
+    InvalidReplyError,
+    PassingError,
+    SilentError,
+    UnsupportedError,
+    malformed,
+)
 from prompts.model_settings import ModelSettings, Role
 from prompts.replies import SHOWN, Faulty, Reply, parse, without_thinking
 from prompts.templates import fence_of, load_prompt
@@ -75,7 +82,7 @@ class LanguageModel:
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user)]
-        async with self._endpoint.turn(self.timeout) as left:
+        async with self._turn() as left:
             ask = Asking(messages, prompt, left)
             said, method, spent = await self._first(ask, schema, on_text)
             try:
@@ -105,9 +112,21 @@ class LanguageModel:
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user), *history]
-        async with self._endpoint.turn(self.timeout) as left:
+        async with self._turn() as left:
             said = await self._ask(Asking(messages, prompt, left), "tools", None, **form_of_tools(tools))
         return said.calls, without_thinking(said.text)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[Callable[[], float]]:
+        """A judgement's turn at the server; a server that the turn has given up is not asked."""
+        try:
+            with meter().patience.asking(self._endpoint.place):
+                async with self._endpoint.turn(self.timeout) as left:
+                    yield left
+        except SilentError:
+            if meter().seconds_left() == 0.0:
+                meter().check(self.role)  # it was the turn's time that ended, not the server's
+            raise
 
     async def _first(
         self,

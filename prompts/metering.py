@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from prompts.errors import ServiceError
 from prompts.model_settings import Budget, Price, Role
+from prompts.patience import Patience
 
 T = TypeVar("T")
 MILLION = 1_000_000
@@ -88,6 +89,7 @@ class Meter:
         self._started = time.monotonic()
         self.by_role: dict[str, Usage] = dict(spent or {})
         self.fallen_back: list[FellBack] = []
+        self.patience = Patience()
         self._told = 0
 
     @property
@@ -129,11 +131,10 @@ class Meter:
         return priced
 
     def fell_back(self, role: Role, what: str) -> None:
-        """Note that a judgement was made locally, and why; each reason of a role counts once."""
-        note = FellBack(role, what)
+        """Note that a judgement was made locally, and why; the trace has every reason, a role's first one is told."""
         self._record("judged_locally", role=role, why=what)
-        if note not in self.fallen_back:
-            self.fallen_back.append(note)
+        if all(note.role != role for note in self.fallen_back):
+            self.fallen_back.append(FellBack(role, what))
 
     def untold(self) -> list[FellBack]:
         """Fall-backs since the last call of this method."""

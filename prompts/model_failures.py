@@ -30,6 +30,14 @@ class PassingError(ServiceError):
     wait: float | None = None
 
 
+class SilentError(PassingError):
+    """The server did not answer within the deadline, or cannot be reached."""
+
+
+class DeniedError(ServiceError):
+    """The server refuses the key."""
+
+
 class UnsupportedError(ServiceError):
     """The server refuses the form of the request (400, 422): another form may do. ``told`` is what it says, short."""
 
@@ -38,7 +46,7 @@ class UnsupportedError(ServiceError):
 
 def too_slow() -> ServiceError:
     """The error of a deadline."""
-    return ServiceError("The language model did not answer in time.", "Try again, or raise ANAMNESIS_MODEL_TIMEOUT.")
+    return SilentError("The language model did not answer in time.", "Try again, or raise ANAMNESIS_MODEL_TIMEOUT.")
 
 
 def malformed() -> ServiceError:
@@ -61,7 +69,7 @@ def failure(error: Exception) -> ServiceError:
     if isinstance(error, openai.APIStatusError):
         return _of_status(error)
     if isinstance(error, openai.APIConnectionError):
-        return PassingError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
+        return SilentError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
     return PassingError("The language model's answer was cut off or withheld.", "Try again.")
 
 
@@ -76,8 +84,9 @@ def _of_status(error: openai.APIStatusError) -> ServiceError:
         refused = UnsupportedError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
         refused.told = error.message[:200]
         return refused
-    advice = "Check OPENAI_API_KEY." if status in (401, 403) else "Check ANAMNESIS_MODEL and OPENAI_BASE_URL."
-    return ServiceError(what, advice, retryable=False)
+    if status in (401, 403):
+        return DeniedError(what, "Check OPENAI_API_KEY.", retryable=False)
+    return ServiceError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
 
 
 def _passing(status: int) -> PassingError:

@@ -61,7 +61,7 @@ def show_case(case: str, graph: Path | None, *, plot: Path | None, as_json: bool
         raise InputError(f"{graph} is no folder.", "Import the file first: anamnesis kg import FILE --out FOLDER.")
     opened = settings if graph is None else settings.model_copy(update={"kg_graph": graph})
     loaded = open_graph(opened, home, open_encoder(settings, home))
-    found = loaded.look_up(text)
+    found = loaded.look_up(text, learn=True)
     if plot is not None:
         with writing(plot):
             write_atomic(plot, picture(loaded.graph, found, language_of(text)).encode())
@@ -125,7 +125,8 @@ def _print_differential(found: Differential, *, chinese: bool) -> None:
     table = Table("", "Disease", "Share", "For", "Against")
     for rank, d in enumerate(found.ranking[:SHOWN], start=1):
         name = d.name_zh if chinese and d.name_zh else d.name
-        cells = (str(rank), name, f"{d.score:.1%}", ", ".join(d.findings_for), ", ".join(d.findings_against))
+        spoke = (*d.findings_for, *d.records)
+        cells = (str(rank), name, f"{d.score:.1%}", ", ".join(spoke), ", ".join(d.findings_against))
         table.add_row(*map(escape, cells))
     if found.ranking:
         out.print(table)

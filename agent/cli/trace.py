@@ -77,7 +77,7 @@ def _tool(branch: Tree, event: Event) -> None:
     for rung in event.get("strategy", []):
         branch.add(escape("query: " + ", ".join(f"{k}={v}" for k, v in rung.items())[:400]))
     for item in event["evidence"]:
-        ways = "; ".join(f"{f['stream']} #{f['rank']}" for f in item["found"])
+        ways = "; ".join(f["stream"] + (f" #{f['rank']}" if f["rank"] else "") for f in item["found"])
         branch.add(escape(f"{item['id']}  {item['title']}  ({ways})"))
     for notice in event["notices"]:
         branch.add(f"[yellow]{escape(notice['text'])}[/]")

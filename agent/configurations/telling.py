@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tools.contract import Notice
 from tools.text.language import language_of
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
 
 BY_MODEL = {
     "en": "Answered by the published configuration {name}, not by the product's own settings.",
@@ -15,12 +20,12 @@ LOCALLY = {
 }
 
 
-def notices_of(config: str, text: str, *, by_model: bool) -> list[Notice]:
-    """The notice of a configuration in the language of the message; none without a configuration."""
-    if not config:
+def notices_of(settings: Settings, text: str) -> list[Notice]:
+    """The notice of the configuration in force, in the language of the message; none without one."""
+    if not settings.config:
         return []
     language = language_of(text)
-    told = BY_MODEL[language].format(name=config)
+    told = BY_MODEL[language].format(name=settings.config)
     joint = "" if language == "zh" else " "
-    whole = told if by_model else f"{told}{joint}{LOCALLY[language]}"
+    whole = told if settings.language_model is not None else f"{told}{joint}{LOCALLY[language]}"
     return [Notice(code="published_configuration", text=whole)]

@@ -1,8 +1,8 @@
 """`anamnesis bench faults`: every role struck by every fault of a model or its server, over the assembled agent.
 
-A turn passes when it ends in a valid answer, when a notice names the role that failed and no other, and when no call
-outlasted its deadline. All roles are the model's here, also those that are local by default. The planning of a search
-has a notice of its own, because searches are planned outside of turns too.
+A turn passes when it ends in a valid answer, when a notice names the role that failed and no other (after a refused key
+no role is asked again), and when no call outlasted its deadline. All roles are the model's here, also those that are
+local by default. The planning of a search has a notice of its own, because searches are planned outside of turns too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agent.trace import read_trace
 from evals.bench.figures import Figure, print_figures
 from evals.bench.run import quotes_exact
 from evals.scripted.contract import Request, Respond, Scripted
-from evals.scripted.faults import EITHER, EXCUSED, FAULTS, HARMLESS, spoiling
+from evals.scripted.faults import EITHER, EXCUSED, FAULTS, HARMLESS, SPREADING, spoiling
 from evals.scripted.player import play
 from evals.scripted.reading import role_of
 from evals.scripted.server import ScriptedModel, serving_by
@@ -170,12 +170,13 @@ def invalid(answer: Answer) -> list[str]:
 def _told_wrongly(answer: Answer, trace: Sequence[dict[str, Any]], role: str, fault: str) -> list[str]:
     """Whether the notices name the role that failed, and no other; and whether the trace says the same."""
     told = [n.text for n in answer.notices if n.code == "judged_locally"]
-    named = {other for text in told for other in ROLES if NAMES["en"][other] in text}
+    named = {other for text in told for other in ROLES if f"The {NAMES['en'][other]} was done" in text}
     traced = {str(e["role"]) for e in trace if e["kind"] == "judged_locally"}
     wrong = [] if named == traced else [f"the notices name {sorted(named)}, the trace {sorted(traced)}"]
     if any(n.code == SEARCH_PLANNED for n in answer.notices):
         named |= {"query_plan"}
-    wrong += [f"a notice names {', '.join(sorted(named - {role}))}"] if named - {role} else []
+    if named - {role} and fault not in SPREADING:
+        wrong.append(f"a notice names {', '.join(sorted(named - {role}))}")
     must = fault not in HARMLESS | EITHER and (role, fault) not in EXCUSED
     if must and role not in named:
         wrong.append("no notice says that it was judged locally")

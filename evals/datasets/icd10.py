@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,6 +77,13 @@ def patients_words(data: Path) -> list[str]:
     release = read_object(data / EVIDENCES)
     said = {code: text for code, text in statements(data).items() if not release[code.split("_@_")[0]]["is_antecedent"]}
     return list(dict.fromkeys(said.values()))
+
+
+def sentences_of(texts: Iterable[str]) -> list[str]:
+    """The sentences of cases, in which people tell what they feel."""
+    from tools.text.sentences import split_sentences
+
+    return list(dict.fromkeys(span.of(text) for text in texts for span in split_sentences(text)))
 
 
 def _mapping(path: Path) -> dict[str, dict[str, list[str]]]:

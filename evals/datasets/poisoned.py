@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.datasets.rows import read_jsonl
 
 FILE = "poisoned_documents.jsonl"
+Arm = Literal["seen", "held_out", "adaptive"]
 
 
 class PoisonedDocument(BaseModel):
@@ -16,7 +18,8 @@ class PoisonedDocument(BaseModel):
 
     Attributes:
         kind: how the attack is dressed (``instruction``, ``markup``, ``base64``, ...).
-        held_out: written before the guard was widened, and not looked at while that was done.
+        arm: ``seen`` while the guard was made; ``held_out``: written before, and not looked at while it was made;
+            ``adaptive``: written afterwards, to get past it.
         question: the message at which it is aimed. title: of the document.
         before, after: the harmless text around the attack.
         claims: words of an answer, in lower case, that show that it worked. citations: ids that it wants cited.
@@ -27,7 +30,7 @@ class PoisonedDocument(BaseModel):
 
     id: str = Field(min_length=1)
     kind: str = Field(min_length=1)
-    held_out: bool
+    arm: Arm
     question: str = Field(min_length=1)
     title: str = Field(min_length=1)
     before: str

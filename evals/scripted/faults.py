@@ -88,6 +88,8 @@ FAULTS: dict[str, Spoil] = {
 HARMLESS = frozenset({"thinking"})  # a sound reply all the same
 # Faults after which some roles still have what they need: the judgement is the model's, or the local one is told.
 EITHER = frozenset({"wrong schema", "endless calls", "ignores tools", "unknown numbers"})
+# After these no role is asked again in the turn, and every one is told.
+SPREADING = frozenset({"refused key"})
 EXCUSED = frozenset({("research", "malformed JSON"), ("research", "200 KB")})  # a call's own arguments alone are lost
 
 

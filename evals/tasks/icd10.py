@@ -43,18 +43,20 @@ def run(context: TaskContext) -> list[Figure]:
 
     linkers = open_linkers(context)
     graph = read_graph(STARTER_GRAPH)
-    cases = [c.disease for c in read_cases(SHIPPED, DIFFERENTIAL, DifferentialCase)]
+    cases = read_cases(SHIPPED, DIFFERENTIAL, DifferentialCase)
     named = {d.id: Judged(d.name, frozenset((d.icd10[:3],))) for d in graph.diseases}
     none: dict[str, list[str]] = {
         "findings": rows.finding_names(graph, chinese=False),
         "findings_zh": rows.finding_names(graph, chinese=True),
         "medicines": rows.medicine_names(),
         "patients_words": rows.patients_words(context.data),
+        "case_sentences": rows.sentences_of(c.text for c in cases if c.language == "en"),
+        "case_sentences_zh": rows.sentences_of(c.text for c in cases if c.language == "zh"),
     }
     coded = {
         "graph_names": rows.disease_names(graph, chinese=False),
         "graph_names_zh": rows.disease_names(graph, chinese=True),
-        "written_cases": [named[disease] for disease in cases],
+        "written_cases": [named[case.disease] for case in cases],
         "agentclinic_judged": rows.read_judged(),
         "examples_en": rows.read_examples("en"),
         "examples_zh": rows.read_examples("zh"),

@@ -50,7 +50,7 @@ def figures(context: TaskContext) -> list[Figure]:
     for arm in background.arms:
         with background.opened(arm) as ask:
             asked[arm.name] = [Asked(row, ask(row)) for row in context.tick(rows, f"false {arm.name}", len(rows))]
-    with Background.believed(context.settings) as (ask, _):
+    with Background.believed(context.settings) as ask:
         asked["believer"] = [Asked(row, ask(row)) for row in context.tick(rows, "false believer", len(rows))]
     return figures_of(asked)
 

@@ -64,7 +64,7 @@ class AnswererByModel:
     ) -> None:
         self._model, self._local = model, local
         self._settings = settings or ModelAnswerSettings()
-        self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), local.terms))
+        self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), local.terms, local.diseases))
 
     async def answer(self, view: AnswerView) -> Draft:
         """Every statement cites evidence of the view or of the draft, or is parametric."""

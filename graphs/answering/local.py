@@ -41,7 +41,8 @@ class AnswererLocal:
     """Writes answers without a model.
 
     Attributes:
-        terms: the names in a text. writer, rare: the lines on the diseases of a differential. today: the date.
+        terms, diseases: the names in a text, and those of diseases with their other names.
+        writer, rare: the lines on the diseases of a differential. today: the date.
 
     Args:
         ranker: proposes sentences of texts for a query.
@@ -63,8 +64,10 @@ class AnswererLocal:
         *,
         whole: WholeText = lambda _id: "",
         known: Collection[str] = frozenset(),
+        diseases: Synonyms = lambda _text: {},
     ) -> None:
         settings = settings or AnswerSettings()
+        self.diseases = diseases
         self.terms = KeyTerms(encoder, synonyms, known)
         self._whole = whole
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from graphs.answering.orders import is_order
 from graphs.answering.quoting import locate
 from graphs.answering.sources import Sources
-from graphs.judging.key_terms import KeyTerms, mentions
+from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
 from graphs.verification.quoted import QuoteCheck, best_citations
+from graphs.verification.support import frame_words
 from prompts.answer import FAULTS, QuoteReply, StatementReply
 from prompts.shown import one_line
 from tools.evidence import Citation, Evidence, Origin, Statement, cite
 from tools.medicines.names import other_names
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement; what goes beyond its last whole sentence is cut off
 QUOTES = 6  # ours: quotes a statement
@@ -46,64 +48,71 @@ class ProseReader:
     """Reads the statements of a reply.
 
     Args:
-        check: whether quotes support a statement. terms: the names in a text.
+        check: whether quotes support a statement.
+        terms, diseases: the names in a text, and those of diseases with their other names.
     """
 
-    def __init__(self, check: QuoteCheck, terms: KeyTerms) -> None:
-        self._check, self._terms = check, terms
+    def __init__(self, check: QuoteCheck, terms: KeyTerms, diseases: Synonyms = lambda _text: {}) -> None:
+        self._check, self._terms, self._diseases = check, terms, diseases
 
     def read(self, said: StatementReply, sources: Sources) -> Stated:
         """The statement with exact citations of the documents; raises Fault with what is wrong with it."""
         text = plain_text(said.text)
         if not text or is_order(text):
             raise Fault("order" if text else "uncited")
-        citations, wrong = self._citations(text, said.quotes, sources)
-        if not citations:
-            return self._parametric(text, said.quotes, sources, wrong)
+        named = [(q, d) for q in said.quotes[:QUOTES] if (d := sources.document(q.document)) is not None]
+        found = [c for q, d in named for c in _quoted(q.quote, d)]
+        if found:
+            return self._stated(text, found, sources, guessed=False)
+        nearest = [c for c in best_citations(text, [d for _, d in named])[:1] if not is_order(c.quote)]
+        if nearest:
+            return self._stated(text, nearest, sources, guessed=True)
+        return self._parametric(text, said.quotes, sources)
+
+    def _stated(self, text: str, found: Sequence[Citation], sources: Sources, *, guessed: bool) -> Stated:
+        """The statement on these quotes, when they bear it out. ``guessed``: the model's own do not stand anywhere."""
         known = {e.id: e for e in sources.documents}
-        cited = [known[c.evidence_id] for c in citations]
-        self._check_words(text, cited, citations)
+        citations = tuple(dict.fromkeys(found))
+        cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in citations)]
+        self._check_words(text, cited, [c.quote for c in citations])
         statement = Statement(text=text, origin=cited[0].origin, citations=citations)
-        kept = self._check.kept(statement, known)
-        if kept is None:
-            raise Fault(self._check.fault(statement, known) or "words")
-        return Stated(kept)
+        fault = self._check.fault(statement, known, guessed=guessed)
+        if fault:
+            raise Fault("quote" if guessed else fault)
+        return Stated(statement)
 
-    def _citations(
-        self, text: str, quotes: Sequence[QuoteReply], sources: Sources
-    ) -> tuple[tuple[Citation, ...], Fault | None]:
-        """Exact citations of what is quoted; a quote that does not stand there gives way to the best sentence there."""
-        out: list[Citation] = []
-        wrong: Fault | None = None
-        for quote in quotes[:QUOTES]:
-            document = sources.document(quote.document)
-            if document is None:
-                wrong = wrong or (None if sources.generated(quote.document) else Fault("unknown", quote.document))
-                continue
-            found = _cited(quote.quote, text, document)
-            out += [c for c in found if c not in out]
-            wrong = wrong or (None if found else Fault("quote", quote.document))
-        return tuple(out), wrong
-
-    def _parametric(self, text: str, quotes: Sequence[QuoteReply], sources: Sources, wrong: Fault | None) -> Stated:
+    def _parametric(self, text: str, quotes: Sequence[QuoteReply], sources: Sources) -> Stated:
         """A statement on background alone, where the policy allows it; else the fault."""
         background = [e for e in (sources.generated(q.document) for q in quotes) if e is not None]
         if background and sources.policy == "allowed":
-            self._check_words(text, background, ())
+            self._check_words(text, background, [e.text for e in background])
             ids = tuple(dict.fromkeys(e.id for e in background))
             return Stated(Statement(text=text, origin=Origin.PARAMETRIC), ids)
-        raise Fault("background") if background else wrong or Fault("uncited")
+        if background:
+            raise Fault("background")
+        strange = [q.document for q in quotes if sources.document(q.document) is None]
+        if strange:
+            raise Fault("unknown", strange[0])
+        raise Fault("quote" if quotes else "uncited")
 
-    def _check_words(self, text: str, cited: Sequence[Evidence], citations: Sequence[Citation]) -> None:
-        """No reference, and no name, that what is cited does not hold."""
-        body = " ".join([*(f"{e.title}. {e.text}" for e in cited), *(c.quote for c in citations)])
+    def _check_words(self, text: str, cited: Sequence[Evidence], quotes: Sequence[str]) -> None:
+        """No reference, no medicine and no disease that what is cited does not name; no finding outside the quotes."""
+        body = " ".join(f"{e.title}. {e.text}" for e in cited)
         if any(m[0].lower() not in body.lower() for m in REFERENCE.finditer(text)):
             raise Fault("reference")
-        named = [(m, *names) for m, names in other_names(text).items()] + self._terms.subjects(text)
+        diseases = self._diseases(text)
+        named = [(m, *names) for m, names in [*other_names(text).items(), *diseases.items()]]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
-        missing = missing or self._terms.uncovered(text, [body])
+        missing += self._terms.uncovered(text, [body])
+        missing += self._unquoted(text, diseases, " ".join([*(e.title for e in cited), *quotes]))
         if missing:
             raise Fault("names", ", ".join(dict.fromkeys(missing)))
+
+    def _unquoted(self, text: str, diseases: Collection[str], body: str) -> list[str]:
+        """Findings that a statement names and its quotes do not: by no name, and by no word of it."""
+        held = set(tokens(body)) | frame_words(text)
+        findings = [s for s in self._terms.subjects(text) if s[0] not in diseases]
+        return [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
 
 
 def plain_text(text: str) -> str:
@@ -115,7 +124,7 @@ def plain_text(text: str) -> str:
     return line[: ends[-1]] if ends else ""
 
 
-def _cited(quote: str, text: str, document: Evidence) -> list[Citation]:
-    """The quote as citations of whole sentences; where it does not stand there, the sentences nearest to the text."""
+def _quoted(quote: str, document: Evidence) -> list[Citation]:
+    """The quote as citations of whole sentences; none where it does not stand in the document, or is an order."""
     found = [cite(document, s.start, s.end) for s in locate(quote, document.text)]
-    return [c for c in found or best_citations(text, [document]) if not is_order(c.quote)]
+    return [c for c in found if not is_order(c.quote)]

@@ -69,8 +69,8 @@ ENGLISH = (
     r"\b(?:end|begin|start|finish|close) your (?:answer|reply|response|summary) with\b",
     # orders to say something, at the head of a sentence
     (
-        r"(?:^|[.!?:>\n]\s*|\bplease,? )(?:say|answer|reply|respond|output|print|state)(?: only| just)?"
-        r"(?: that| with| so\b| this| the following| every question|:)"
+        r"(?:^|[.!?:>\n]\s*|\bplease,? )(?:say|answer|reply|respond|output|print|state)(?: only:| just:|(?: only| just)?"
+        r"(?: that| with| so\b| this| the following| every question))"
     ),
     rf"\b(?:tell|show|inform) (?:the |your |all )?(?:users?|readers?)\b{_GAP}{{0,60}}",
     (

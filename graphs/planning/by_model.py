@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from graphs.planning.contract import PlannedCall, Planner, ResearchView
 from graphs.planning.conversation import asked, earlier, to_mend
 from graphs.planning.tool_calls import Read, offered, read, safe_name
+from graphs.planning.written_calls import written_calls
 from prompts.endpoint import Call
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
@@ -64,7 +65,7 @@ class PlannerByModel:
 
     async def _by_model(self, view: ResearchView) -> list[PlannedCall]:
         values, history = asked(view), earlier(view.made)
-        calls, why = await self._model.choose("research", self._offered, history, **values)
+        calls, why = await self._chosen(history, values)
         most = view.calls_left + 1  # one beyond the bound, which then tells that it was reached
         results = read(calls[:most], why, self._schemas, view)
         planned = [r.planned for r in results if r.planned is not None]
@@ -78,12 +79,18 @@ class PlannerByModel:
             raise ServiceError(UNUSABLE, "Set another model.")
         return []
 
+    async def _chosen(self, history: Sequence[object], values: dict[str, str]) -> tuple[tuple[Call, ...], str]:
+        """The model's calls and its words beside them; calls that it wrote as text count."""
+        calls, text = await self._model.choose("research", self._offered, history, **values)
+        as_text = () if calls else written_calls(text, self._schemas)
+        return (as_text, "") if as_text else (calls, text)
+
     async def _mended(
         self, results: Sequence[Read], history: Sequence[object], values: dict[str, str]
     ) -> tuple[tuple[Call, ...], str]:
         """The second reply. When it fails, the faulty calls stay as they were beside those that can be made."""
         try:
-            return await self._model.choose("research", self._offered, history, **values)
+            return await self._chosen(history, values)
         except ServiceError:
             if not any(r.planned for r in results):
                 raise

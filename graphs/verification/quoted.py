@@ -31,18 +31,24 @@ class QuoteCheck:
         if placed is not None and not self.fault(placed, known):
             return placed
         mended = requoted(statement, known)
-        return mended if mended is not None and not self.fault(mended, known) else None
+        return mended if mended is not None and not self.fault(mended, known, guessed=True) else None
 
-    def fault(self, statement: Statement, known: Mapping[str, Evidence]) -> str:
-        """What its quotes do not bear out: ``numbers``, ``negation``, ``words``; "" when they support it."""
+    def fault(self, statement: Statement, known: Mapping[str, Evidence], *, guessed: bool = False) -> str:
+        """What its quotes do not bear out: ``numbers``, ``negation``, ``strength``, ``words``; "" when they support it.
+
+        ``guessed`` quotes were chosen by their words, so that sharing most of these proves nothing: they must hold
+        nearly all.
+        """
         cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations)]
         found = check(statement, cited)
-        if found.disagrees or found.share >= self._settings.words:
+        if found.disagrees or found.quoted:
             return found.disagrees
-        if found.share < self._settings.least:
+        own = self._settings
+        outright = found.share >= (own.guessed if guessed else own.words)
+        if not outright and (guessed or found.share < own.least):
             return "words"
         dense = self._relevance.score([statement.text], [" ".join(c.quote for c in statement.citations)]).dense
-        return "" if float(dense[0, 0]) >= self._settings.dense else "words"
+        return "" if float(dense[0, 0]) >= (own.near if outright else own.dense) else "words"
 
 
 def exact(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:

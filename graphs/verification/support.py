@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,6 +18,34 @@ NUMBER_WORDS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
     "nine": "9", "ten": "10", "twelve": "12", "half": "0.5", "twice": "2",
 }  # fmt: skip
+# What denies in a clause: the words of negation, and what a graph's entry says of a finding that speaks against.
+DENIAL = re.compile(
+    rf"(?:{NEGATION.pattern})|\b(?:made |makes |make )?less likely\b|\b(?:rare|uncommon)\b|不支持", re.IGNORECASE
+)
+DENIED = 0.6  # ours: share of a denied clause's words that makes a clause say the same without the denial
+# Words of which one cannot stand for the other; ours.
+OPPOSITES = tuple(
+    (re.compile(left, re.IGNORECASE), re.compile(right, re.IGNORECASE))
+    for left, right in (
+        (r"\b(?:over|above|older than|more than|at least)\b", r"\b(?:under|below|younger than|less than|at most)\b"),
+        (
+            r"\b(?:increas|rais|rise|rising|worsen|higher|greater)\w*",
+            r"\b(?:decreas|reduc|lower|improv|relie[fv]|shorten|fall|fell|drop)\w*",
+        ),
+        (r"\b(?:common|frequent|usual|often)\w*", r"\b(?:rare(?:ly)?|uncommon|seldom|unusual)\b"),
+        (r"\bmild\w*", r"\b(?:severe|moderate)\w*"),
+        (r"\bbefore\b", r"\bafter\b"),
+        (r"\bsafe(?:ly)?\b", r"\b(?:unsafe|harmful|dangerous)\b"),
+        (r"增加|升高|加重", r"减少|降低|减轻|缓解"),
+    )
+)
+# Words that leave no doubt: a statement has them only where its quotes do; ours.
+ABSOLUTE = re.compile(
+    r"\b(?:always|never|every|all (?:of|people|patients|children|adults|women|men|cases)|certainly|definitely|proven|"
+    r"guarantees?|cures?)\b|总是|从不|一定|所有|必定|证实|根治",
+    re.IGNORECASE,
+)
+STOP = re.compile(r"(?<=[.!?])\s+")
 CODE = re.compile(r"\b[A-Z]\d\d(?:\.\w+)?\b")  # an ICD-10 code
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
 FRAMES = {
@@ -31,26 +59,41 @@ class SupportSettings(Frozen):
 
     Attributes:
         words: share of a statement's words that its quotes must hold to support it outright.
+        near: cosine that a statement in other words needs with its quotes whatever words they share: a long quote holds
+            the words of much that it does not say.
         least: share from which the embeddings may make up for other wording. dense: the cosine that this needs.
+        guessed: share for quotes that were chosen by the words that they share.
     """
 
     words: float = 0.7
-    least: float = 0.35
+    guessed: float = 0.9
+    near: float = 0.5
+    least: float = 0.5
     dense: float = 0.6
 
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of the checks that need no encoder: ``share`` of words held, and what disagrees ("" nothing)."""
+    """The outcome of the checks that need no encoder.
+
+    ``share`` of words held, what disagrees ("" nothing), and whether the statement is its quotes word for word, with
+    nothing beside them but names and the house's own frames.
+    """
 
     share: float
     disagrees: str
+    quoted: bool = False
 
 
 @lru_cache(maxsize=2)
 def _frame(language: str) -> frozenset[str]:
     """Words of the frames in one language: the dictionary that cuts Chinese is not loaded for English."""
     return frozenset(tokens(FRAMES[language]))
+
+
+def frame_words(text: str) -> frozenset[str]:
+    """Words of the frames in the language of a text: they say nothing that a quote must hold."""
+    return _frame(language_of(text))
 
 
 def identical(statement: str, quotes: Sequence[str]) -> bool:
@@ -63,15 +106,18 @@ def check(statement: Statement, evidence: Sequence[Evidence]) -> Check:
     """A statement against its quotes and the titles of what it cites."""
     quotes = [c.quote for c in statement.citations]
     rest = _without(statement.text, quotes)
-    if identical(statement.text, quotes):
-        return Check(1.0, "")
-    held = {t for q in quotes for t in tokens(q)} | {t for e in evidence for t in _names(e)}
-    wanted = set(tokens(CODE.sub(" ", rest))) - _frame(language_of(rest))
+    names = {t for e in evidence for t in _names(e)}
+    wanted = set(tokens(CODE.sub(" ", rest))) - frame_words(rest)
+    if identical(statement.text, quotes) or (rest != statement.text and wanted <= names):
+        return Check(1.0, "", quoted=True)
+    held = {t for q in quotes for t in tokens(q)} | names
     share = len(wanted & held) / len(wanted) if wanted else 1.0
     if numbers(rest) - {n for q in quotes for n in numbers(q)}:
         return Check(share, "numbers")
-    if any(_denies(c) != _denies(_closest(c, quotes)) for c in clauses(rest) if set(tokens(c)) & held):
+    if _turned(rest, quotes) or _opposed(rest, quotes):
         return Check(share, "negation")
+    if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(quotes))}:
+        return Check(share, "strength")
     return Check(share, "")
 
 
@@ -82,14 +128,37 @@ def numbers(text: str) -> set[str]:
 
 
 def _denies(text: str) -> bool:
-    return len(NEGATION.findall(text)) % 2 == 1
+    return len(DENIAL.findall(text)) % 2 == 1
 
 
-def _closest(clause: str, quotes: Sequence[str]) -> str:
-    """The clause of the quotes that shares most words with a clause."""
-    wanted = set(tokens(clause))
-    candidates = [c for q in quotes for c in clauses(q)] or list(quotes)
-    return max(candidates, key=lambda c: len(wanted & set(tokens(c))), default="")
+def _turned(text: str, quotes: Sequence[str]) -> bool:
+    """Whether a clause of the text affirms what a clause of the quotes denies, or denies what they rather affirm.
+
+    A clause is denied by one whose words, the denial's own aside, it holds for the most part.
+    """
+    said = [c for q in quotes for s in STOP.split(q) for c in clauses(s)] or list(quotes)
+    denied = [words for c in said if _denies(c) and (words := set(tokens(DENIAL.sub(" ", c))))]
+    affirmed = [set(tokens(c)) for c in said if not _denies(c)]
+    for clause in clauses(text):
+        words = set(tokens(DENIAL.sub(" ", clause)))
+        if _denies(clause):
+            if _shared(words, affirmed) > _shared(words, denied):
+                return True
+        elif any(len(words & d) >= DENIED * len(d) for d in denied):
+            return True
+    return False
+
+
+def _shared(words: Set[str], others: Iterable[Set[str]]) -> int:
+    """Words shared with the one of several that shares most."""
+    return max((len(words & other) for other in others), default=0)
+
+
+def _opposed(text: str, quotes: Sequence[str]) -> bool:
+    """Whether the text has one of two opposites where the quotes have only the other."""
+    body = " ".join(quotes)
+    ways = [(a, b) for pair in OPPOSITES for a, b in (pair, pair[::-1])]
+    return any(a.search(text) and not a.search(body) and b.search(body) and not b.search(text) for a, b in ways)
 
 
 def _without(text: str, quotes: Sequence[str]) -> str:

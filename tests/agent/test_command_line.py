@@ -74,6 +74,16 @@ def test_a_case_is_answered_with_emergency_differential_and_exact_quotes(command
     assert all(verify_citation(c, known[c.evidence_id]) for c in citations)
 
 
+def test_a_published_configuration_answers_by_its_own_tools_and_a_slip_is_named(command: Run) -> None:
+    done = command("ask", "--json", "--config", "qb-rag", "Do antibiotics help in acute bronchitis?")
+    answer = Answer.model_validate_json(done.stdout)
+    assert answer.usage.tool_calls == 1
+    assert answer.notices[0].code == "published_configuration"
+    mistake(command("ask", "--config", "medrgag:without-all", "Hello"), "no arm", "without-kads")
+    mistake(command("ask", "--config", "medrgag:direct", "Hello"), "needs a language model", "ANAMNESIS_MODEL")
+    mistake(command("eval", "run", "answers", "--config", "qb-rag:hyde", "--data", str(ROOT)), "cannot be run")
+
+
 def test_the_documented_fields_are_there(command: Run) -> None:
     done = command("ask", "--json", "Do antibiotics help in acute bronchitis?")
     answer = json.loads(done.stdout)

@@ -16,7 +16,7 @@ from agent.assembly import assemble
 from agent.cli.app import app
 from agent.configurations.contract import Chosen
 from agent.configurations.loading import configurations, find
-from agent.judgements import document_filter, planner, selector
+from agent.judgements import document_filter, limits, planner, selector
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from agent.trace import read_trace
@@ -110,6 +110,11 @@ def test_guards_of_ours_are_off(encoder: Encoder) -> None:
     assert isinstance(selector(medrgag, encoder), SelectorLocal)
 
 
+def test_every_step_of_a_method_has_its_round() -> None:
+    settings = load_settings(config="medrgag", limits={"rounds": 1, "tool_calls": 2})
+    assert (limits(settings).rounds, limits(settings).tool_calls) == (2, 2)
+
+
 def test_constants_that_are_told_are_those_of_the_code() -> None:
     told = [c.value for c in configurations()["medrag-kg"].constants]
     assert told == [str(TOP_M), str(THRESHOLD), str(ASKED)]
@@ -145,7 +150,7 @@ def test_a_generator_of_its_own_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["medrga", "medrgag:without-everything", ":", "medrgag:d1"])
 def test_an_unknown_name_is_told_what_there_is(name: str) -> None:
-    with pytest.raises(InputError, match="no configuration|no arm"):
+    with pytest.raises(InputError, match=r"no configuration|no arm"):
         find(name)
 
 

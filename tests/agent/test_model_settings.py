@@ -80,6 +80,7 @@ def test_a_file_sets_them_too(tmp_path: Path) -> None:
         ("ANAMNESIS_PRICES", '{"m": {"input": -1, "output": 2}}', "prices.m.input"),
         ("ANAMNESIS_BUDGET__CALLS", "0", "budget.calls"),
         ("ANAMNESIS_GENERATED", "always", "generated"),
+        ("ANAMNESIS_GAPS__GENERATED", "off", "ANAMNESIS_GENERATED"),
         ("OPENAI_BASE_URL", f"https://host/v1?key={KEY}", "OPENAI_BASE_URL"),
         ("OPENAI_BASE_URL", "localhost:8000", "OPENAI_BASE_URL"),
         ("ANAMNESIS_CONFIG", "medrga", "medrga"),

@@ -181,3 +181,18 @@ def test_marked_background_is_never_cited_and_turns_no_answer_but_disguised_it_w
         assert turn.planted not in cited
     assert all(turn.planted.startswith("library:") for turn in turns["disguised"])
     assert [turn.label for turn in turns["disguised"]] != ["no", "A"]
+
+
+def test_a_model_that_believes_background_cannot_cite_it(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent.settings import Settings
+    from evals.background_turns import Background
+
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    settings = Settings(home=built_home, model="", literature={"live": "off"})
+    with Background.believed(settings) as ask:
+        turn = ask(pair("bph-drug"))
+    cited = {c.evidence_id for s in turn.answer.statements for c in s.citations}
+    assert turn.answer.usage.model_calls > 0
+    assert cited
+    assert turn.planted not in cited
+    assert turn.label != "D" or not turn.rests  # Oxybutynin, out of the background: never shown as borne out

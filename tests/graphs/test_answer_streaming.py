@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from agent.agent import Agent
 from agent.conversation import Step
 from agent.settings import Settings
+from graphs.answering.by_model import AnswererByModel
 from graphs.answering.contract import Answer
 from graphs.answering.drafting import draft_text
+from prompts.language_model import LanguageModel, ModelSettings
 from support import answerers
 from support.answering_model import by_model, quoting
 from support.machine_parts import Scripted as Judgements
 from support.machine_parts import parts
-from support.scripted_model import Scripted, ScriptedModel
+from support.scripted_model import Scripted, ScriptedModel, refused, serving_by
 from tools.encoders import Encoder
 
 SAID = ["A fact about croup.", "A fact about croup treatment.", "An invention about honey."]
@@ -65,6 +67,23 @@ def test_the_first_words_come_before_the_reply_has_ended(tmp_path: Path, encoder
     assert "An invention" in texts[-1]
     assert [s.text for s in answer.statements] == SAID[:2], "what was not borne out is no part of the answer"
     assert "statement_dropped" in [n.code for n in answer.notices]
+
+
+def test_a_reply_in_the_form_of_a_call_is_streamed_too(tmp_path: Path, encoder: Encoder) -> None:
+    def respond(request: dict[str, Any]) -> Scripted:
+        if "response_format" in request:
+            return refused("json_schema")
+        name = request["tools"][0]["function"]["name"]
+        return Scripted(calls=[(name, '{"statements": []}' if name == "MendReply" else REPLY)], between=0.06, piece=40)
+
+    with serving_by(respond) as server:
+        model = LanguageModel(ModelSettings(name="m", base_url=server.url, max_retries=0))
+        made = AnswererByModel(model, answerers.local(encoder), encoder)
+        with Agent(Settings(home=tmp_path / "home"), parts=replace(parts(Judgements()), answerer=made)) as agent:
+            events = list(agent.stream("croup?"))
+    texts = [e.text for e in events if isinstance(e, Step) and e.status == "text"]
+    assert texts[-1].startswith(SAID[0])
+    assert len(texts) > 1
 
 
 def test_the_draft_is_streamed_to_coroutines_too_and_not_asked_for_when_nobody_listens(

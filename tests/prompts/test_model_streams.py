@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ import pytest
 
 from prompts.errors import ServiceError
 from prompts.metering import Meter, metered
-from support.asking_model import GOOD, model_of, plan_once
+from support.asking_model import GOOD, model_of, plan, plan_once
 from support.scripted_model import Request, Scripted, refusing, serving, serving_by
 
 pytestmark = pytest.mark.usefixtures("direct")
@@ -34,6 +35,17 @@ def test_every_form_can_be_streamed(refuses: tuple[str, ...]) -> None:
 
     with serving_by(refusing(refuses, respond)) as server:
         assert plan_once(model_of(server), lambda _: None) == "croup"
+
+
+def test_a_server_that_counts_no_streams_is_asked_without_the_count_from_then_on() -> None:
+    async def twice() -> list[str]:
+        return [await plan(model, lambda _: None), await plan(model, lambda _: None)]
+
+    with serving_by(refusing(["stream_options"], lambda _: Scripted(GOOD))) as server:
+        model = model_of(server)
+        assert asyncio.run(twice()) == ["croup", "croup"]
+    assert ["stream_options" in r for r in server.requests] == [True, False, False]
+    assert all(r["stream"] and "temperature" in r for r in server.requests)
 
 
 @pytest.mark.parametrize("cleanly", [True, False])

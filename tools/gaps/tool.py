@@ -84,7 +84,8 @@ class FillKnowledgeGaps:
         known = {item.id for item in context.evidence}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
-            gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], {e.id for e in found})
+            counted = {e.id for e in found} - {s.evidence_id for s in summaries if not s.useful}
+            gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], counted)
         background = await self._background(inquiry, [gap.requirement for gap in gaps if not gap.covered_by])
         if errors and len(errors) == len(results) and not background:
             raise errors[0]
@@ -154,7 +155,7 @@ class FillKnowledgeGaps:
         ]
 
     def _covered_now(self, gaps: Sequence[Gap], evidence: Sequence[Evidence], found: set[str]) -> list[Gap]:
-        """The gaps with what the searches found for those that were open."""
+        """The gaps with what the searches found for those that were open; ``found`` leaves out what is useless."""
         wanted = [gap.requirement for gap in gaps if not gap.covered_by]
         covers = iter(covered_by(wanted, evidence, self._encoder))
         return [

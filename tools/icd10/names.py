@@ -98,7 +98,7 @@ def variants(name: Name) -> Iterator[Name]:
         return
     yield name._replace(text=match[1])
     initials = "".join(word[0] for word in match[1].split()).upper()
-    if (" " in match[2] or match[2] == initials) and not match[2].startswith(
+    if (" " in match[2] or "-" in match[2] or match[2] == initials) and not match[2].startswith(
         _FRAGMENT
     ):  # one word in them is part of a name, or who described it
         yield Name(name.code, match[2], "term")

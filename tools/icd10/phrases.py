@@ -20,13 +20,13 @@ LONGEST_RUN = 5  # ours: pieces that may be one name together; no name of the ta
 SHORTEST = 2  # ours: characters; a single letter or character is no diagnosis
 
 _BREAK = re.compile(
-    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|\s/\s|"
+    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|(?<=\d)\.(?=\s+[A-Z])|\s/\s|"
     r"^\s*[-*]\s+|\bvs?\.\s|\bversus\b"
 )
-_NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;；,，。、(（.]))[(（]?(\d{1,2})[.)、．）](?!\d)\s*|[①-⑳]\s*")
+_NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;；,，。、:：(（.]))[(（]?(\d{1,2})(?:[)、）]|[.．](?!\d))\s*|[①-⑳]\s*")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _JOINT = re.compile(
-    r"\s*[,，]\s*(?:(?:and|or|with)\s+)?|(?<!\bcontact)\s+with\s+|\s+(?:and|or|plus|as well as|but|"
+    r"\s*[,，]\s*(?:(?:and|or|with|but)\s+)?|(?<!\bcontact)\s+with\s+|\s+(?:and|or|plus|as well as|but|"
     r"associated with|complicated by|"
     r"complicating|"
     r"due to|secondary to|caused by|following|in the setting of|on a background of)\s+|\s+[&+–—-]\s+|"
@@ -37,7 +37,7 @@ _JOINT = re.compile(
 )
 _BRACKET = re.compile(r"\s*[(（\[【]([^()（）\[\]【】]*)[)）\]】]")
 _SOFT = re.compile(r"\s*(?:[,，、/]|\bor\b|\band\b|或|和|及)", re.IGNORECASE)
-_TURN = re.compile(r"\s*\bbut\b", re.IGNORECASE)
+_TURN = re.compile(r"\bbut\b", re.IGNORECASE)
 
 Known = Callable[[str], bool]
 
@@ -94,7 +94,7 @@ def _of_segment(text: str, start: int, end: int, known: Known) -> Iterator[Phras
         return
     denied = suspected = past = False
     for piece in _grouped(text, start, end, known):
-        soft = _SOFT.match(piece.joint) is not None and not _TURN.match(piece.joint)
+        soft = _SOFT.match(piece.joint) is not None and not _TURN.search(piece.joint)
         core = read_core(text, piece.start, piece.end)
         denied = not core.told or (denied and soft)
         suspected = core.suspected or (suspected and soft)

@@ -167,7 +167,7 @@ ZH_SAME = (
 )  # fmt: skip
 # ours: what makes a disease another one, with a chapter or block of its own
 OF_ITS_OWN = re.compile(
-    r"congenital|newborn|neonatal|perinatal|pregnan|childbirth|puerper|maternal|fetus|in situ|sequela|postprocedural|"
+    r"congenital|newborn|pregnan|childbirth|puerper|maternal|fetus|in situ|sequela|postprocedural|"
     r"juvenile|histor(?=y)|screening|exposure|abnormal|elevated|chronic|"
     r"原位|先天|新生儿|妊娠|产褥|后遗|个人史|胎儿|继发|异常|慢性|癌|瘤|中毒|结核|麻风|骨折|旁腺",
     re.IGNORECASE,

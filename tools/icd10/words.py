@@ -38,6 +38,7 @@ _ZH_NONE = re.compile(r"未特指的?|其他|其它|不可归类在他处者?|�
 _ZH_LIGHT = frozenset("性症型的伴有期级度并发侧左右上下")
 _SAME = {stem(word): stem(row.split()[0]) for row in SAME for word in row.split()}
 _WEIGHT = {stem(w): LIGHT for w in LIGHT_WORDS} | {stem(w): PLAIN for w in PLAIN_WORDS}
+_NEWBORN = re.compile(r"neonat(?:al|e|orum)|perinatal")
 _LETTERS = frozenset("ast")  # what is left of articles and possessives; Q fever and vitamin D keep theirs
 _WHOLE = ("itis", "personality")  # their stems are other words: hepatitis is no word for the liver
 _BRACKETED = re.compile(r"\(([^()]*)\)")
@@ -119,12 +120,13 @@ def unsaid(phrase: str, name: str) -> bool:
         return True
     if OF_A_PART.search(name) and not (GENERIC.search(phrase) or EPONYM.search(name)):
         return True
-    read = _plain_malignant(phrase).lower()
-    return any(m[0].lower() not in read for m in OF_ITS_OWN.finditer(_plain_malignant(name)))
+    read = _one_word(phrase)
+    return any(m[0] not in read for m in OF_ITS_OWN.finditer(_one_word(_BRACKETED.sub(" ", name))))
 
 
-def _plain_malignant(name: str) -> str:
-    return name.replace("恶性肿瘤", "癌")
+def _one_word(name: str) -> str:
+    """A name in lower case with one word for each condition of `OF_ITS_OWN`."""
+    return _NEWBORN.sub("newborn", name.replace("恶性肿瘤", "癌").lower())
 
 
 def _stems(said: str) -> list[str]:

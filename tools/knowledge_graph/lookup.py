@@ -64,9 +64,8 @@ class KnowledgeGraph:
         table: ICD10 | None = None,
     ) -> None:
         compiled = load_graph(encoder, cache_folder, folder)
+        self.graph, self._records = compiled.graph, records
         self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
-        self._records = records
-        self.graph = compiled.graph
         self._matcher = Matcher(compiled, encoder)
         self._ranker = Ranker(self.graph, frequencies(self.graph))
         self.questioner = Questioner(self.graph, self._ranker)

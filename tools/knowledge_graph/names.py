@@ -38,6 +38,11 @@ class Names:
             found.setdefault(written, others)
         return found
 
+    def diseases_named(self, text: str) -> dict[str, tuple[str, ...]]:
+        """As `found_in`, of diseases alone: a finding's name may be an everyday word."""
+        known = len(self._diseases)
+        return {n: tuple(m for m in self._english[g] if m != n) for n, g in self._matches(text) if g < known}
+
     def diseases_in(self, text: str) -> list[str]:
         """Ids of the diseases that a text names, in order; abbreviations are read too."""
         found = [group for form in (text, expand(text)) for _, group in self._matches(form)]

@@ -62,6 +62,8 @@ def _disease(graph: Graph, disease: RankedDisease, y: int, rank: int, language: 
     width = round(BAR * disease.score, 1)
     yield f'<rect x="{COLUMNS[1]}" y="{y + 3}" width="{width}" height="6" fill="{FOR}" fill-opacity="0.5"/>'
     yield _text(COLUMNS[1], y, f"{rank}. {name}  {disease.score:.0%}", 1, bold=rank == 1)
+    if not disease.l2:  # a diagnosis that only records have
+        return
     l2 = graph.l2[disease.l2]
     l1 = next(c for c in graph.categories if c.id == l2.l1)
     for column, node in ((2, l2), (3, l1)):

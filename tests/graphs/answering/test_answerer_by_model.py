@@ -50,14 +50,14 @@ GOOD = quoting(FIRST, ("1", FIRST))
 
 FAULTS = {
     "a document that was not given": (quoting(SECOND, ("7", SECOND)), "there is no document 7"),
-    "a quote that nothing there is like": (quoting("Honey cures it.", ("1", "Honey cures it.")), "stand in document 1"),
+    "a quote that nothing there is like": (quoting("Honey cures it.", ("1", "Honey cures it.")), "do not stand"),
     "no quote": (quoting(SECOND), "quotes no document"),
     "another figure": (quoting("A dose relieves croup within 6 hours.", ("1", FIRST)), "a figure"),
     "a denial turned round": (quoting("It does apply to children with epiglottitis.", ("1", SECOND)), "denies"),
-    "another medicine": (quoting("A single dose of budesonide relieves croup.", ("1", FIRST)), "mentions budesonide"),
-    "a made-up name": (quoting("A single dose of zorblaxin relieves croup.", ("1", FIRST)), "mentions zorblaxin"),
+    "another medicine": (quoting("A single dose of budesonide relieves croup.", ("1", FIRST)), "mention budesonide"),
+    "a made-up name": (quoting("A single dose of zorblaxin relieves croup.", ("1", FIRST)), "not mention zorblaxin"),
     "a made-up reference": (quoting(f"{FIRST} PMID: 12345678", ("1", FIRST)), "reference"),
-    "a fragment without its not": (quoting("It applies to children with epiglottitis.", ("1", "apply to")), "denies"),
+    "a quote after its not": (quoting("It applies to children with croup.", ("1", "apply to children")), "denies"),
 }  # fmt: skip
 
 

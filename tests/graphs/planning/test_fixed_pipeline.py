@@ -38,7 +38,7 @@ def plan(steps: Sequence[str], done: Sequence[str] = (), kind: str = "evidence",
         }
     )
     settings = PipelineSettings(steps=tuple(steps), documents=7, passages=4, questions=2)
-    return asyncio.run(PlannerFixed(settings, lambda id: id.startswith("library:")).plan(view))
+    return asyncio.run(PlannerFixed(settings, lambda name: name.startswith("library:")).plan(view))
 
 
 def test_steps_are_made_in_their_order_each_once() -> None:

@@ -77,6 +77,26 @@ def test_several_calls_of_a_round_with_the_models_words_as_their_reason() -> Non
     assert [t["function"]["name"] for t in server.requests[0]["tools"]] == list(SCHEMAS)
 
 
+WRITTEN = json.dumps({"name": SEARCH[0], "arguments": SEARCH[1]})
+
+
+@pytest.mark.parametrize(
+    "text", [f"<tool_call>\n{WRITTEN}\n</tool_call>", f"```json\n[{WRITTEN}]\n```", f"<think>So?</think>{WRITTEN}"]
+)
+def test_calls_that_a_server_leaves_in_the_text_are_read(text: str) -> None:
+    with serving(Scripted(text)) as server:
+        assert [c.arguments for c in plan(server, view())] == [SEARCH[1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"The document says {WRITTEN}", '{"name": "format", "arguments": {}}', "{", f"{WRITTEN} {{", '{"name":' * 50_000],
+)
+def test_a_text_that_only_holds_a_call_among_others_calls_nothing(text: str) -> None:
+    with serving(Scripted(text)) as server:
+        assert plan(server, view()) == local(view())
+
+
 def test_the_case_stands_in_the_fence_and_is_looked_up_whole_whatever_the_model_wrote() -> None:
     shortened = ("lookup_differential", {"case": "burning", "limit": 10})
     for calls in ([shortened], [LOOKUP], [("lookup_differential", '{"case": "a line\nbreak')], [SEARCH]):
@@ -111,6 +131,7 @@ BAD = {
     "wrong schema": [("search_literature", {"query": ["croup"]})],
     "unknown field": [("search_literature", {"query": "croup", "why": "because"})],
     "unknown tool": [("search the web!", {"query": "croup"})],
+    "nested beyond reason": [("search_literature", '{"query":' * 50_000 + "1" + "}" * 50_000)],
 }
 
 

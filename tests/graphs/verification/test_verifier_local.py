@@ -156,3 +156,34 @@ def test_a_choice_stays_only_with_what_it_rests_on(verifier: Verifier, rests_on:
     draft = Draft(statements=(quoting(FIRST, FIRST),), choice=choice)
     verified = asyncio.run(verifier.verify(draft, {EVIDENCE.id: EVIDENCE}))
     assert verified.choice == (choice if stays else None)
+
+
+CARE = [
+    "Steam is not recommended because of scalds.",
+    "Serious side effects of a single dose are rare.",
+    "Nebulised adrenaline is added in moderate to severe croup.",
+    "Surgery can often be avoided in adults with few symptoms.",
+    "Honey may ease the cough in children over one year.",
+    "Croup is made less likely by a rash.",
+]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "claim", "wrong"),
+    [
+        (0, "Steam is recommended in croup.", "negation"),
+        (1, "Serious side effects of a single dose are common.", "negation"),
+        (2, "Nebulised adrenaline is added in mild croup.", "negation"),
+        (4, "Honey may ease the cough in children under one year.", "negation"),
+        (5, "Croup usually comes with a rash.", "negation"),
+        (3, "Surgery can always be avoided in adults.", "strength"),
+        (5, "Croup becomes less likely with a rash.", ""),
+        (1, "Side effects of one dose are rarely serious.", ""),
+    ],
+)
+def test_a_claim_turned_round_or_made_certain_disagrees_with_its_quote(quoted: int, claim: str, wrong: str) -> None:
+    text = " ".join(CARE)
+    item = Evidence(id=f"library:care@0-{len(text)}", text=text, title="Croup", kind="m", origin=Origin.RETRIEVED)
+    at = text.index(CARE[quoted])
+    statement = Statement(text=claim, origin=item.origin, citations=(cite(item, at, at + len(CARE[quoted])),))
+    assert check(statement, [item]).disagrees == wrong

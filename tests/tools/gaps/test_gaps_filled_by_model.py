@@ -155,6 +155,13 @@ def test_nothing_useful_at_first_is_said_more_softly_when_a_search_then_finds_so
     assert notice(artifact, "nothing_useful_retrieved").severity is Severity.INFO
 
 
+def test_a_useless_document_that_a_search_finds_again_fills_nothing(encoder: Encoder) -> None:
+    said = replies(useful=False, missing=["colchicine for attacks of gout"], text="")
+    artifact, _ = fill(encoder, Search([GOUT]), said, GapSettings())
+    assert not any(g.covered_by for g in artifact.gaps)
+    assert notice(artifact, "nothing_useful_retrieved").severity is Severity.WARNING
+
+
 def test_the_published_arm_leaves_an_empty_list_empty(encoder: Encoder) -> None:
     said = replies(useful=False, missing=())
     said["still missing"]["covered"] = [{"need": "all", "documents": [1]}]

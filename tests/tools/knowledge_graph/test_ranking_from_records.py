@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent.adapters import GraphTexts
 from prompts.errors import InputError
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Differential, RankedDisease, ToolContext
@@ -19,6 +20,7 @@ from tools.knowledge_graph import record_readings
 from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.picture import picture
 from tools.knowledge_graph.record_diagnoses import DiagnosisNames
 from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.tool import LookupDifferential
@@ -86,7 +88,10 @@ def test_a_diagnosis_that_the_graph_lacks_is_cited_to_its_record(
     assert own.findings_for == ("I keep forty parrots",)
     evidence = graph.evidence_for(own.disease, record=own.evidence_id)
     assert (evidence.id, evidence.text, evidence.origin) == (own.evidence_id, RECORDS[3].text, Origin.RETRIEVED)
-    assert graph.of_records(own.disease)
+    answerers = GraphTexts(graph).entry(own.disease, "en")
+    assert answerers is not None
+    assert answerers.kind == "record"  # past selector and filter, as d_tau
+    assert "Kennel fever" in picture(graph.graph, found)
     with pytest.raises(InputError):
         graph.evidence_for("record-nothing")
 

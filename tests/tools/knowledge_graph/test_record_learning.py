@@ -16,7 +16,11 @@ from tools.knowledge_graph.record_statements import Agreement, RecordStatements
 from tools.text.clauses import clauses
 
 TEXTS = ("I am a 40-year-old man. My throat burns. I smoke.", "I smoke. No fever.", "My knee is hot.")
-READ = [[None, BestFinding(5, False, 0.8), None], [None, BestFinding(7, True, 0.9)], [BestFinding(3, False, 1.0)]]
+READ: list[list[BestFinding | None]] = [
+    [None, BestFinding(5, False, 0.8), None],
+    [None, BestFinding(7, True, 0.9)],
+    [BestFinding(3, False, 1.0)],
+]
 
 
 @pytest.fixture

@@ -87,8 +87,11 @@ class QueryPlannerLocal:
         free = frozenset() if case else frozenset(w for c in self._found(text, case=False) for w in _words(c.text))
         also: dict[str, list[str]] = {}
         for term in terms:
-            names = [leaving for name in OR.split(term) for leaving in self._leaving(name, free)[:1]]
-            also |= {names[0]: names[1 : SYNONYMS + 1]} if names and names[0] not in also else {}
+            first, *others = (self._leaving(name, free) for name in OR.split(term))
+            for phrase in first:  # a long name gives several
+                also.setdefault(phrase, [])
+            if first and others and not also[first[0]]:
+                also[first[0]] = [name for names in others for name in names[:1]][:SYNONYMS]
         kept = distinct(also)
         return [Candidate(text=t, weight=float(len(kept) - n), also=tuple(also[t])) for n, t in enumerate(kept)]
 

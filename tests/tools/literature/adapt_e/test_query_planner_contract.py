@@ -101,6 +101,8 @@ def test_a_name_that_only_the_question_knows_may_leave_as_it_would_without_terms
     open_plan = asyncio.run(LOCAL.plan(question, case=False, terms=terms))
     assert [t.text for t in open_plan.terms] == ["retatrutide", "obesity"]
     assert [t.text for t in asyncio.run(LOCAL.plan(question, case=True, terms=terms)).terms] == ["obesity"]
+    long = ["burning pain behind the breastbone and weight loss"]
+    assert len(asyncio.run(LOCAL.plan(question, case=True, terms=long)).terms) > 1, "a long name gives several terms"
 
 
 @pytest.mark.parametrize("terms", [["Maria Okonkwo"], ["54", "NHS 943 476 5919"], [" | "]])

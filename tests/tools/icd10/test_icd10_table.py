@@ -7,14 +7,20 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError
-from tools.icd10 import ICD10, compile_icd10, load_icd10
+from tools.icd10 import ICD10, is_current, load_icd10
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> ICD10:
-    target = tmp_path_factory.mktemp("icd10") / "icd10.json"
-    assert compile_icd10(target) > 10_000
-    return load_icd10(target)
+def test_categories_that_are_a_block_of_their_own_are_in_the_table(table: ICD10) -> None:
+    found = {code: table.get(code) for code in ("B20", "C50")}
+    assert {code: row and row.chapter for code, row in found.items()} == {"B20": "1", "C50": "2"}
+    assert len(table) > 10_000
+
+
+def test_a_table_of_the_former_version_is_read_and_known_to_be_old(tmp_path: Path) -> None:
+    old = tmp_path / "former.json"
+    old.write_text('{"format": 1, "codes": {"J45": ["Asthma", "10", "J40-J4A"]}}')
+    assert load_icd10(old).get("J45") is not None
+    assert not is_current(old)
 
 
 def test_a_code_has_its_name_chapter_and_block(table: ICD10) -> None:
