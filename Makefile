@@ -7,7 +7,7 @@ TORCH_INDEX ?=
 Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help ask test lint format bench setup clean
+.PHONY: help ask test test-slow lint format bench setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,6 +31,10 @@ ask: $(VENV)/ready ## Answer a case or question in the terminal: make ask Q="...
 test: $(VENV)/ready ## Set up and pass the tests
 	$(BIN)/python -m pytest
 
+test-slow: $(VENV)/ready ## Pass the tests that need a minute and a real model server
+	$(INSTALL) --constraint constraints.txt --editable '.[dev,model-server]'
+	$(BIN)/python -m pytest -m slow
+
 lint: $(VENV)/installed ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,8 +44,10 @@ format: $(VENV)/installed ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/ready ## Measure speed and memory
+bench: $(VENV)/ready ## Measure speed and memory, and the path by a language model under every fault
 	$(BIN)/anamnesis bench
+	$(BIN)/anamnesis bench model
+	$(BIN)/anamnesis bench faults
 
 clean: ## Remove the environment (the data folder stays)
 	rm -rf $(VENV)

@@ -79,9 +79,8 @@ class Agent:
             text: a case or a question.
             session: the session to go on in; None opens a new one.
             options: letter to text, for a multiple-choice question.
-            given: texts to answer from, for this turn (an abstract, a letter). They never leave the machine but to the
-                configured model, are shown as "Given with the question", and with them a question that is no case is
-                answered from them alone.
+            given: texts to answer from, for this turn (an abstract, a letter): see docs/answer.md. They go nowhere but
+                to the configured model, and with them a question that is no case is answered from them alone.
             report: for a case, write a report beside the answer (`Answer.report`).
 
         Raises:

@@ -12,8 +12,8 @@ from typing import get_args
 from agent.configurations.loading import find
 from agent.sessions import Home
 from agent.settings import Settings
-from prompts.endpoint import Method
 from prompts.errors import InputError
+from prompts.forms import Method
 from prompts.language_model import LanguageModels
 from prompts.model_settings import ModelSettings, Role
 from tools.files import write_atomic

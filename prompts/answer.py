@@ -27,6 +27,7 @@ BACKGROUND_RULES = {
 
 # What a model is told about a statement that cannot stand.
 FAULTS = {
+    "empty": "it has no sentence of a usual length",
     "uncited": "it quotes no document",
     "unknown": "there is no document {detail}",
     "background": "it rests on background, which is no evidence",

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
+from prompts.forms import METHODS, Method
 from prompts.metering import Usage, meter
 from prompts.model_failures import UnsupportedError, declined, failure, malformed, too_slow
 from prompts.model_settings import ModelSettings
 from prompts.replies import LONGEST
 
-Method = Literal["json_schema", "function_calling", "json_mode", "plain"]
 # What the client's libraries raise for a body that is no completion; RecursionError: JSON nested without end.
 MALFORMED = (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexError, ValueError, RecursionError)
 # Words by which a server names a part of a request that it does not take.
@@ -25,7 +24,6 @@ WORDS = {
     "max_tokens": ("max_tokens", "max_completion_tokens"),
     "stream_usage": ("stream_options", "include_usage"),
 }
-METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "plain")  # best first; ours
 Message = tuple[str, str] | Any  # (role, text), or a message of LangChain
 
 
@@ -39,11 +37,12 @@ class Call(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a request brought: text, tool calls, what it cost."""
+    """What a request brought: text, tool calls, what it cost; and the form in which a reply was asked for."""
 
     text: str
     calls: tuple[Call, ...]
     usage: Usage
+    method: Method = "plain"
 
 
 class Endpoint:
@@ -71,6 +70,11 @@ class Endpoint:
     def methods(self) -> tuple[Method, ...]:
         """The forms to try, best first; only the one that works, once that is known."""
         return (self.method,) if self.method else tuple(m for m in METHODS if m not in self._refused)
+
+    def unheeded(self, method: Method) -> None:
+        """The server takes a form without heeding it: the next one is tried, unless this one has worked before."""
+        if self.method is None and method != METHODS[-1]:
+            self._refused.add(method)
 
     def took(self, method: Method) -> None:
         """The server takes a form, and so refused those before it for their form."""
@@ -189,36 +193,6 @@ class Endpoint:
             max_retries=0,  # `LanguageModel` tries again: each try is counted, and none outlasts the deadline
             use_responses_api=False,  # chat completions alone, whatever the model is called
         )
-
-
-def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
-    """The part of a request that asks for a reply of a schema."""
-    shape, name = schema_of(schema), schema.__name__
-    if method == "json_schema":
-        wanted = {"type": "json_schema", "json_schema": {"name": name, "schema": shape}}
-        return _body(response_format=wanted)
-    if method == "function_calling":
-        function = {"name": name, "description": "Give the reply.", "parameters": shape}
-        choice = {"type": "function", "function": {"name": name}}
-        return _body(tools=[{"type": "function", "function": function}], tool_choice=choice)
-    return _body(response_format={"type": "json_object"}) if method == "json_mode" else {}
-
-
-def form_of_tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The part of a request that offers tools (``name``, ``description``, ``parameters``)."""
-    return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools])
-
-
-@cache
-def schema_of(schema: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a model, made once. Not to be changed."""
-    return schema.model_json_schema()
-
-
-def _body(**parts: Any) -> dict[str, Any]:
-    """Parts of the request's body as they are: given by name, the client would check them piece by piece, read the
-    reply itself, with half a second of imports, and raise an error of its own for each fault."""
-    return {"extra_body": parts}
 
 
 def _said(message: Any) -> Said:

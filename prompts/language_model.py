@@ -18,7 +18,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from prompts.asking import Asking, backoff
-from prompts.endpoint import Call, Endpoint, Message, Method, Said, form_of, form_of_tools
+from prompts.endpoint import Call, Endpoint, Message, Said
+from prompts.forms import Method, form_of, form_of_tools
 from prompts.metering import Usage, meter
 from prompts.model_failures import (
     InvalidReplyError,
@@ -32,8 +33,6 @@ from prompts.replies import SHOWN, Faulty, Reply, parse, without_thinking
 from prompts.templates import fence_of, load_prompt
 
 __all__ = ["InvalidReplyError", "LanguageModel", "LanguageModels", "ModelSettings", "Usage", "fence_of"]
-
-MEND = "That reply cannot be used: {wrong}. Reply again with one JSON object of the schema and nothing else."
 
 
 class LanguageModel:
@@ -68,7 +67,8 @@ class LanguageModel:
 
         Args:
             template: name of a file of this folder without ``.md``. Its part before ``---`` is the system message.
-            on_text: is told the text of the first reply so far, as it comes (see `prompts.replies.json_object`).
+            on_text: is told the text of the first reply so far, as it comes (see `prompts.replies.json_object`). It
+                begins anew when a request that failed is tried again.
             values: what stands for the ``$names`` of the part after it. It is data and never becomes a template.
 
         Returns:
@@ -84,15 +84,14 @@ class LanguageModel:
         messages: list[Message] = [("system", system), ("human", user)]
         async with self._turn() as left:
             ask = Asking(messages, prompt, left)
-            said, method, spent = await self._first(ask, schema, on_text)
+            said, spent = await self._first(ask, schema, on_text)
             try:
-                return self._valid(said, schema, method), spent
+                return self._valid(said, schema), spent
             except Faulty as fault:
                 wrong = str(fault)
-            ask.messages += [("ai", _shown(said)), ("human", MEND.format(wrong=wrong))]
-            again, method, more = await self._first(ask, schema, None, after=method if _prose(said) else None)
+            again, more = await self._first(ask.to_mend(_shown(said), wrong, schema), schema, None)
             try:
-                return self._valid(again, schema, method), spent + more
+                return self._valid(again, schema, worked=not _prose(said)), spent + more
             except Faulty as fault:
                 what = f"The language model's reply is not what was asked for: {fault}."
                 raise InvalidReplyError(what, "Try again, or set another model.") from None
@@ -133,21 +132,17 @@ class LanguageModel:
         ask: Asking,
         schema: type[BaseModel],
         on_text: Callable[[str], None] | None,
-        after: Method | None = None,
-    ) -> tuple[Said, Method, Usage]:
-        """The reply by the first form that the server takes; ``after`` names one that it took without heeding it."""
-        methods = self._endpoint.methods()
-        if after in methods and after != methods[-1]:
-            methods = methods[methods.index(after) + 1 :]
+    ) -> tuple[Said, Usage]:
+        """The reply by the first form that the server takes."""
         refused: UnsupportedError | None = None
-        for method in methods:
+        for method in self._endpoint.methods():
             try:
                 said = await self._ask(ask.told(method, schema), method, on_text, **form_of(method, schema))
             except UnsupportedError as error:
                 refused = error
                 continue
             self._endpoint.took(method)
-            return said, method, said.usage
+            return said._replace(method=method), said.usage
         if self._endpoint.forget():
             return await self._first(ask, schema, on_text)  # the server has changed: find out anew
         raise refused or malformed()
@@ -165,7 +160,7 @@ class LanguageModel:
         return await self._try(ask, method, on_text, **form)
 
     async def _try(self, ask: Asking, method: str, on_text: Callable[[str], None] | None, **form: Any) -> Said:
-        meter().check(self.role)
+        meter().begin(self.role)
         started = time.monotonic()
         said: Said | None = None
         try:
@@ -184,15 +179,24 @@ class LanguageModel:
             self.usage += charged
         return said._replace(usage=charged)
 
-    def _valid(self, said: Said, schema: type[Reply], method: Method) -> Reply:
-        """The reply as the schema has it; the form that brought it works. Raises Faulty."""
-        if method == "function_calling" and said.calls:
-            if said.calls[0].error:
-                raise Faulty(said.calls[0].error)
-            reply = parse(json.dumps(said.calls[0].arguments), schema)
-        else:
-            reply = parse(said.text, schema)
-        self._endpoint.works(method)
+    def _valid(self, said: Said, schema: type[Reply], worked: bool = True) -> Reply:
+        """The reply as the schema has it; raises Faulty.
+
+        ``worked``: the form of the request brought it, not words alone.
+        """
+        try:
+            if said.method == "function_calling" and said.calls:
+                if said.calls[0].error:
+                    raise Faulty(said.calls[0].error)
+                reply = parse(json.dumps(said.calls[0].arguments), schema)
+            else:
+                reply = parse(said.text, schema)
+        except Faulty:
+            if _prose(said):
+                self._endpoint.unheeded(said.method)
+            raise
+        if worked or said.calls:
+            self._endpoint.works(said.method)
         return reply
 
 

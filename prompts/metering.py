@@ -90,6 +90,7 @@ class Meter:
         self.by_role: dict[str, Usage] = dict(spent or {})
         self.fallen_back: list[FellBack] = []
         self.patience = Patience()
+        self._open = 0
         self._told = 0
 
     @property
@@ -106,7 +107,7 @@ class Meter:
         """Raise BudgetError when nothing more may be spent."""
         total, budget = self.total, self._budget
         spent = {
-            "calls": budget.calls is not None and total.calls >= budget.calls,
+            "calls": budget.calls is not None and total.calls + self._open >= budget.calls,
             "tokens": budget.tokens is not None and total.tokens >= budget.tokens,
             "money": budget.money is not None and total.cost >= budget.money,
             "seconds": self.seconds_left() == 0.0,
@@ -117,8 +118,18 @@ class Meter:
             self._record("model_budget", role=role, spent=over)
             raise BudgetError(what, "Raise ANAMNESIS_BUDGET__CALLS, __TOKENS, __MONEY or __SECONDS.", retryable=False)
 
+    def begin(self, role: Role) -> None:
+        """Begin a call, which `charge` ends; calls that run at once count towards the bound of calls.
+
+        Raises:
+            BudgetError: nothing more may be spent.
+        """
+        self.check(role)
+        self._open += 1
+
     def charge(self, role: Role, model: str, usage: Usage, **told: Any) -> Usage:
-        """Count a call; returns its usage with what it cost. ``told`` goes into the trace."""
+        """End and count a call; returns its usage with what it cost. ``told`` goes into the trace."""
+        self._open = max(self._open - 1, 0)
         price = self._prices.get(model)
         cost = (
             (usage.input_tokens * price.input + usage.output_tokens * price.output) / MILLION

@@ -168,7 +168,7 @@ TASK = Task(
     name="icd10",
     what=WHAT,
     inputs=(rows.AGENTCLINIC, rows.CHINESE, STATEMENTS, EVIDENCES),
-    expected="4 minutes",
-    limit=200,
+    expected="2 minutes",
+    limit=100,
     run=run,
 )

@@ -1,7 +1,6 @@
 """Answers to cases: the graph's differential, cited from its own entries, then what to check next from passages.
 
-Every line quotes the entry of its disease (MedRAG: the differential reaches the answer whole); nothing is said that no
-quote says.
+Every line quotes the entry of its disease (MedRAG: the differential reaches the answer whole).
 """
 
 from __future__ import annotations
@@ -209,7 +208,7 @@ def _but(spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:
 
 def named(disease: RankedDisease, view: AnswerView) -> str:
     """The head of a disease's line: its name in the answer's language, its ICD-10 code where it has one."""
-    name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
+    name = (view.language == "zh" and disease.name_zh) or disease.name
     return f"{name} ({disease.icd10})." if disease.icd10 else f"{name}."
 
 

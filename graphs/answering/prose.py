@@ -19,12 +19,15 @@ from tools.medicines.names import other_names
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
-LONGEST = 700  # ours: characters of a statement; what goes beyond its last whole sentence is cut off
+LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
 QUOTES = 6  # ours: quotes a statement
 # A reference in a model's own words: it cites what it was given, and code writes the rest.
 REFERENCE = re.compile(r"\bPMID\b|\bPMC ?\d+|\bdoi\b|\b10\.\d{4,}/\S+|https?://\S+|\bwww\.\S+", re.IGNORECASE)
+# Numbers of documents behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
+NUMBERS = r"B?\d{1,3}(?:\s*[,;]\s*B?\d{1,3})*"
 LABELS = re.compile(
-    r"\s*[\[(](?:documents?\s*)?B?\d{1,3}(?:\s*[,;]\s*B?\d{1,3})*[\])](?=\s*(?:[.;,。；，]|$))", re.IGNORECASE
+    rf"\s*(?:\[(?:documents?\s*)?{NUMBERS}\]|\((?:documents?|background)\s*{NUMBERS}\))(?=\s*(?:[.;,。；，]|$))",
+    re.IGNORECASE,
 )
 
 
@@ -59,7 +62,7 @@ class ProseReader:
         """The statement with exact citations of the documents; raises Fault with what is wrong with it."""
         text = plain_text(said.text)
         if not text or is_order(text):
-            raise Fault("order" if text else "uncited")
+            raise Fault("order" if text else "empty")
         named = [(q, d) for q in said.quotes[:QUOTES] if (d := sources.document(q.document)) is not None]
         found = [c for q, d in named for c in _quoted(q.quote, d)]
         if found:

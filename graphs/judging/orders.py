@@ -18,8 +18,8 @@ from tools.evidence import Evidence
 
 REASON = "speaks to whoever reads it by machine, not about medicine"
 
-# All patterns are ours. Gaps stay within a sentence. What medicine says itself was tried on the starter library and on
-# some thousand abstracts: "ignore earlier symptoms", "you are now ready to inhale", "tell your doctor" are no orders.
+# All patterns are ours. Gaps stay within a sentence. None is found in the starter library, the graph, 24,778 abstracts
+# and a quarter of MedQuAD: "ignore earlier symptoms", "you are now ready to inhale", "tell your doctor" are no orders.
 _MACHINE = (
     r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language models?|LLMs?|chat ?bots?|\w*bot|chat ?gpt|gpt|copilot|"
     r"(?:AI|virtual|digital|automated|medical|evidence) (?:assistants?|agents?)|assistants?|"
@@ -69,8 +69,8 @@ ENGLISH = (
     r"\b(?:end|begin|start|finish|close) your (?:answer|reply|response|summary) with\b",
     # orders to say something, at the head of a sentence
     (
-        r"(?:^|[.!?:>\n]\s*|\bplease,? )(?:say|answer|reply|respond|output|print|state)(?: only:| just:|(?: only| just)?"
-        r"(?: that| with| so\b| this| the following| every question))"
+        r"(?:^|[.!?:>\n]\s*|\bplease,? )(?:say|answer|reply|respond|output|print|state)"
+        r"(?: only:| just:|(?: only| just)?(?: that| with| so\b| this| the following| every question))"
     ),
     rf"\b(?:tell|show|inform) (?:the |your |all )?(?:users?|readers?)\b{_GAP}{{0,60}}",
     (

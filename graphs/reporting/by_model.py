@@ -76,10 +76,11 @@ class ReporterByModel:
         return self._joined(view, said, written, sources, local)
 
     def _sources(self, view: AnswerView, local: ReportDraft) -> Sources:
-        """What the answer is given, and the sections that the local report found."""
+        """What the answer is given, and the documents on the leading diagnosis, on the direct path too."""
         ranking = view.differential.ranking[:1] if view.differential is not None else ()
-        sections = [p for d in ranking for p in self._local.documents(d, view)] if view.path != "direct" else []
-        return sources_of(view, [*local.evidence, *sections], self._generated)
+        sections = [p for d in ranking for p in self._local.documents(d, view)]
+        looked_up = view.model_copy(update={"path": "researched"})
+        return sources_of(looked_up, [*local.evidence, *sections], self._generated)
 
     def _joined(
         self, view: AnswerView, said: Sequence[_Said], written: Written, sources: Sources, local: ReportDraft

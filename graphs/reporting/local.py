@@ -1,4 +1,4 @@
-"""The report without a model: the graph's entries, and the sections of the documents that the turn kept."""
+"""The report without a model: the graph's entries, and the sections of the documents on the leading diagnosis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphs.answering.contract import AnswerView
 from graphs.answering.local import AnswererLocal
 from graphs.answering.notices import notices_for
 from graphs.answering.orders import is_order
-from graphs.differential_filter.mentions import about
+from graphs.differential_filter.mentions import MONOGRAPHS, about
 from graphs.reporting.contract import Part, ReportDraft, ReportStatement, report_of
 from graphs.reporting.disciplines import discipline_of
 from tools.contract import RankedDisease
@@ -69,7 +69,7 @@ class ReporterLocal:
 
     Args:
         local: the answerer whose lines on diseases the report shares.
-        sections: the other sections of the documents that the turn kept.
+        sections: the pieces of a document of the library.
     """
 
     def __init__(
@@ -110,13 +110,12 @@ class ReporterLocal:
         )
 
     def documents(self, disease: RankedDisease, view: AnswerView) -> list[Evidence]:
-        """All pieces of the documents on a disease that the turn kept: whole where they are stored whole."""
+        """The library's monograph on a disease, and the documents on it that the turn kept, whole where they are."""
         kept = [e for e in view.evidence if e.origin is Origin.RETRIEVED and e.citable and about(e, [disease])]
-        out: dict[str, Evidence] = {}
+        pieces = list(self._sections(f"{MONOGRAPHS}:{disease.disease}"))
         for item in kept:
-            pieces = self._sections(item.document_id) or [item]
-            out |= {p.id: p for p in pieces if p.citable}
-        return list(out.values())
+            pieces += self._sections(item.document_id) or [item]
+        return list({p.id: p for p in pieces if p.citable}.values())
 
     def _diagnoses(self, view: AnswerView) -> tuple[list[ReportStatement], list[Evidence]]:
         lines, entries = self._local.writer.lines(view)
@@ -126,7 +125,7 @@ class ReporterLocal:
 
     def _on(self, disease: RankedDisease, view: AnswerView) -> tuple[list[ReportStatement], list[Evidence]]:
         """What is said of a disease: how it is told apart, treated and examined."""
-        documents = self.documents(disease, view) if view.path != "direct" else []
+        documents = self.documents(disease, view)
         entry = self._local.writer.entry(disease, view)
         told: list[ReportStatement] = []
         cited: list[Evidence] = []

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from prompts.endpoint import METHODS
 from prompts.errors import ServiceError
-from prompts.language_model import LanguageModel, LanguageModels
+from prompts.forms import METHODS
+from prompts.language_model import InvalidReplyError, LanguageModel, LanguageModels
 from support.asking_model import GOOD, model_of, plan, plan_once, settings_for
 from support.scripted_model import Request, Scripted, refusing, serving, serving_by
 
@@ -61,6 +61,32 @@ def test_a_server_that_takes_a_schema_and_does_not_heed_it_is_asked_otherwise_at
         model = model_of(server)
         assert asyncio.run(_twice(model)) == ["croup", "croup"]
     assert [form(r) for r in server.requests] == ["json_schema", "function_calling", "function_calling"]
+
+
+def test_a_server_that_heeds_no_form_is_told_the_schema_in_words_first_with_the_repair() -> None:
+    def respond(request: Request) -> Scripted:
+        told = any("JSON Schema" in m["content"] for m in request["messages"])
+        return Scripted(GOOD if told else "Croup is a viral illness.")
+
+    with serving_by(respond) as server:
+        assert asyncio.run(_twice(model_of(server))) == ["croup", "croup"]
+    asked = ["json_schema", "function_calling", "function_calling", "json_mode"]  # what a repair brings proves no form
+    assert [form(r) for r in server.requests] == asked
+
+
+def test_forms_that_are_not_heeded_are_left_one_after_the_other() -> None:
+    async def often() -> list[str]:
+        model = model_of(server)
+        with pytest.raises(InvalidReplyError):
+            await plan(model)
+        return [await plan(model), await plan(model)]
+
+    def respond(request: Request) -> Scripted:
+        return Scripted(GOOD if form(request) == "plain" else "Croup is a viral illness.")
+
+    with serving_by(respond) as server:
+        assert asyncio.run(often()) == ["croup", "croup"]
+    assert [form(r) for r in server.requests] == [*METHODS, "plain"]
 
 
 async def _twice(model: LanguageModel) -> list[str]:

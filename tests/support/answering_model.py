@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
+from graphs.answering.contract import Draft
 from graphs.answering.local import AnswererLocal
 from graphs.judging.polarity import reply_of
 from prompts.language_model import LanguageModel, ModelSettings
+from prompts.metering import Meter
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 from tools.encoders import Encoder
 from tools.text.sentences import sentences
@@ -22,6 +24,9 @@ LEAST = 2  # words that a sentence and a question share
 
 Answering = Callable[[str, Request], Any]
 """A reply by the name of its schema; None leaves it to `reply`."""
+
+Answered = tuple[Draft, ScriptedModel, Meter]
+Ask = Callable[..., Answered]
 
 
 def asked(request: Request) -> str:
@@ -48,6 +53,15 @@ def part(request: Request, name: str) -> str:
 def quoting(text: str, *quotes: tuple[str, str], **more: Any) -> dict[str, Any]:
     """A statement of a reply."""
     return {"text": text, "quotes": [{"document": d, "quote": q} for d, q in quotes], **more}
+
+
+def saying(*statements: dict[str, Any], mended: tuple[dict[str, Any], ...] = (), **more: Any) -> Answering:
+    """A model that says these statements first, and those when it is told what is wrong."""
+
+    def said(name: str, _: Request) -> Any:
+        return {"statements": list(mended)} if name == "MendReply" else {"statements": list(statements), **more}
+
+    return said
 
 
 def reply(name: str, request: Request) -> dict[str, Any]:

@@ -20,7 +20,8 @@ LONGEST_RUN = 5  # ours: pieces that may be one name together; no name of the ta
 SHORTEST = 2  # ours: characters; a single letter or character is no diagnosis
 
 _BREAK = re.compile(
-    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|(?<=\d)\.(?=\s+[A-Z])|\s/\s|"
+    r"[\n\r\t;；。|•●▪◦·]+|(?<=[^\W\d_][^\W\d_][^\W\d_])[.!](?=\s|$)|(?<=[)\]）】])[.!](?=\s|$)|"
+    r"(?<=\d)\.(?=\s+[A-Z])|(?<=[A-Z][A-Z])\.(?=\s)|\s/\s|"
     r"^\s*[-*]\s+|\bvs?\.\s|\bversus\b"
 )
 _NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;；,，。、:：(（.]))[(（]?(\d{1,2})(?:[)、）]|[.．](?!\d))\s*|[①-⑳]\s*")

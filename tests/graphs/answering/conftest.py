@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from graphs.answering.contract import Answerer
-from support.answerers import FACTORIES, Factory, local
-from support.answering_model import by_model
+from graphs.answering.contract import Answerer, AnswerView
+from prompts.metering import Meter, metered
+from support.answerers import FACTORIES, Factory, answer, local
+from support.answering_model import Answered, Answering, Ask, by_model
 from tools.encoders import Encoder
 
 BY_MODEL = "by model"
@@ -27,3 +29,14 @@ def answerer(request: pytest.FixtureRequest, encoder: Encoder) -> Iterator[Answe
         return
     factory: Factory = request.param
     yield factory(encoder)
+
+
+@pytest.fixture
+def ask(encoder: Encoder) -> Ask:
+    """Puts a view to the answerer by a model that says what it is told to."""
+
+    def asking(answering: Answering, asked_view: AnswerView, **settings: Any) -> Answered:
+        with by_model(local(encoder), encoder, answering, **settings) as (made, server), metered(Meter()) as meter:
+            return answer(made, asked_view, parametric=True), server, meter
+
+    return asking

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from graphs.answering.contract import AnswerView, Draft
-from prompts.metering import Meter, metered
-from support.answerers import CROUP, answer, codes, differential, document, graph_entry, local, view
-from support.answering_model import Answering, asked, by_model, quoting
-from support.scripted_model import Request, Scripted, ScriptedModel
-from tools.contract import RankedDisease
+from graphs.answering.contract import AnswerView
+from support.answerers import CROUP, answer, codes, document, local, view
+from support.answering_model import Ask, asked, quoting, saying
+from support.scripted_model import Scripted
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 
@@ -20,30 +17,9 @@ FIRST = "Yes, a single dose of dexamethasone relieves the symptoms of croup with
 SECOND = "It does not apply to children with epiglottitis."
 QUESTION = "Does dexamethasone relieve the symptoms of croup in children?"
 
-Answered = tuple[Draft, ScriptedModel, Meter]
-Ask = Callable[..., Answered]
-
-
-@pytest.fixture
-def ask(encoder: Encoder) -> Ask:
-    def asking(answering: Answering, asked_view: AnswerView, **settings: Any) -> Answered:
-        with by_model(local(encoder), encoder, answering, **settings) as (made, server), metered(Meter()) as meter:
-            return answer(made, asked_view, parametric=True), server, meter
-
-    return asking
-
 
 def croup(*more: Evidence, **values: Any) -> AnswerView:
     return view(QUESTION, document("croup", CROUP, title="Croup"), *more, **values)
-
-
-def saying(*statements: dict[str, Any], mended: tuple[dict[str, Any], ...] = (), **more: Any) -> Answering:
-    """A model that says these statements first, and those when it is told what is wrong."""
-
-    def said(name: str, _: Request) -> Any:
-        return {"statements": list(mended)} if name == "MendReply" else {"statements": list(statements), **more}
-
-    return said
 
 
 GOOD = quoting(FIRST, ("1", FIRST))
@@ -198,69 +174,6 @@ def test_retracted_work_is_not_shown(ask: Ask) -> None:
     retracted = document("hoax", "Croup is cured by magnets.", status=Status.RETRACTED)
     _, server, _ = ask(saying(GOOD), croup(retracted))
     assert "magnets" not in asked(server.requests[0])
-
-
-def test_a_direct_answer_is_the_models_own_knowledge_and_is_said_to_be(ask: Ask) -> None:
-    case = view("Chest pain.", graph_entry(), kind="case", path="direct", differential=differential())
-    texts = ["It may be a collapsed lung.", "See https://example.org/x for more.", "It may be a collapsed lung."]
-    draft, _, _ = ask(lambda *_: {"statements": texts}, case)
-    assert [(s.text, s.origin) for s in draft.statements] == [(texts[0], Origin.PARAMETRIC)]
-    assert {"not_retrieved", "reference_dropped", "clinician_review"} <= codes(draft)
-    assert [q.finding for q in draft.follow_up_questions] == ["f0", "f1", "f2"]
-
-
-def test_a_direct_choice_is_marked_as_resting_on_nothing_retrieved(ask: Ask) -> None:
-    options = {"A": "Gout", "B": "Croup"}
-    draft, _, _ = ask(
-        lambda *_: {"statements": ["Croup fits."], "option": "B"},
-        view("Which?", kind="multiple_choice", path="direct", options=options),
-    )
-    assert draft.choice is not None
-    assert (draft.choice.label, draft.choice.parametric, draft.choice.confidence) == ("B", True, 0.0)
-
-
-MYOCARDITIS = "Myocarditis (I40.9) is an inflammation of the heart. Myocarditis usually presents with chest pain."
-OTHER = RankedDisease(
-    disease="myocarditis", name="Myocarditis", icd10="I40.9", l2="heart", l1="circulatory", score=0.3,
-    severity="urgent", findings_for=("chest pain",), evidence_id="graph:starter/myocarditis",
-)  # fmt: skip
-
-
-def case_of_two() -> AnswerView:
-    entry = Evidence(
-        id="graph:starter/myocarditis",
-        text=MYOCARDITIS,
-        title="Myocarditis",
-        kind="graph_entry",
-        origin=Origin.KNOWLEDGE_GRAPH,
-    )
-    treatment = "Spontaneous pneumothorax is treated by observation or a chest drain."
-    passage = document("spontaneous-pneumothorax", treatment, title="Spontaneous pneumothorax", section="Treatment")
-    return view("Chest pain.", passage, graph_entry(), entry, kind="case", differential=differential(OTHER))
-
-
-def test_a_case_keeps_the_graphs_order_and_the_lines_that_the_model_left_out(ask: Ask) -> None:
-    own = quoting(
-        "Myocarditis usually presents with chest pain.", ("2", "usually presents with chest pain"), part="diagnosis"
-    )
-    draft, _, _ = ask(saying(own), case_of_two())
-    texts = [s.text for s in draft.statements]
-    assert texts[0].startswith("Spontaneous pneumothorax (J93.1). Fits this case:"), "the local line of the leader"
-    assert texts[1] == "Myocarditis (I40.9) usually presents with chest pain."
-    assert "chest drain" in texts[2], "what to do next, by the local rules"
-
-
-def test_a_case_told_by_the_model_alone_still_warns(ask: Ask) -> None:
-    leader = quoting("Shortness of breath is usual.", ("1", "Shortness of breath is usual."), part="diagnosis")
-    after = quoting(
-        "It is treated by observation or a chest drain.", ("3", "observation or a chest drain"), part="next"
-    )
-    draft, server, _ = ask(saying(leader, after), case_of_two())
-    texts = [s.text for s in draft.statements]
-    assert texts[0] == "Spontaneous pneumothorax (J93.1). Shortness of breath is usual."
-    assert texts[1].startswith("Myocarditis (I40.9). Fits this case:")
-    assert texts[2:] == ["It is treated by observation or a chest drain.", "Watch for: Bluish lips are a red flag."]
-    assert "1. Spontaneous pneumothorax (J93.1) | fits: dyspnoea" in asked(server.requests[0])
 
 
 def test_orders_in_a_document_stay_inside_the_fence_and_are_not_repeated(ask: Ask) -> None:

@@ -105,8 +105,10 @@ def test_every_part_is_cited_and_treatment_stands_by_discipline(make: Make, answ
     assert [q.finding for q in report.questions] == [f"f{i}" for i in range(5)]
 
 
-def test_the_local_report_reads_the_other_sections_of_what_was_kept_and_no_orders_in_them(make: Make) -> None:
-    treatment = reported(make(None)[0], case()).report.of("treatment")
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_local_report_reads_the_sections_of_the_monograph_and_no_orders_in_them(make: Make, kept: bool) -> None:
+    told = case() if kept else view("Chest pain.", graph_entry(), kind="case", differential=differential())
+    treatment = reported(make(None)[0], told).report.of("treatment")
     assert [(s.discipline, s.statement.text) for s in treatment] == [
         ("procedures", "Small ones are watched, and oxygen is given."),
         ("procedures", "Larger ones need a chest drain."),
@@ -117,7 +119,9 @@ def test_the_local_report_reads_the_other_sections_of_what_was_kept_and_no_order
 
 @pytest.mark.parametrize("answering", [None, able], ids=["local", "by model"])
 def test_what_nothing_says_anything_of_is_unknown_and_not_filled(make: Make, answering: Answering | None) -> None:
-    only_graph = view("Sudden chest pain.", graph_entry(), kind="case", path="direct", differential=differential())
+    unwritten = differential().ranking[0].model_copy(update={"disease": "no-monograph"})
+    ranked = differential().model_copy(update={"ranking": (unwritten,)})
+    only_graph = view("Sudden chest pain.", graph_entry(), kind="case", differential=ranked)
 
     def nothing(name: str, _: Any) -> Any:
         return (

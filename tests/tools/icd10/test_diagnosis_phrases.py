@@ -38,6 +38,7 @@ def told(text: str) -> list[str]:
         ("Diabetes mellitus, type 2. Hypertension.", ["Diabetes mellitus, type 2", "Hypertension"]),
         ("Pneumonia. No evidence of PE, DVT or MI, but sepsis", ["Pneumonia", "sepsis"]),
         ("asthma, PE ruled out", ["asthma"]),
+        ("acute MI. No evidence of PE. s/p stroke", ["acute MI", "<stroke"]),
         ("suspected appendicitis; s/p stroke; h/o gout", ["?appendicitis", "<stroke", "<gout"]),
         ("Family history of breast cancer; contact with tuberculosis; gout", ["gout"]),
         ("Progressive multifocal encephalopathy (PML)", ["Progressive multifocal encephalopathy"]),

@@ -1,0 +1,118 @@
+"""The playing model: its replies are valid in every role and every form, and its calls in a row are found as a path."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pkgutil
+from importlib import import_module
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+import prompts
+from evals.bench.critical_path import longest_chain, outside
+from evals.bench.stopwatch import covered
+from evals.scripted.player import play
+from evals.scripted.reading import ROLES, role_of
+from prompts.asking import Asking
+from prompts.forms import METHODS, Method, form_of, form_of_tools
+from prompts.templates import load_prompt
+
+PROMPTS = {
+    "AnswerReply": "answer", "BackgroundReply": "background", "CaseReply": "answer_case",
+    "CaseVerdictReply": "filter_case", "ChoiceReply": "choice", "DirectReply": "direct", "GapsReply": "gaps",
+    "GateReply": "gate", "MendReply": "answer_mend", "QueryPlanReply": "query_plan",
+    "QuestionVerdictReply": "filter_question", "ReportReply": "report", "SelectionReply": "selection",
+    "SelfJudgedReply": "gate_self", "SummaryReply": "summary", "TriageReply": "triage",
+    "VerificationReply": "verification",
+}  # fmt: skip
+SHOWN = "[1] retrieved, Croup | Dexamethasone relieves croup within six hours."
+
+
+def schemas() -> dict[str, type[BaseModel]]:
+    """The reply schemas of all prompts of a turn."""
+    modules = [import_module(f"prompts.{module.name}") for module in pkgutil.iter_modules(prompts.__path__)]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and issubclass(value, BaseModel) and name in PROMPTS
+    }
+
+
+def request(name: str, schema: type[BaseModel], method: Method) -> dict[str, object]:
+    """A request as the client sends it."""
+    prompt = load_prompt(PROMPTS[name])
+    fields = dict.fromkeys(("documents", "document", "statements", "summaries", "sentences"), SHOWN)
+    values = dict.fromkeys(set(prompt.user.replace("$", " $").split()), "")
+    user = prompt.user
+    for field in [w.strip(".:,;)") for w in values if w.startswith("$")]:
+        user = user.replace(field, fields.get(field[1:], f"croup {field[1:]}"))
+    asking = Asking([("system", prompt.system), ("human", user)], prompt, lambda: 1.0).told(method, schema)
+    roles = {"human": "user", "system": "system"}
+    return {
+        "messages": [{"role": roles[role], "content": text} for role, text in asking.messages],
+        **form_of(method, schema).get("extra_body", {}),
+    }
+
+
+def test_every_reply_of_a_turn_has_a_prompt_here_and_a_role() -> None:
+    assert set(schemas()) == set(PROMPTS) == set(ROLES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", PROMPTS)
+def test_what_is_played_is_a_valid_reply_in_every_form(name: str, method: Method) -> None:
+    schema = schemas()[name]
+    asked = request(name, schema, method)
+    assert role_of(asked) == ROLES[name]
+    answer = play(asked)
+    said = answer.calls[0][1] if method == "function_calling" else answer.content
+    reply = schema.model_validate_json(said if isinstance(said, str) else json.dumps(said))
+    if name in ("AnswerReply", "ChoiceReply", "CaseReply"):
+        quoted = [q.quote for s in reply.statements for q in s.quotes]  # type: ignore[attr-defined]
+        assert quoted == ["Dexamethasone relieves croup within six hours."]
+
+
+def test_research_is_planned_in_two_rounds_and_ends() -> None:
+    said: list[dict[str, object]] = [
+        {"role": "system", "content": ""},
+        {"role": "user", "content": "Kind of question: a patient's case.\n~~~\nA child has croup.\n~~~"},
+    ]
+    tools = form_of_tools([{"name": "search_literature", "description": "", "parameters": {}}])["extra_body"]
+    rounds = []
+    for _ in range(3):
+        answer = play({"messages": said, **tools})
+        rounds.append([name for name, _ in answer.calls])
+        said = [*said, {"role": "assistant", "content": ""}, {"role": "tool", "content": "library:croup"}]
+    assert rounds == [["search_literature", "lookup_differential"], ["retrieve_passages", "fill_knowledge_gaps"], []]
+
+
+times = st.lists(
+    st.tuples(st.integers(0, 50), st.integers(1, 20)).map(lambda t: (float(t[0]), float(t[0] + t[1]))), max_size=12
+)
+
+
+@given(times)
+def test_the_longest_chain_lies_between_the_longest_call_and_the_whole(calls: list[tuple[float, float]]) -> None:
+    number, seconds = longest_chain(calls)
+    assert number <= len(calls)
+    assert seconds <= covered(calls)
+    assert seconds >= max((end - start for start, end in calls), default=0.0)
+
+
+def test_calls_in_parallel_are_one_step_of_the_path() -> None:
+    calls = [(0.0, 1.0), (1.0, 2.0), (1.1, 2.1), (1.2, 2.2), (3.0, 4.0)]
+    number, seconds = longest_chain(calls)
+    assert (number, seconds) == (3, pytest.approx(3.0))
+
+
+@given(times, times)
+def test_what_lies_outside_is_what_the_others_do_not_cover(
+    calls: list[tuple[float, float]], others: list[tuple[float, float]]
+) -> None:
+    left = outside(calls, others)
+    assert covered(left) == pytest.approx(covered([*calls, *others]) - covered(others))

@@ -1,0 +1,47 @@
+"""What is told with an answer once it is verified: what rests on generated text, and that nothing useful was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.agent import Agent
+from agent.settings import Settings
+from graphs.answering.contract import Answer, AnswerView, Draft
+from support.machine_parts import Scripted, parts
+from tools.evidence import Origin, Statement, cite
+
+FIRST, SECOND, LOST = "Cool air may help.", "Steam may help.", "A fact that is lost."
+
+
+class Answering(Scripted):
+    """Answers with what it found and two statements on background; its verifier drops one statement."""
+
+    async def answer(self, view: AnswerView) -> Draft:
+        told = [Statement(text=LOST, origin=Origin.PARAMETRIC)]
+        told += [Statement(text=e.text, origin=e.origin, citations=(cite(e, 0, 6),)) for e in view.evidence]
+        told += [Statement(text=t, origin=Origin.PARAMETRIC) for t in (FIRST, SECOND)]
+        generated = {FIRST: ("generated:a",), SECOND: ("generated:a", "generated:b")}
+        return Draft(statements=tuple(told), generated=generated)
+
+    async def verify(self, draft: Draft, evidence: object) -> Draft:
+        kept = tuple(s for s in draft.statements if s.text != LOST)
+        return draft.model_copy(update={"statements": kept})
+
+
+def asked(home: Path, script: Scripted) -> Answer:
+    with Agent(Settings(home=home), parts=parts(script)) as agent:
+        return agent.ask("croup?")
+
+
+def test_what_rests_on_generated_background_is_listed_by_its_place_in_the_verified_answer(tmp_path: Path) -> None:
+    answer = asked(tmp_path / "home", Answering(plan_of={1: ["croup"]}))
+    (told,) = [n.text for n in answer.notices if n.code == "rests_on_generated"]
+    assert [s.text for s in answer.statements][1:] == [FIRST, SECOND]
+    assert told.endswith(": 2 (generated:a); 3 (generated:a, generated:b).")
+
+
+def test_an_answer_for_which_nothing_useful_was_retrieved_says_so(tmp_path: Path) -> None:
+    without = asked(tmp_path / "one", Answering(plan_of={}))
+    with_text = asked(tmp_path / "two", Answering(plan_of={1: ["croup"]}))
+    assert "nothing_useful_retrieved" in [n.code for n in without.notices]
+    assert "nothing_useful_retrieved" not in [n.code for n in with_text.notices]
