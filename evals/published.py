@@ -17,6 +17,7 @@ PUBLISHED: dict[str, Published] = {
     "exam.medqa.accuracy": Published(value=75.57, source=MEDRGAG),
     "exam.medmcqa.accuracy": Published(value=62.13, source=MEDRGAG),
     "exam.mmlu.accuracy": Published(value=81.63, source=MEDRGAG),
+    "released.pubmedqa.accuracy": Published(value=51.60, source=f"{MEDRGAG} (PubMedQA*: contexts removed)"),
     "pubmedqa.hidden.accuracy": Published(value=51.60, source=f"{MEDRGAG} (PubMedQA*: contexts removed)"),
 }
 
