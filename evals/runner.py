@@ -35,10 +35,10 @@ def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, con
     rows = task.limit if limit is None else limit
     if rows < 1 or seed < 0:
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
-    digest = data_sha256(folder, task.inputs)
     if config and not task.by_agent:
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
     settings = load_settings(config=config, model="", literature={"live": "off", "mirror": None}).without_models()
+    digest = data_sha256(folder, task.inputs)
     silence_telemetry(settings)
     started = time.perf_counter()
     figures = task.run(TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress))
