@@ -89,7 +89,8 @@ def print_report(report: Report) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    title = f"anamnesis eval run {report.task}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
+    by = f" --config {report.settings['config']}" if report.settings.get("config") else ""
+    title = f"anamnesis eval run {report.task}{by}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
     table = Table(title=title, title_justify="left")
     table.add_column("figure", no_wrap=True)
     for column in ("value", "95 % interval", "n", "published"):

@@ -10,7 +10,7 @@ from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
 from graphs.answering.option_words import own_words
 from graphs.answering.written import Written
-from graphs.judging.polarity import is_alternative
+from graphs.judging.polarity import is_alternative, reply_of
 from prompts.shown import one_line
 from tools.contract import Notice
 from tools.evidence import Statement
@@ -59,7 +59,7 @@ def choice_of(
     standing = [s.statement for s in written.standing]
     if label is None or not standing:
         return None, [unchosen(said, view)]
-    speaking = [s for s in standing if s.citations and (not view.options or _speaks_of(s, label, view, names))]
+    speaking = [s for s in standing if s.citations and _bears_out(s, label, view, names)]
     if not speaking:
         return _choice(label, options, 0.0, standing[0], ()), [notice("choice_not_borne_out", view.language)]
     ids = tuple(dict.fromkeys(c.evidence_id for s in speaking for c in s.citations))
@@ -83,6 +83,14 @@ def unchosen(said: str, view: AnswerView) -> Notice:
     """Why no option is chosen: what the model named is none of them, or nothing supports one."""
     unreadable = said.strip() and option_named(said, options_of(view)) is None
     return notice("choice_unreadable" if unreadable else "no_choice_supported", view.language)
+
+
+def _bears_out(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:
+    """Whether a statement speaks of the option; for yes, no or maybe, whether it or a quote of it answers so."""
+    if view.options:
+        return _speaks_of(statement, label, view, names)
+    said = [statement.text, *(c.quote for c in statement.citations)]
+    return label in {reply.value for text in said if (reply := reply_of(view.question, text)) is not None}
 
 
 def _speaks_of(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:

@@ -37,7 +37,8 @@ class KadsSettings(Frozen):
         duplicate: cosine from which two documents are near-duplicates. words: the same for shared words.
         span: share of the shorter span from which two spans of one document overlap.
         elsewhere: weight of a document that is not about what the question names, where another is.
-        guard: keep at most as many generated documents as retrieved ones (off in the published configuration).
+        guard: keep at most as many generated documents as retrieved ones, and none whose requirements retrieved text
+            covers (off in the published configuration).
     """
 
     floor: float = 0.30
@@ -104,6 +105,8 @@ class _Greedy:
         self.open = np.ones(len(self.wanted))  # what is not covered yet of each requirement, 0..1
         self.best = np.zeros(len(self.wanted))  # how well the best kept document covers each requirement, 0..1
         self.bags = [set(tokens(d.text)) for d in self.documents]
+        retrieved = [i for i in range(len(self.documents)) if not self._generated(i)]
+        self.retrieved_on = {r for i in retrieved for r in self._covers(i)}  # requirements that retrieved text covers
 
     def run(self, limit: int) -> None:
         """Take documents until the limit, or until none adds anything."""
@@ -168,11 +171,15 @@ class _Greedy:
         pairs = [(max(float(self.scores.similarity[index, k]), 0.0), k) for k in self.order]
         return max(pairs, default=(0.0, -1))
 
+    def _generated(self, index: int) -> bool:
+        return self.documents[index].origin is Origin.GENERATED
+
     def _echo(self, index: int) -> bool:
-        if not self.settings.guard or self.documents[index].origin is not Origin.GENERATED:
+        """Whether the guard refuses a generated document: it outnumbers retrieved text, or says what that covers."""
+        if not self.settings.guard or not self._generated(index):
             return False
-        generated = sum(self.documents[i].origin is Origin.GENERATED for i in self.order)
-        return generated + 1 > len(self.order) - generated
+        generated = sum(self._generated(i) for i in self.order)
+        return generated + 1 > len(self.order) - generated or self.retrieved_on.issuperset(self._covers(index))
 
     def _duplicate_of(self, other: int, kept: int) -> str:
         left, right = self.documents[other], self.documents[kept]
@@ -201,7 +208,7 @@ class _Greedy:
         if not self._covers(index):
             return f"covers no requirement; closest is {closest}"
         if self._echo(index):
-            return "generated text may not outnumber retrieved text"
+            return "generated text may not outnumber retrieved text, nor stand for what retrieved text covers"
         if self._gain(index) < self.settings.least_gain:
             return f"adds nothing to what is kept; closest is {closest}"
         return f"covers {closest}, but {limit} documents that cover more are kept"

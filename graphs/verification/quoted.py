@@ -34,7 +34,8 @@ class QuoteCheck:
         return mended if mended is not None and not self.fault(mended, known, guessed=True) else None
 
     def fault(self, statement: Statement, known: Mapping[str, Evidence], *, guessed: bool = False) -> str:
-        """What its quotes do not bear out: ``numbers``, ``negation``, ``strength``, ``words``; "" when they support it.
+        """What its quotes do not bear out: ``numbers``, ``negation``, ``medicine``, ``strength``,
+        ``words``; "" when they support it.
 
         ``guessed`` quotes were chosen by their words, so that sharing most of these proves nothing: they must hold
         nearly all.

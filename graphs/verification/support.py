@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from graphs.judging.polarity import NEGATION, clauses
 from tools.evidence import Evidence, Frozen, Statement
+from tools.medicines.names import medicines_in
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 
@@ -16,7 +17,10 @@ from tools.text.tokens import tokens
 NUMBER = re.compile(r"(?<![A-Za-z\d.,])\d+(?:[.,]\d+)*")
 NUMBER_WORDS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "twelve": "12", "half": "0.5", "twice": "2",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15",
+    "sixteen": "16", "seventeen": "17", "eighteen": "18", "nineteen": "19", "twenty": "20", "thirty": "30",
+    "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "half": "0.5",
+    "twice": "2",
 }  # fmt: skip
 # What denies in a clause: the words of negation, and what a graph's entry says of a finding that speaks against.
 DENIAL = re.compile(
@@ -116,6 +120,8 @@ def check(statement: Statement, evidence: Sequence[Evidence]) -> Check:
         return Check(share, "numbers")
     if _turned(rest, quotes) or _opposed(rest, quotes):
         return Check(share, "negation")
+    if _other_medicine(rest, [*quotes, *(e.title for e in evidence)]):
+        return Check(share, "medicine")
     if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(quotes))}:
         return Check(share, "strength")
     return Check(share, "")
@@ -159,6 +165,17 @@ def _opposed(text: str, quotes: Sequence[str]) -> bool:
     body = " ".join(quotes)
     ways = [(a, b) for pair in OPPOSITES for a, b in (pair, pair[::-1])]
     return any(a.search(text) and not a.search(body) and b.search(body) and not b.search(text) for a, b in ways)
+
+
+def _other_medicine(text: str, quotes: Sequence[str]) -> bool:
+    """Whether the text names a medicine that the quotes name neither so nor by another of its names."""
+    named = {m.generic or m.family for q in quotes for m in medicines_in(q)}
+    body = " ".join(quotes).casefold()
+    return any(
+        (m.generic or m.family) not in named and not any(name.casefold() in body for name in m.names)
+        for m in medicines_in(text)
+        if not m.everyday
+    )
 
 
 def _without(text: str, quotes: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,23 @@ def test_the_environment_gives_an_evaluation_no_model_and_no_mirror(
     monkeypatch.setenv("ANAMNESIS_MODEL", "some-model")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     monkeypatch.setenv("ANAMNESIS_LITERATURE__MIRROR", str(tmp_path))
-    assert run_task(TOY, data, limit=2, seed=0).settings["model"] is None
+    monkeypatch.setenv("ANAMNESIS_ROLES__ANSWER__MODEL", "another-model")
+    monkeypatch.setenv("ANAMNESIS_CONFIG", "medrag-kg")
+    given: list[TaskContext] = []
+    task = replace(TOY, run=lambda context: given.append(context) or [], by_agent=True)
+    report = run_task(task, data, limit=2, seed=0)
+    assert (report.settings["model"], "config" in report.settings) == (None, False)
+    assert given[0].settings.language_model is None
+    assert (given[0].settings.config, given[0].settings.kg_mode) == ("", "ours")
+
+
+def test_a_configuration_answers_where_the_agent_is_asked(data: Path) -> None:
+    given: list[TaskContext] = []
+    task = replace(TOY, run=lambda context: given.append(context) or [], by_agent=True)
+    report = run_task(task, data, limit=2, seed=0, config="medrag-kg")
+    assert (report.settings["config"], given[0].settings.kg_mode) == ("medrag-kg", "paper")
+    with pytest.raises(InputError, match="does not ask the agent"):
+        run_task(TOY, data, limit=2, seed=0, config="medrag-kg")
 
 
 def test_the_hash_is_of_names_and_bytes(data: Path) -> None:

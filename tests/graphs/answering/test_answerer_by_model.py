@@ -145,6 +145,14 @@ def test_an_option_that_no_quote_speaks_of_is_marked_as_the_models_own(ask: Ask)
     assert "choice_not_borne_out" in codes(draft)
 
 
+@pytest.mark.parametrize(("option", "borne_out"), [("yes", True), ("no", False)])
+def test_a_yes_or_no_must_agree_with_what_is_quoted(ask: Ask, option: str, borne_out: bool) -> None:
+    draft, _, _ = ask(saying(GOOD, option=option), croup().model_copy(update={"closed": True}))
+    assert draft.choice is not None
+    assert (draft.choice.label, draft.choice.parametric) == (option, not borne_out)
+    assert ("choice_not_borne_out" in codes(draft)) is not borne_out
+
+
 BACKGROUND = Evidence(
     id="generated:1", text="Croup settles faster in cool night air.", kind="background", origin=Origin.GENERATED
 )

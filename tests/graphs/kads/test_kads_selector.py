@@ -124,6 +124,14 @@ def test_generated_text_never_outnumbers_retrieved_text(encoder: Encoder) -> Non
     assert free.generated_share == pytest.approx(2 / 3)
 
 
+def test_generated_text_stands_only_for_what_no_retrieved_text_covers(encoder: Encoder) -> None:
+    background = generated("1", "The treatment of croup is dexamethasone, in one dose, and nebulised adrenaline.")
+    kept = select(SelectorLocal(encoder), [document("a", TREATMENT), background], ["treatment of croup"]).kept
+    assert [k.evidence_id for k in kept] == [document("a", TREATMENT).id]
+    alone = select(SelectorLocal(encoder), [document("b", DIAGNOSIS), background], REQUIREMENTS)
+    assert background.id in [k.evidence_id for k in alone.kept]
+
+
 def test_reasons_name_requirement_gain_and_overlap(encoder: Encoder) -> None:
     selection = select(SelectorLocal(encoder), [document("a", TREATMENT), document("b", DIAGNOSIS)], REQUIREMENTS)
     assert "covers 'treatment of croup'" in " ".join(k.reason for k in selection.kept)

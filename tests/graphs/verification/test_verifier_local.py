@@ -165,6 +165,8 @@ CARE = [
     "Surgery can often be avoided in adults with few symptoms.",
     "Honey may ease the cough in children over one year.",
     "Croup is made less likely by a rash.",
+    "Five days of prednisolone are enough.",
+    "People with a mechanical valve need warfarin.",
 ]
 
 
@@ -179,6 +181,9 @@ CARE = [
         (3, "Surgery can always be avoided in adults.", "strength"),
         (5, "Croup becomes less likely with a rash.", ""),
         (1, "Side effects of one dose are rarely serious.", ""),
+        (6, "Fourteen days of prednisolone are enough.", "numbers"),
+        (7, "People with a mechanical valve need apixaban.", "medicine"),
+        (7, "People with a mechanical valve need Coumadin.", ""),
     ],
 )
 def test_a_claim_turned_round_or_made_certain_disagrees_with_its_quote(quoted: int, claim: str, wrong: str) -> None:

@@ -1,0 +1,54 @@
+"""Who judges what, as the settings say: the default of each role, each given to the other side, no model at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from agent.assembly import assemble
+from agent.models import described
+from agent.sessions import Home
+from agent.settings import load_settings
+from graphs.context import Parts
+from prompts.model_settings import JUDGES, Judge, Role
+
+FIELDS: dict[Role, str] = {
+    "triage": "triage",
+    "gate": "gate",
+    "research": "planner",
+    "selection": "selector",
+    "filter": "filter",
+    "answer": "answerer",
+    "report": "reporter",
+    "verification": "verifier",
+}
+IN_GAPS: dict[Role, str] = {"summary": "_summariser", "gaps": "_explorer", "background": "_generator"}
+OTHER: dict[Judge, Judge] = {"model": "local", "local": "model"}
+
+
+def judges(parts: Parts) -> dict[Role, Judge]:
+    """Who judges each role of the assembled machine."""
+    tools: dict[str, Any] = {tool.name: tool for tool in parts.tools}
+    found = {role: getattr(parts, field) for role, field in FIELDS.items()}
+    found |= {role: getattr(tools["fill_knowledge_gaps"], name) for role, name in IN_GAPS.items()}
+    found |= {"query_plan": tools["search_literature"]._planner}
+    return {role: "model" if type(part).__name__.endswith("ByModel") else "local" for role, part in found.items()}
+
+
+@pytest.mark.parametrize("model", ["", "m"])
+def test_the_defaults_are_in_force(model: str, built_home: Path) -> None:
+    settings = load_settings(home=built_home, model=model, literature={"live": "off"})
+    due = {role: JUDGES[role] if model else "local" for role in get_args(Role) if role != "graph"}
+    assert judges(assemble(settings, Home(built_home))) == due
+
+
+def test_each_role_can_be_given_to_the_other_side_and_doctor_says_so(built_home: Path) -> None:
+    roles = {role: {"judge": OTHER[judge]} for role, judge in JUDGES.items()}
+    settings = load_settings(home=built_home, model="m", roles=roles, literature={"live": "off"})
+    found = judges(assemble(settings, Home(built_home)))
+    assert found == {role: OTHER[JUDGES[role]] for role in get_args(Role) if role != "graph"}
+    by_model, by_rules = described(settings.language_model).split("; the local engine: ")
+    assert by_model == "m judges triage, gate, verification"
+    assert set(by_rules.split(", ")) == {role for role, judge in JUDGES.items() if judge == "model"}
