@@ -38,7 +38,8 @@ class KadsSettings(Frozen):
         span: share of the shorter span from which two spans of one document overlap.
         elsewhere: weight of a document that is not about what the question names, where another is.
         guard: keep at most as many generated documents as retrieved ones, and none whose requirements retrieved text
-            covers (off in the published configuration).
+            covers about as well (off in the published configuration).
+        instead: share of a generated document's relevance from which retrieved text covers about as well.
     """
 
     floor: float = 0.30
@@ -50,6 +51,7 @@ class KadsSettings(Frozen):
     span: float = 0.5
     elsewhere: float = 0.6
     guard: bool = True
+    instead: float = 0.8
 
 
 class SelectorLocal:
@@ -106,7 +108,7 @@ class _Greedy:
         self.best = np.zeros(len(self.wanted))  # how well the best kept document covers each requirement, 0..1
         self.bags = [set(tokens(d.text)) for d in self.documents]
         retrieved = [i for i in range(len(self.documents)) if not self._generated(i)]
-        self.retrieved_on = {r for i in retrieved for r in self._covers(i)}  # requirements that retrieved text covers
+        self.retrieved = self.scores.relevance[:, retrieved].max(axis=1, initial=0.0)  # of each requirement, 0..1
 
     def run(self, limit: int) -> None:
         """Take documents until the limit, or until none adds anything."""
@@ -179,7 +181,9 @@ class _Greedy:
         if not self.settings.guard or not self._generated(index):
             return False
         generated = sum(self._generated(i) for i in self.order)
-        return generated + 1 > len(self.order) - generated or self.retrieved_on.issuperset(self._covers(index))
+        return generated + 1 > len(self.order) - generated or all(
+            self.retrieved[r] >= self.settings.instead * self.scores.relevance[r, index] for r in self._covers(index)
+        )
 
     def _duplicate_of(self, other: int, kept: int) -> str:
         left, right = self.documents[other], self.documents[kept]
