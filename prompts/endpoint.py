@@ -181,6 +181,7 @@ class Endpoint:
         return whole
 
     def _new_client(self) -> Any:
+        import openai
         from langchain_openai import ChatOpenAI
 
         settings = self._settings
@@ -188,7 +189,9 @@ class Endpoint:
             model=settings.name,
             base_url=settings.address,  # never left to the client, which reads other variables too
             api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
-            timeout=None,  # the deadline of `turn` holds, which is the role's
+            # The deadline of `turn` holds, which is the role's. A time-out that has no hash gives this endpoint
+            # connections of its own: the library keeps others by address, beyond the event loop that they belong to.
+            timeout=openai.Timeout(None),
             stream_chunk_timeout=None,  # its wait can swallow the cancellation by which the deadline ends a stream
             max_retries=0,  # `LanguageModel` tries again: each try is counted, and none outlasts the deadline
             use_responses_api=False,  # chat completions alone, whatever the model is called

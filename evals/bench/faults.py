@@ -28,6 +28,7 @@ from evals.scripted.reading import role_of
 from evals.scripted.server import ScriptedModel, serving_by
 from graphs.answering.contract import Answer
 from graphs.nodes.step import ROLES as NAMES
+from graphs.triage.contract import Kind
 from prompts.errors import AnamnesisError
 from tools.files import write_atomic
 
@@ -160,7 +161,7 @@ def invalid(answer: Answer) -> list[str]:
         return [f"is no valid answer: {error.error_count()} faults"]
     exact, quotes = quotes_exact([answer])
     wrong = [f"{quotes - exact} quotes are not exact"] if exact < quotes else []
-    if not answer.statements and not answer.abstained:
+    if not answer.statements and not answer.abstained and answer.kind != Kind.SMALL_TALK:  # whose reply is a notice
         wrong.append("says nothing")
     if any(not s.citations and s.origin != "parametric" for s in answer.statements):
         wrong.append("has a statement that is neither cited nor parametric")

@@ -46,7 +46,7 @@ def bench_queries(minutes: float) -> None:
         done = subprocess.run(  # noqa: S603 (this program, with arguments of our own)
             [
                 sys.executable, "-m", __spec__.name, str(folder / "mirror"), f"-max_total_time={round(60 * minutes)}",
-                f"-max_len={LONGEST}", f"-dict={folder / 'pieces'}", f"-artifact_prefix={folder}/",
+                f"-max_len={LONGEST}", f"-dict={folder / 'pieces'}", f"-artifact_prefix={folder}/", "-rss_limit_mb=0",
             ],
             capture_output=True, text=True, errors="replace", check=False, cwd=Path(__file__).resolve().parents[2],
         )  # fmt: skip

@@ -16,11 +16,12 @@ from agent.assembly import assemble
 from agent.cli.app import app
 from agent.configurations.contract import Chosen
 from agent.configurations.loading import configurations, find
-from agent.judgements import document_filter, limits, planner, selector
+from agent.judgements import document_filter, gap_settings, limits, planner, selector
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from agent.trace import read_trace
 from graphs.differential_filter.keeping import DocumentFilterOff
+from graphs.kads.by_model import PUBLISHED as KADS
 from graphs.kads.in_order import SelectorInOrder
 from graphs.kads.local import SelectorLocal
 from graphs.planning.fixed import PlannerFixed
@@ -30,6 +31,7 @@ from support.model_player import play
 from support.scripted_model import serving_by
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
+from tools.gaps.settings import PUBLISHED as GAPS
 from tools.knowledge_graph.paper import ASKED, THRESHOLD, TOP_M
 
 QUESTION = "Do antibiotics help in acute bronchitis?"
@@ -108,6 +110,12 @@ def test_guards_of_ours_are_off(encoder: Encoder) -> None:
     assert not ica.passage_guard
     assert not load_settings(config="qb-rag").questions.guards
     assert isinstance(selector(medrgag, encoder), SelectorLocal)
+
+
+def test_medrgag_is_what_the_rooms_hold_as_published() -> None:
+    settings = load_settings(config="medrgag", model="m")
+    assert gap_settings(settings) == GAPS
+    assert (settings.selection.guard, settings.selection.shuffle) == (KADS.guard, KADS.shuffle)
 
 
 def test_every_step_of_a_method_has_its_round() -> None:
