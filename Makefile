@@ -29,7 +29,7 @@ ask: $(VENV)/ready ## Answer a case or question in the terminal: make ask Q="...
 	@$(BIN)/anamnesis ask "$$Q"
 
 test: $(VENV)/ready ## Set up and pass the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 test-slow: $(VENV)/ready ## Pass the tests that need a minute and a real model server
 	$(INSTALL) --constraint constraints.txt --editable '.[dev,model-server]'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -178,14 +177,3 @@ def test_our_score_is_between_zero_and_one() -> None:
 def test_no_text_raises() -> None:
     assert assess("", None).decision is Decision.RETRIEVE_WITH_WARNING
     assert assess("？？？", None).units
-
-
-def test_the_gate_is_fast() -> None:
-    rows = yaml.safe_load((CASES / "differential.yaml").read_text(encoding="utf-8"))
-    gate = CompletenessGateLocal()
-    times = []
-    for row in rows:
-        started = time.perf_counter()
-        gate.assess_now(row["text"], "case", CLEAR)
-        times.append(time.perf_counter() - started)
-    assert sorted(times)[len(times) // 2] < 0.05  # under 10 ms on an idle machine; room for a busy one

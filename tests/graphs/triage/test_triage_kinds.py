@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -132,13 +131,3 @@ def test_an_emergency_without_other_words_is_a_case() -> None:
     decision = decide("please help, she is choking on a grape")
     assert decision.kind is Kind.CASE
     assert [f.code for f in decision.red_flags] == ["airway"]
-
-
-def test_triage_is_fast() -> None:
-    texts = [r["text"] for name in ("differential", "emergencies", "questions") for r in rows(name)]
-    times = []
-    for text in texts:
-        started = time.perf_counter()
-        TRIAGE.decide_now(text, SessionView())
-        times.append(time.perf_counter() - started)
-    assert sorted(times)[len(times) // 2] < 0.02  # 2 ms on an idle machine; room for a busy one
