@@ -79,7 +79,7 @@ class RecordStatements:
         counted = [c for c, clause in enumerate(told) if countable(clause)]
         if counted and self._holders:
             self._compare_words([told[c] for c in counted], counted, out)
-        kept = np.arange(self._count) != without
+        kept = np.array([r != without for r in range(self._count)], dtype=bool)
         out *= kept
         by_wording = out.any(axis=1) if self._count else np.zeros(len(told), dtype=bool)
         best = best_findings(told, matches)
