@@ -81,7 +81,7 @@ class RecordStatements:
             self._compare_words([told[c] for c in counted], counted, out)
         kept = np.array([r != without for r in range(self._count)], dtype=bool)
         out *= kept
-        by_wording = out.any(axis=1) if self._count else np.zeros(len(told), dtype=bool)
+        by_wording: NDArray[np.bool_] = np.array([row.any() for row in out], dtype=bool)
         best = best_findings(told, matches)
         for c in counted:
             reading = best[c]
