@@ -119,11 +119,12 @@ def _phrase(text: str, start: int, end: int, known: Known, *, suspected: bool, p
     aside = read_core(text, *inner)
     alone = not bracket[1].strip(" ?？") or not text[aside.start : aside.end].strip(" ?？")
     marks = {"suspected": suspected or (aside.told and aside.suspected and alone), "past": past}
-    for stretch in ((start, start + bracket.start()), (start + bracket.end(), end)):
-        for from_, to in _some(text, *stretch):
-            yield from _phrase(text, from_, to, known, **marks)
+    for from_, to in _some(text, start, start + bracket.start()):
+        yield from _phrase(text, from_, to, known, **marks)
     if not alone and bracket[1] not in definitions(whole) and not only_grades(bracket[1].strip()):
         yield from _of_segment(text, *trimmed(text, *inner), known)
+    for from_, to in _some(text, start + bracket.end(), end):
+        yield from _phrase(text, from_, to, known, **marks)
 
 
 def _grouped(text: str, start: int, end: int, known: Known) -> list[_Piece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.icd10.phrases import phrases
@@ -58,6 +58,7 @@ def test_phrases(text: str, expected: list[str]) -> None:
 
 
 @given(TEXTS)
+@example("gout (acute pain) of the foot")
 def test_any_text_gives_phrases_that_are_slices_in_order_without_overlap(text: str) -> None:
     found = phrases(text, known)
     assert all(text[p.start : p.end] == p.text and p.text.strip() for p in found)
