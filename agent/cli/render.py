@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
@@ -45,8 +46,9 @@ FINDINGS = 6  # findings shown a disease and side, strongest first
 
 @lru_cache(maxsize=1)
 def console() -> Console:
-    """Standard output, coloured only on a terminal."""
-    return Console(highlight=False, soft_wrap=False)
+    """Standard output, coloured only on a terminal; as wide as that is, or as COLUMNS says."""
+    size = shutil.get_terminal_size()
+    return Console(highlight=False, soft_wrap=False, width=size.columns, height=size.lines)
 
 
 @lru_cache(maxsize=1)
