@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
@@ -44,11 +43,9 @@ WORDS = 60  # characters of a given text that name it
 FINDINGS = 6  # findings shown a disease and side, strongest first
 
 
-@lru_cache(maxsize=1)
 def console() -> Console:
-    """Standard output, coloured only on a terminal; as wide as that is, or as COLUMNS says."""
-    size = shutil.get_terminal_size()
-    return Console(highlight=False, soft_wrap=False, width=size.columns, height=size.lines)
+    """Standard output, coloured only on a terminal."""
+    return Console(highlight=False, soft_wrap=False)
 
 
 @lru_cache(maxsize=1)

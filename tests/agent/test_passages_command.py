@@ -24,7 +24,6 @@ TEXT = f"# Two topics <&>\n\n{TOPICS}\n\n## Outlook\n\nMost people do well. It t
 def file(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("LINES", "50")
     path = tmp_path / "two.md"
     path.write_text(TEXT, encoding="utf-8")
     return path

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from agent.assembly import _forget_indexes
 from agent.cli.app import app
-from agent.cli.render import console
 from agent.cli.search import _show
 from agent.sessions import Home
 from prompts.errors import InputError
@@ -71,7 +70,6 @@ def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_tol
     assert isinstance(refused, InputError)
     assert "not chosen to leave this machine" in refused.what
     copy = shutil.copytree(mirror, tmp_path / "copy")
-    console.cache_clear()
     told = run(app, ["search", "--rerun", str(saved), "--mirror", str(copy)])
     assert told.exit_code == 0, told.output
     assert "then mirror mirror, now mirror copy" in told.output
@@ -114,10 +112,8 @@ def test_a_source_that_failed_is_never_nothing_found(capsys: pytest.CaptureFixtu
         QUESTION, SearchPlan(), Climb(failure="PubMed is away."), Source(kind="pubmed", name="x"), 20
     )
     failed = LiveResult(documents=(), strategy=strategy, notices=[], failed=True)
-    console.cache_clear()
     _show(strategy, failed, 5)
     _show(strategy.model_copy(update={"failure": ""}), failed.model_copy(update={"failed": False}), 5)
-    console.cache_clear()
     first, second = capsys.readouterr().out.split("0 documents", 1)
     assert "cut off before anything was found" in first
     assert "Nothing was found" not in first
