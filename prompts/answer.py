@@ -37,6 +37,7 @@ FAULTS = {
     "names": "what it quotes does not mention {detail}",
     "numbers": "it has a figure that its quotes do not have",
     "negation": "it denies what its quotes affirm, or the reverse",
+    "medicine": "it names a medicine that its quotes do not name",
     "strength": "it is more certain than its quotes",
     "words": "its quotes do not say it",
 }

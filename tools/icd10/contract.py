@@ -10,7 +10,7 @@ from tools.evidence import Frozen
 Depth = Literal["category", "subdivision"]
 Setting = Literal["paper", "strict"]
 
-_CODE = re.compile(r"([A-Z]\d[0-9A-Z])(?:\.([0-9A-WYZ]))?")  # X is a placeholder
+_CODE = re.compile(r"([A-Z]\d[0-9A-Z])(?:\.([0-9A-WYZ]))?")  # an X fills an empty place and says nothing
 
 
 class Phrase(Frozen):

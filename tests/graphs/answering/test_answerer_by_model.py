@@ -145,6 +145,16 @@ def test_an_option_that_no_quote_speaks_of_is_marked_as_the_models_own(ask: Ask)
     assert "choice_not_borne_out" in codes(draft)
 
 
+def test_a_medicine_of_the_document_that_the_quote_does_not_name_is_told_and_left_out(ask: Ask) -> None:
+    both = "Warfarin is needed with a mechanical valve. Apixaban is the first choice without one."
+    valve = view("Which drug is needed with a mechanical valve?", document("valve", both, title="Valves"))
+    false = quoting("Apixaban is needed with a mechanical valve.", ("1", "Warfarin is needed with a mechanical valve."))
+    true = quoting("Warfarin is needed with a mechanical valve.", ("1", "Warfarin is needed with a mechanical valve."))
+    draft, server, _ = ask(saying(true, false), valve)
+    assert [s.text for s in draft.statements] == [true["text"]]
+    assert "a medicine that its quotes do not name" in asked(server.requests[1])
+
+
 @pytest.mark.parametrize(("option", "borne_out"), [("yes", True), ("no", False)])
 def test_a_yes_or_no_must_agree_with_what_is_quoted(ask: Ask, option: str, borne_out: bool) -> None:
     draft, _, _ = ask(saying(GOOD, option=option), croup().model_copy(update={"closed": True}))

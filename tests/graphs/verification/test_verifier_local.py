@@ -13,6 +13,7 @@ from graphs.verification.by_model import VerifierByModel
 from graphs.verification.contract import Verifier
 from graphs.verification.local import VerifierLocal
 from graphs.verification.support import check, identical, numbers
+from prompts.answer import FAULTS
 from support.planning_tools import model_at
 from support.scripted_model import Scripted, serving
 from tools.encoders import Encoder
@@ -192,3 +193,4 @@ def test_a_claim_turned_round_or_made_certain_disagrees_with_its_quote(quoted: i
     at = text.index(CARE[quoted])
     statement = Statement(text=claim, origin=item.origin, citations=(cite(item, at, at + len(CARE[quoted])),))
     assert check(statement, [item]).disagrees == wrong
+    assert wrong in ("", *FAULTS)  # what a model is told of it
