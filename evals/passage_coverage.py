@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.baselines.contract import SPECIAL
+from evals.baselines.contract import SPECIAL, pieces
 from evals.baselines.ruler import Measured, Ruler
 from tools.fusion import reciprocal_rank_fusion
 from tools.literature.hybrid import best
@@ -40,13 +40,17 @@ class Passages(NamedTuple):
     Attributes:
         pages: the place of each passage's page.
         spans: its characters there.
-        tokens: its own tokens, the subject before it left out.
-        cut: whether the encoder reads less of it than there is, the subject counted.
+        leads: the sentence of the page that is searched before it, or None.
+        tokens: its own tokens, the subject and the sentence before it left out.
+        read: its tokens with the sentence before it.
+        cut: whether the encoder reads less of it than there is, what stands before it counted.
     """
 
     pages: list[int]
     spans: list[Span]
+    leads: list[Span | None]
     tokens: list[int]
+    read: list[int]
     cut: list[bool]
 
 
@@ -61,21 +65,28 @@ class Library:
 
     def cut(self, segmenter: Segmenter, context: TaskContext, label: str) -> Passages:
         """Cut every page."""
-        made = Passages([], [], [], [])
+        made = Passages([], [], [], [], [], [])
         room = self._encoder.limit - SPECIAL
         for place, page in enumerate(context.tick(self.pages, label, len(self.pages))):
-            for span in segmenter(page.text, page.focus, self._encoder):
+            for span, lead in pieces(segmenter, page.text, page.focus, self._encoder):
                 tokens = self.measured[place].tokens(span.start, span.end)
+                read = tokens + (self.measured[place].tokens(lead.start, lead.end) if lead else 0)
                 made.pages.append(place)
                 made.spans.append(span)
+                made.leads.append(lead)
                 made.tokens.append(tokens)
-                made.cut.append(tokens + self._subjects[place] > room)
+                made.read.append(read)
+                made.cut.append(read + self._subjects[place] > room)
         return made
 
     def texts(self, passages: Passages) -> list[str]:
-        """What is searched: the page's subject, then the passage; the same for every segmenter."""
-        pairs = zip(passages.pages, passages.spans, strict=True)
-        return [f"{self.pages[place].focus}\n{span.of(self.pages[place].text)}" for place, span in pairs]
+        """What is searched: the page's subject, which every segmenter gets, the sentence before it, the passage."""
+        out = []
+        for place, span, lead in zip(passages.pages, passages.spans, passages.leads, strict=True):
+            text = self.pages[place].text
+            parts = [self.pages[place].focus, *([lead.of(text)] if lead else []), span.of(text)]
+            out.append("\n".join(parts))
+        return out
 
     def covered(self, question: Question, ranked: Sequence[int], passages: Passages) -> float:
         """The share, 0..1, of the answer's characters inside the handed tokens; white space does not count.

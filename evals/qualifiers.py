@@ -7,12 +7,13 @@ index, so a pair there is not kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evals.baselines.contract import SPECIAL
+from evals.baselines.contract import SPECIAL, pieces
 from evals.baselines.ruler import Measured, Ruler
 from tools.text.sentences import Span
 
@@ -31,7 +32,7 @@ class Kept(NamedTuple):
     Attributes:
         pairs: for each pair, whether one passage has it whole, as far as the encoder reads that passage.
         stored: the same when all that is stored of the passage counts.
-        tokens: of all passages of all documents, as stored.
+        tokens: of all passages of all documents, as stored, with the sentences that are read before them.
         cut: for each passage, whether the encoder reads less than is stored.
     """
 
@@ -42,6 +43,7 @@ class Kept(NamedTuple):
 
 
 Cut = Mapping[str, Sequence[Span]]  # the spans of each document
+Leads = Mapping[str, Sequence[int]]  # for each span, the tokens of the sentence that is read before it
 
 
 class Documents:
@@ -58,15 +60,24 @@ class Documents:
     def _stands(self, pair: Pair) -> bool:
         return pair.document in self.texts and pair.stands_in(self.texts[pair.document].text)
 
-    def cut(self, segmenter: Segmenter, context: TaskContext, label: str) -> Cut:
+    def cut(self, segmenter: Segmenter, context: TaskContext, label: str) -> tuple[Cut, Leads]:
         """Cut every document."""
-        rows = context.tick(self.texts.values(), label, len(self.texts))
-        return {text.id: segmenter(text.text, text.title, self._encoder) for text in rows}
+        cut: dict[str, list[Span]] = {}
+        leads: dict[str, list[int]] = {}
+        for text in context.tick(self.texts.values(), label, len(self.texts)):
+            found = pieces(segmenter, text.text, text.title, self._encoder)
+            cut[text.id] = [span for span, _ in found]
+            leads[text.id] = [self.measured[text.id].tokens(*lead) if lead else 0 for _, lead in found]
+        return cut, leads
 
-    def kept(self, cut: Cut) -> Kept:
+    def kept(self, cut: Cut, leads: Leads | None = None) -> Kept:
         """What passages keep."""
-        read = {key: [self._read(key, span) for span in spans] for key, spans in cut.items()}
-        sizes = {key: [self.measured[key].tokens(*span) for span in spans] for key, spans in cut.items()}
+        before = leads or {key: [0] * len(spans) for key, spans in cut.items()}
+        read = {key: list(map(partial(self._read, key), spans, before[key])) for key, spans in cut.items()}
+        sizes = {
+            key: [self.measured[key].tokens(*span) + lead for span, lead in zip(spans, before[key], strict=True)]
+            for key, spans in cut.items()
+        }
         return Kept(
             [_whole(pair, read[pair.document]) for pair in self.pairs],
             [_whole(pair, cut[pair.document]) for pair in self.pairs],
@@ -108,8 +119,8 @@ class Documents:
     def _size(self, cut: Cut) -> int:
         return sum(self.measured[key].tokens(*span) for key, spans in cut.items() for span in spans)
 
-    def _read(self, key: str, span: Span) -> Span:
-        return Span(span.start, self.measured[key].cut(span.start, span.end, self._room[key])[0])
+    def _read(self, key: str, span: Span, lead: int) -> Span:
+        return Span(span.start, self.measured[key].cut(span.start, span.end, self._room[key] - lead)[0])
 
 
 def _whole(pair: Pair, spans: Sequence[Span]) -> bool:

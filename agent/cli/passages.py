@@ -134,7 +134,7 @@ def _show(found: _Document, chosen: SeosSettings, encoder: Encoder) -> None:
     out.print(
         f"Passages: {number}; breakpoints: {breaks_in_all} ({chosen.method}, budget {chosen.budget} of the "
         f"{encoder.limit} tokens that {encoder.name} reads). The text has {core} tokens, the passages with overlap, "
-        f"title and section {sum(found.tokens)}.",
+        f"title, section and lead {sum(found.tokens)}.",
         markup=False,
     )
 
@@ -153,7 +153,13 @@ def _as_data(found: _Document) -> dict[str, Any]:
                 "curve": [[at, round(float(v), 4)] for at, v in zip(cut.gaps, cut.curve, strict=True)],
                 "breaks": [{**b._asdict(), "continuity": round(b.continuity, 4)} for b in cut.breaks],
                 "passages": [
-                    {"start": p.start, "end": p.end, "core_start": p.core_start, "tokens": next(tokens)}
+                    {
+                        "start": p.start,
+                        "end": p.end,
+                        "core_start": p.core_start,
+                        "lead": p.lead,
+                        "tokens": next(tokens),
+                    }
                     for p in cut.passages
                 ],
             }

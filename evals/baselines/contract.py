@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from prompts.errors import InputError
 from tools.encoders import Encoder
@@ -24,6 +24,21 @@ class Segmenter(Protocol):
             count: parts wanted instead of the segmenter's own size; without overlap. A text with fewer places to
                 cut gives fewer.
         """
+
+
+@runtime_checkable
+class Leading(Protocol):
+    """A segmenter that puts a sentence of the text before some of its passages when they are searched."""
+
+    def led(self, text: str, title: str, encoder: Encoder) -> list[tuple[Span, Span | None]]:
+        """The passages that a call gives, each with the sentence before it, or None."""
+
+
+def pieces(segmenter: Segmenter, text: str, title: str, encoder: Encoder) -> list[tuple[Span, Span | None]]:
+    """The passages of a text, each with the sentence that is read before it, or None."""
+    if isinstance(segmenter, Leading):
+        return segmenter.led(text, title, encoder)
+    return [(span, None) for span in segmenter(text, title, encoder)]
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evals.baselines.contract import checked_count
 from tools.encoders import Encoder
-from tools.passages.contract import StoredDocument
+from tools.passages.contract import Passage, StoredDocument
 from tools.passages.seos import SeosSettings, segment
 from tools.text.sentences import Span
 
@@ -20,8 +20,16 @@ class Seos:
     def __call__(self, text: str, title: str, encoder: Encoder, count: int | None = None) -> list[Span]:
         """Passages with their overlap; at a given number of parts, the text as one section and no overlap."""
         checked_count(count)
-        document = StoredDocument(id="evaluation", title=title, text=text)
-        passages = segment(document, encoder, replace(self.settings, partitions=count))
         if count is None:
-            return [Span(passage.start, passage.end) for passage in passages]
-        return [Span(passage.core_start, passage.core_end) for passage in passages]
+            return [span for span, _ in self.led(text, title, encoder)]
+        return [Span(p.core_start, p.core_end) for p in self._cut(text, title, encoder, count)]
+
+    def led(self, text: str, title: str, encoder: Encoder) -> list[tuple[Span, Span | None]]:
+        """Passages with their overlap, and the sentence that opens their block before those that are a later part."""
+        return [
+            (Span(p.start, p.end), Span(*p.lead) if p.lead else None) for p in self._cut(text, title, encoder, None)
+        ]
+
+    def _cut(self, text: str, title: str, encoder: Encoder, count: int | None) -> tuple[Passage, ...]:
+        document = StoredDocument(id="evaluation", title=title, text=text)
+        return segment(document, encoder, replace(self.settings, partitions=count))

@@ -26,11 +26,11 @@ def figures(context: TaskContext, encoder: Encoder) -> list[Figure]:
             "None of the pairs stands in these documents.", "Give the folder of the data that the pairs were found in."
         )
     cuts = {name: documents.cut(segmenter, context, name) for name, segmenter in SEGMENTERS.items()}
-    kept = {name: documents.kept(cut) for name, cut in cuts.items()}
+    kept = {name: documents.kept(cut, leads) for name, (cut, leads) in cuts.items()}
     out = [figure for name, one in kept.items() for figure in kept_figures(name, one, len(documents.texts))]
     size = kept["seos"].tokens
     for name in BASELINES:
-        same = documents.kept(documents.widened(cuts[name], size))
+        same = documents.kept(documents.widened(cuts[name][0], size))
         out += share(f"{name}.qualifiers.kept_at_size", same.pairs)
         out += paired_difference(
             f"seos_over_{name}.qualifiers.kept", _points(kept["seos"].pairs), _points(same.pairs), context.seed

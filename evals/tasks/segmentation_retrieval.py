@@ -71,7 +71,7 @@ def sizes(cuts: dict[str, Passages]) -> list[Figure]:
     """Tokens of each index, and the share of passages that the encoder does not read whole."""
     out: list[Figure] = []
     for name, passages in cuts.items():
-        out.append(Figure(name=f"{name}.bm25.index_tokens", value=sum(passages.tokens), n=len(passages.spans)))
+        out.append(Figure(name=f"{name}.bm25.index_tokens", value=sum(passages.read), n=len(passages.spans)))
         out += share(f"{name}.dense.cut", passages.cut)
     return out
 

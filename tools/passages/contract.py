@@ -44,6 +44,8 @@ class Passage(Frozen):
         core_start, core_end: the passage without the sentences it shares with the one before; cores never overlap.
         section: the heading it stands under, None before the first heading.
         context: title and section, put before the text when it is embedded or searched in; "" when too long.
+        lead: characters of the sentence that opens the block of which this is a later part, put between context and
+            text when it is embedded or searched in; None for a passage that needs none.
         neighbours: ids of the passages before and after it in the document.
     """
 
@@ -53,15 +55,21 @@ class Passage(Frozen):
     core_end: int
     section: str | None = None
     context: str = ""
+    lead: tuple[int, int] | None = None
     neighbours: tuple[str, ...] = ()
 
     def id(self, document_id: str) -> str:
         """The evidence id of the passage."""
         return f"{document_id}@{self.start}-{self.end}"
 
+    def prefix(self, text: str) -> str:
+        """What stands before the passage when it is embedded: its context and its lead, each on a line."""
+        lead = text[slice(*self.lead)] if self.lead else ""
+        return "".join(f"{part}\n" for part in (self.context, lead) if part)
+
     def embedded_text(self, text: str) -> str:
-        """What is embedded for the passage: its context and its slice of the document's text."""
-        return f"{self.context}\n{text[self.start : self.end]}" if self.context else text[self.start : self.end]
+        """What is embedded and searched for the passage, of the document's text."""
+        return self.prefix(text) + text[self.start : self.end]
 
 
 def evidence_text(item: Evidence) -> str:

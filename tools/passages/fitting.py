@@ -32,8 +32,8 @@ def _smaller(text: str, passage: Passage, room: int, encoder: Encoder) -> Iterat
     if passage.start < passage.core_start and _fits(text, alone, room, encoder):
         yield alone
         return
-    context = encoder.count_tokens([f"{passage.context}\n"])[0] if passage.context else 0
-    limit = room - context
+    prefix = alone.prefix(text)
+    limit = room - (encoder.count_tokens([prefix])[0] if prefix else 0)
     while limit > 0:
         spans = [Span(u.start, u.end) for u in cut_sentence(text, Span(alone.start, alone.end), limit, encoder)]
         pieces = [alone.model_copy(update=_at(*span)) for span in spans]

@@ -19,8 +19,12 @@ BROKEN_OFF = re.compile(r"[:：,，;；]\s*$")
 
 def leans_back(text: str) -> bool:
     """Whether a passage begins with a reference to what came before it, or in the middle of a list or sentence."""
-    continues = bool(LIST_ITEM.match(text)) and not LIST_START.match(text)
-    return bool(LEANS_BACK.match(text)) or continues or text[:1].islower()
+    return bool(LEANS_BACK.match(text)) or continues(text)
+
+
+def continues(text: str) -> bool:
+    """Whether a passage begins in the middle of a list or of a sentence."""
+    return (bool(LIST_ITEM.match(text)) and not LIST_START.match(text)) or text[:1].islower()
 
 
 def leans_on_next(text: str) -> bool:

@@ -22,7 +22,8 @@ from tools.passages.continuity import continuity_curves, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument, context_of
 from tools.passages.fitting import fitted
 from tools.passages.overlaps import overlap, reach_back, within
-from tools.passages.units import Section, Unit, sections, sentence_units
+from tools.passages.units import Section, Unit, cut_sentence, sections, sentence_units
+from tools.text.sentences import Span
 
 # ours: tokens of an average passage. Against 128 it keeps more conditions with their statements in a smaller index, at
 # the same coverage of answers; an overlap still fits into the 256 tokens that the embedded encoder reads.
@@ -34,6 +35,7 @@ PARAGRAPH = 1.0  # ours: standard deviations of the curve by which a break at a 
 LEANING = 2.0  # ours: standard deviations by which a break before a sentence that leans back costs more
 SPECIAL = 3  # code: a BERT adds a token before and one after a text, MedCPT one more between title and rest
 CONTEXT_SHARE = 0.25  # ours: a title and section longer than this share of the encoder's limit are left out
+LEAD_SHARE = 0.2  # ours: a sentence that opens a block is read before its later parts up to this share of the limit
 UNBOUNDED = 2**31  # tokens: more than any text has
 
 
@@ -49,6 +51,7 @@ class SeosSettings:
         smallest: share of the average passage below which ``seos`` makes none if it can help it.
         paragraph, leaning: of ``seos``, in standard deviations of the curve; see `continuity.prices`.
         reach: of ``seos``: an overlap reaches back to the sentence that a passage leans on, over so many at most.
+        lead: of ``seos``: the later parts of a block are embedded with the sentence that opens it.
         partitions: cut the whole text as one section into so many, whatever the budget and the encoder's limit: to
             compare breakpoints. None lets the budget decide in each section.
 
@@ -63,6 +66,7 @@ class SeosSettings:
     paragraph: float = PARAGRAPH
     leaning: float = LEANING
     reach: int = REACH
+    lead: bool = True
     partitions: int | None = None
 
     def __post_init__(self) -> None:
@@ -99,10 +103,11 @@ class SectionCut(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A section or a block of it, to be cut: its heading, context, units, what a passage may hold, and N."""
+    """A section or a block of it, to be cut: its heading, context, lead, units, what a passage may hold, and N."""
 
     section: Section
     context: str
+    lead: tuple[int, int] | None
     units: list[Unit]
     limit: int
     partitions: int
@@ -168,11 +173,22 @@ def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -
         budget = min(settings.budget, limit)
         whole = settings.partitions or settings.method == "seos_paper"
         for block in [part_units] if whole else blocks(text, part_units, budget):
-            wanted = settings.partitions or math.ceil(sum(u.tokens for u in block) / budget)
-            count = max(1, min(len(block), wanted))
             place = section if whole else Section(section.title, block[0].start, block[-1].end)
-            parts.append(_Part(place, context, block, UNBOUNDED if settings.partitions else limit, count))
+            lead = None if whole or not settings.lead else _lead(text, block, budget, limit, encoder)
+            holds = UNBOUNDED if settings.partitions else limit - (lead.tokens if lead else 0)
+            wanted = settings.partitions or math.ceil(sum(u.tokens for u in block) / min(budget, holds))
+            count = max(1, min(len(block), wanted))
+            parts.append(_Part(place, context, (lead.start, lead.end) if lead else None, block, holds, count))
     return parts
+
+
+def _lead(text: str, block: Sequence[Unit], budget: int, limit: int, encoder: Encoder) -> Unit | None:
+    """The sentence that opens a block of several passages, or what may be read of it; None where it has no place."""
+    if sum(u.tokens for u in block) <= budget:
+        return None
+    most, first = int(LEAD_SHARE * limit), block[0]
+    lead = first if first.tokens <= most else cut_sentence(text, Span(first.start, first.end), most, encoder)[0]
+    return lead if max(u.tokens for u in block) <= limit - lead.tokens else None
 
 
 def _cut(text: str, part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> SectionCut:
@@ -196,6 +212,7 @@ def _cut(text: str, part: _Part, curve: Curve, scale: tuple[float, float], setti
                 core_end=units[after - 1].end,
                 section=part.section.title,
                 context=part.context,
+                lead=part.lead if start else None,
             )
         )
     gaps = tuple(u.start for u in units[1:]) if len(curve) else ()

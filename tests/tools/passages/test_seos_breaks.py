@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from support.counting_encoder import CountingEncoder
@@ -10,7 +12,7 @@ from tools.passages.continuity import continuity, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.fitting import fitted
 from tools.passages.overlaps import reach_back
-from tools.passages.seos import SeosSettings, examine, segment
+from tools.passages.seos import SPECIAL, SeosSettings, examine, segment
 from tools.passages.units import Section, Unit, sentence_units
 
 ENCODER = CountingEncoder(200)
@@ -80,6 +82,46 @@ def test_a_blank_line_parts_what_is_long_enough_and_does_not_lean() -> None:
     assert [p.start for p in passages] == [p.core_start for p in passages] == [0, len(one) + 2]
     together = SeosSettings(method="seos_paper", budget=30)
     assert len(segment(StoredDocument(id="library:b", text=f"{one}\n\n{two}"), ENCODER, together)) == 1
+
+
+def test_a_block_that_leans_back_joins_only_where_both_fit_one_passage() -> None:
+    one = "Gout makes a toe red and hot at night for days."  # 11 tokens
+    two = "This happens to many people who eat much meat and drink beer."  # 12
+    text = f"{one}\n\n{two}"
+    both = sum(unit.tokens for unit in units_of(text))
+    assert [len(block) for block in blocks(text, units_of(text), both)] == [2]
+    assert [len(block) for block in blocks(text, units_of(text), both - 1)] == [1, 1]
+    parted = text.replace("This happens", "happens")  # a sentence that was broken off goes with its beginning
+    assert [len(block) for block in blocks(parted, units_of(parted), both - 1)] == [2]
+
+
+def test_later_parts_of_a_block_are_read_with_the_sentence_that_opens_it() -> None:
+    other = "Croup makes a child bark and wheeze at night too."
+    text = f"{QUALIFIED}\n\n{other}"
+    document = StoredDocument(id="library:egfr", title="Drugs", text=text)
+    chosen = SeosSettings(budget=24, max_overlap=0, reach=0)
+    passages = segment(document, ENCODER, chosen)
+    opening = "Aspirin is given to adults with chest pain."
+    assert len(passages) > 3
+    assert [p.lead and text[slice(*p.lead)] for p in passages] == [None, *[opening] * (len(passages) - 2), None]
+    later = passages[1]
+    assert later.embedded_text(text) == f"Drugs\n{opening}\n{text[later.start : later.end]}"
+    assert passages[0].embedded_text(text) == f"Drugs\n{text[: passages[0].end]}"
+    assert not any(p.lead for p in segment(document, ENCODER, replace(chosen, lead=False)))
+    assert not any(p.lead for p in segment(document, ENCODER, replace(chosen, method="seos_paper")))
+
+
+def test_a_long_opening_sentence_is_read_only_in_part() -> None:
+    opening = "Gout " + "hurts " * 60 + "often."
+    text = f"{opening} " + "Rest helps. " * 40
+    for limit in (80, 100):
+        narrow = CountingEncoder(limit)
+        passages = segment(StoredDocument(id="library:gout", text=text), narrow, SeosSettings(budget=70))
+        most = max(narrow.count_tokens([p.embedded_text(text) for p in passages]))
+        assert most <= limit - SPECIAL
+        leads = {p.lead for p in passages[1:] if p.lead}
+        assert all(end - start < len(opening) // 2 for start, end in leads)
+        assert bool(leads) is (limit == 100)  # with room for 77 the opening, 63 tokens, leaves no place for a lead
 
 
 def test_windows_follow_the_size_of_an_average_passage() -> None:
