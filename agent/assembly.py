@@ -14,11 +14,12 @@ from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
 from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
+from agent.questions import build_starter, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
-from graphs.completeness.local import CompletenessGateLocal
+from graphs.completeness.opening import open_gate
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.planning.local import PlannerLocal
@@ -43,7 +44,6 @@ from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
-from tools.questions.tool import FindAnsweredQuestion
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -93,18 +93,19 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         known=library.frequencies,
         diseases=names.diseases_named,
     )
+    answered = question_tool(settings, home, library, encoder)
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
-        gate=CompletenessGateLocal(settings.gate),
+        gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds), documents.holds),
         tools=offered(
             settings,
             [
-                search,
+                searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder),
                 rare.tool(LookupDifferential(graph)),
                 gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models),
-                FindAnsweredQuestion(library, settings=settings.questions),
+                answered,
             ],
         ),
         selector=selector(settings, encoder),
@@ -116,7 +117,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         requirements=requirements,
         limits=limits(settings),
     )
-    return by_models(parts, settings, models, encoder)
+    return short_way(by_models(parts, settings, models, encoder), settings, answered)
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:
@@ -150,6 +151,8 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         _cut_passages(Library.open(_library(home), encoder), encoder)
         if shelf_file(home.library).exists():
             _embed_own(home, encoder, rebuild=rebuild, say=say)
+        say("questions ...")
+        build_starter(settings, home, encoder)
         build_icd10(home, say)
         encoder.close()
 

@@ -23,7 +23,7 @@ from prompts.model_settings import Address, Bound, Budget, ModelSettings, Price,
 from tools.gaps.settings import GapSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM
-from tools.questions.settings import QuestionSettings
+from tools.questions.settings import BuildSettings, QuestionSettings
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {
@@ -74,6 +74,7 @@ class Settings(BaseSettings):
         kg_graph: a folder with another graph than the starter's. kg_records: a file of records whose nearest go with
             each differential; ``""`` for none.
         icd10_zh: a table (CSV: code,name_zh) of Chinese names of ICD-10 codes.
+        question_index: how the index of generated questions is built (`anamnesis questions build`).
         literature, gate, limits, selection, gaps, questions, pipeline: rooms' own settings, for example
             ``ANAMNESIS_LITERATURE__LIVE=off``. What ``gaps`` may write is said by ``generated``.
         document_filter: judge the documents before answering; else all that were selected are kept.
@@ -118,6 +119,7 @@ class Settings(BaseSettings):
     selection: SelectionSettings = Field(default_factory=SelectionSettings)
     gaps: GapSettings = Field(default_factory=GapSettings)
     questions: QuestionSettings = Field(default_factory=QuestionSettings)
+    question_index: BuildSettings = Field(default_factory=BuildSettings)
     pipeline: PipelineSettings = Field(default_factory=PipelineSettings)
     document_filter: bool = True
     config: str = ""

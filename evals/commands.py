@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
     evaluations.command("run")(run_one)
+    evaluations.command("calibrate")(calibrate)
     app.add_typer(evaluations, name="eval")
 
 
@@ -110,6 +111,17 @@ def random_model(
     from evals.bench.random_model import bench_random_model
 
     bench_random_model(questions, json_file)
+
+
+def calibrate(
+    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+    out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
+) -> None:
+    """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""
+    from evals.completeness_shipping import ship
+
+    for line in ship(data, out):
+        typer.echo(line)
 
 
 def list_tasks() -> None:

@@ -83,14 +83,19 @@ class Arms:
 
     def row(self, case: ArmCase) -> ArmRow:
         """Both outcomes of a case."""
-        direct = self._kept.get("direct", case.text, ArmOutcome, lambda: self.outcome(case.text, learn=False))
-        retrieve = self._kept.get("retrieve", case.text, ArmOutcome, lambda: self.outcome(case.text, learn=True))
+        direct, retrieve = (self._outcome(arm, case) for arm in ("direct", "retrieve"))
         return ArmRow(case, direct, retrieve, features(case.text, direct.differential))
 
-    def outcome(self, text: str, *, learn: bool) -> ArmOutcome:
+    def _outcome(self, arm: str, case: ArmCase) -> ArmOutcome:
+        key = arm if case.language == "en" else f"{arm} {case.language}"
+        return self._kept.get(
+            key, case.text, ArmOutcome, lambda: self.outcome(case.text, case.language, learn=arm == "retrieve")
+        )
+
+    def outcome(self, text: str, language: str = "en", *, learn: bool) -> ArmOutcome:
         """What an arm makes of a text."""
         limit = 2 * len(self.graph.graph.diseases)  # more than there are, those that only records have among them
-        found = self.graph.look_up(text, "en", limit, explained=EXPLAINED, learn=learn)
+        found = self.graph.look_up(text, language, limit, explained=EXPLAINED, learn=learn)
         shown = {"ranking": found.ranking[:SHOWN], "similar": (), "contrasts": ()}
         return ArmOutcome(
             ranking=tuple((r.disease, r.score) for r in found.ranking),

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from evals.contract import TaskContext
 from evals.datasets.agentclinic import read_clinic
+from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
 from evals.datasets.ddxplus import TextPatient, read_conditions, read_lay, split_texts, validate_texts
 from evals.datasets.degraded import LEVELS, degraded
+from evals.tasks.cases import SHIPPED
 from tools.icd10 import ICD10
 from tools.knowledge_graph.formats.foreign import key_of
 from tools.knowledge_graph.record_diagnoses import DiagnosisNames
 from tools.knowledge_graph.record_ranking import OWN
 from tools.knowledge_graph.schema import Graph
+from tools.text.sentences import sentences
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class ArmCase:
         right: ids under which a ranking may hold the right disease: the graph's, and a record's diagnosis by its name;
             none where neither has it, which counts as wrong for both arms.
         names_gold: the whole text names the diagnosis.
+        language: of the text.
     """
 
     id: str
@@ -32,6 +36,7 @@ class ArmCase:
     text: str
     right: frozenset[str]
     names_gold: bool
+    language: str = "en"
 
 
 def ddxplus_cases(context: TaskContext) -> list[ArmCase]:
@@ -54,6 +59,27 @@ def lay_cases(context: TaskContext) -> list[ArmCase]:
         for lay in read_lay()
         if lay.id in rows
     ]
+
+
+def written_cases(context: TaskContext) -> list[ArmCase]:
+    """The project's own written cases at every level, English and Chinese."""
+    out = []
+    for case in read_cases(SHIPPED, DIFFERENTIAL, DifferentialCase):
+        first = next(iter(sentences(case.text)), None)
+        row = TextPatient(
+            id=case.id,
+            text=case.text,
+            initial_text=first.of(case.text) if first is not None else "",
+            pathology=case.disease,
+            age=0,
+            sex="M",
+            names_gold=False,
+        )
+        out += [
+            ArmCase(case.id, n, degraded(row, n, context.seed), frozenset({case.disease}), False, case.language)
+            for n in LEVELS
+        ]
+    return out
 
 
 def clinic_cases(context: TaskContext, graph: Graph, table: ICD10) -> list[ArmCase]:

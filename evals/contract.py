@@ -68,6 +68,7 @@ class TaskContext:
         seed: of every sample and every bootstrap.
         settings: the agent's settings, live access off.
         tick: wraps an iterable in a progress bar: (rows, label, total).
+        not_run: what a task left out, with the reason; it goes into the report's settings.
     """
 
     data: Path
@@ -75,6 +76,7 @@ class TaskContext:
     seed: int
     settings: Settings
     tick: Ticker = field(default=_silent)
+    not_run: dict[str, str] = field(default_factory=dict)
 
     def sample(self, rows: Sequence[Row]) -> list[Row]:
         """At most ``limit`` rows, drawn by the seed, in their own order."""
@@ -103,6 +105,7 @@ class Task:
         run: does the work.
         home_data: the data folder when ``--data`` is not given; None where it must be given.
         by_agent: it asks the whole agent, so that a published configuration can be set for it.
+        by_model: it calls the language model that the settings name, where they name one.
     """
 
     name: str
@@ -113,3 +116,4 @@ class Task:
     run: Callable[[TaskContext], list[Figure]]
     home_data: Path | None = None
     by_agent: bool = False
+    by_model: bool = False

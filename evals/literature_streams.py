@@ -129,11 +129,6 @@ def _since(started: float) -> float:
     return 1000 * (time.perf_counter() - started)
 
 
-def reciprocal_rank(ids: Sequence[str], gold: frozenset[str], depth: int) -> float:
-    """1 / rank of the first gold document among the first ``depth``, else 0."""
-    return next((1 / n for n, key in enumerate(ids[:depth], 1) if key in gold), 0.0)
-
-
 def recall(ids: Sequence[str], gold: frozenset[str], depth: int) -> float:
     """The share of the gold documents among the first ``depth``, 0..1."""
     return len(gold.intersection(ids[:depth])) / len(gold)

@@ -16,7 +16,7 @@ from tools.files import write_atomic
 
 
 def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "") -> Report:
-    """Run a task with live access off and without a language model.
+    """Run a task with live access off, and without a language model unless the task is `by_model`.
 
     Args:
         data: the data folder; None takes the one that the project ships, where the task has one.
@@ -37,20 +37,26 @@ def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, con
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
     if config and not task.by_agent:
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
-    settings = load_settings(config=config, model="", literature={"live": "off", "mirror": None}).without_models()
+    offline = {"live": "off", "mirror": None}
+    if task.by_model:
+        settings = load_settings(config="", literature=offline)
+    else:
+        settings = load_settings(config=config, model="", literature=offline).without_models()
     digest = data_sha256(folder, task.inputs)
     silence_telemetry(settings)
     started = time.perf_counter()
-    figures = task.run(TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress))
+    context = TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress)
+    figures = task.run(context)
     return Report(
         task=task.name,
         settings={
             "encoder": settings.encoder or MINILM,
             "limit": rows,
             "live": "off",
-            "model": None,
+            "model": settings.model or None,
             "seed": seed,
             **({"config": config} if config else {}),
+            **({"not_run": context.not_run} if context.not_run else {}),
         },
         data_sha256=digest,
         seconds=round(time.perf_counter() - started, 3),
@@ -102,6 +108,8 @@ def print_report(report: Report) -> None:
     console.print(table)
     for source in sorted({f.published.source for f in report.figures if f.published}):
         console.print(f"published: {source}", markup=False, highlight=False)
+    for name, reason in report.settings.get("not_run", {}).items():
+        console.print(f"not run: {name}: {reason}", markup=False, highlight=False)
 
 
 def _folder(task: Task, data: Path | None) -> Path:
@@ -120,5 +128,9 @@ def _interval(figure: Figure) -> str:
 
 
 def _number(value: float, name: str) -> str:
-    small = name.endswith((".mrr", ".mrr@10", ".recall@20", ".p")) or ".ddx_" in name or ".boundaries." in name
+    small = (
+        name.endswith((".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p"))
+        or ".ddx_" in name
+        or ".boundaries." in name
+    )
     return f"{value:.3f}" if small else f"{value:.1f}"

@@ -63,6 +63,16 @@ def exact_mcnemar(
     return float(binomtest(only_first, only_first + only_second, 0.5, alternative=alternative).pvalue)
 
 
+def wilcoxon(first: Sequence[float], second: Sequence[float]) -> float:
+    """p of Wilcoxon's signed-rank test that ``first`` is greater, one-sided; 1 where no pair differs."""
+    from scipy.stats import wilcoxon as signed_rank
+
+    differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    if not differences.any():
+        return 1.0
+    return float(signed_rank(differences, alternative="greater").pvalue)
+
+
 def share(name: str, hits: Sequence[bool]) -> list[Figure]:
     """The share of hits in percent with Wilson's interval; nothing for no rows."""
     if not hits:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 Role = Literal[
     "triage", "gate", "research", "query_plan", "summary", "gaps", "background", "selection", "filter", "answer",
-    "report", "verification", "graph",
+    "report", "verification", "graph", "questions",
 ]  # fmt: skip
 Judge = Literal["model", "local"]
 
@@ -29,6 +29,7 @@ JUDGES: dict[Role, Judge] = {
     "report": "model",
     "verification": "local",
     "graph": "model",
+    "questions": "model",
 }
 
 OPENAI = "https://api.openai.com/v1"  # code: where the openai client calls when no address is set

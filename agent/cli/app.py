@@ -12,11 +12,13 @@ import typer
 
 from agent.cli.config_commands import ConfigOption, config
 from agent.cli.differential_command import differential
+from agent.cli.gate_commands import gate
 from agent.cli.icd10_command import icd10
 from agent.cli.kg_commands import kg
 from agent.cli.library_commands import embeddings, library
 from agent.cli.mirror_commands import mirror
 from agent.cli.passages_command import passages
+from agent.cli.questions_commands import questions
 
 app = typer.Typer(
     name="anamnesis",
@@ -28,6 +30,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", "-e", help="Why the gate retrieved or not, sentence by sentence.")
+]
 SessionOption = Annotated[str | None, typer.Option("--session", "-s", help="Go on in this session.")]
 
 
@@ -42,12 +47,13 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No steps while it works.")] = False,
     report: Annotated[bool, typer.Option("--report", help="For a case, a report beside the answer.")] = False,
+    explain: ExplainOption = False,
     config_name: ConfigOption = "",
 ) -> None:
     """Answer a case or a medical question."""
     from agent.cli.ask import Asked, ask_once
 
-    asked = Asked(message, session, option or [], given or [], config_name, report)
+    asked = Asked(message, session, option or [], given or [], config_name, report, explain)
     ask_once(asked, as_json=as_json, quiet=quiet)
 
 
@@ -67,11 +73,12 @@ def chat(
 def resume(
     session: Annotated[str, typer.Argument(help="The session.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
+    explain: ExplainOption = False,
 ) -> None:
     """Finish a turn that was cut off, or show a session's last answer again."""
     from agent.cli.ask import resume_turn
 
-    resume_turn(session, as_json=as_json)
+    resume_turn(session, as_json=as_json, explain=explain)
 
 
 @app.command()
@@ -145,11 +152,13 @@ def setup(
 
 
 app.add_typer(library, name="library")
+app.add_typer(questions, name="questions")
 app.add_typer(embeddings, name="embeddings")
 app.add_typer(config, name="config")
 app.command()(passages)
 app.add_typer(mirror, name="mirror")
 app.add_typer(kg, name="kg")
+app.add_typer(gate, name="gate")
 app.command()(differential)
 app.command()(icd10)
 

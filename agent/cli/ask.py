@@ -27,6 +27,7 @@ class Asked(NamedTuple):
     given: list[Path]
     config: str = ""
     report: bool = False
+    explain: bool = False
 
 
 def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
@@ -42,7 +43,7 @@ def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
             agent.session(session, create=False)
         events = agent.stream(text, session=session, options=chosen, given=texts, report=asked.report)
         answer = follow(events, quiet=quiet or as_json)
-    print_answer(answer, as_json=as_json)
+    print_answer(answer, as_json=as_json, explain=asked.explain)
 
 
 def settings_for(config: str) -> Settings:
@@ -50,11 +51,11 @@ def settings_for(config: str) -> Settings:
     return load_settings(config=config) if config else load_settings()
 
 
-def resume_turn(session: str, *, as_json: bool) -> None:
+def resume_turn(session: str, *, as_json: bool, explain: bool = False) -> None:
     """Finish the session's last turn, or show its answer again."""
     with Agent(load_settings()) as agent:
         answer = agent.resume(session)
-    print_answer(answer, as_json=as_json)
+    print_answer(answer, as_json=as_json, explain=explain)
 
 
 def read_message(message: str) -> str:
@@ -88,10 +89,10 @@ def follow(events: Iterator[Step | Answer], *, quiet: bool) -> Answer:
     raise InputError("The turn ended without an answer.", "Ask again.")
 
 
-def print_answer(answer: Answer, *, as_json: bool, indent: int | None = 2) -> None:
-    """Print an answer for people, or as JSON."""
+def print_answer(answer: Answer, *, as_json: bool, indent: int | None = 2, explain: bool = False) -> None:
+    """Print an answer for people, with the gate's whole decision where asked for, or as JSON, which always has it."""
     if as_json:
         sys.stdout.write(answer.to_json(indent=indent) + "\n")
         sys.stdout.flush()
     else:
-        show_answer(console(), answer)
+        show_answer(console(), answer, explain=explain)

@@ -6,23 +6,33 @@ import sys
 
 from agent.agent import Agent
 from agent.cli.ask import follow, print_answer, settings_for
+from agent.cli.gate import show_whole, write_json
 from agent.cli.render import console, progress_console
 from agent.conversation import Session
 from agent.settings import load_settings
+from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
 
 LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
+GATE = {"/gate", "/判断"}  # why the last answer was retrieved for, or not
+HINT = "An empty line or 'exit' ends it; it can be resumed. '/gate' tells why evidence was retrieved or not."
+NOTHING_YET = "Nothing was answered yet in this session."
 
 
 def talk(session: str | None, *, as_json: bool, config: str = "") -> None:
     """Turns from standard input until it ends."""
     with Agent(settings_for(config)) as agent:
         conversation = agent.session(session, create=False) if session else agent.session()
-        progress_console().print(f"Session {conversation.id}. An empty line or 'exit' ends it; it can be resumed.")
+        progress_console().print(f"Session {conversation.id}. {HINT}")
+        last: Answer | None = None  # of this run of the program
         if session and agent.unfinished(session):
-            print_answer(conversation.resume(), as_json=as_json, indent=None)
+            last = conversation.resume()
+            print_answer(last, as_json=as_json, indent=None)
         while (message := _read()) is not None:
-            _turn(conversation, message, as_json=as_json)
+            if message.lower() in GATE:
+                _explain(last, conversation if session else None, as_json=as_json)
+            else:
+                last = _turn(conversation, message, as_json=as_json) or last
         progress_console().print(f"Go on with: anamnesis chat --session {conversation.id}")
 
 
@@ -38,13 +48,30 @@ def list_or_delete(delete: str | None) -> None:
             sys.stdout.write(session + mark + "\n")
 
 
-def _turn(conversation: Session, message: str, *, as_json: bool) -> None:
+def _turn(conversation: Session, message: str, *, as_json: bool) -> Answer | None:
+    """The turn's answer, printed; None where an error ended it."""
     try:
         answer = follow(conversation.stream(message), quiet=as_json)
     except AnamnesisError as error:  # it ends the turn, not the conversation
         progress_console().print(f"{error}", style="red", markup=False)
-        return
+        return None
     print_answer(answer, as_json=as_json, indent=None)
+    return answer
+
+
+def _explain(last: Answer | None, earlier: Session | None, *, as_json: bool) -> None:
+    """The gate's decision on the last answer, of an earlier run of the program where this one has none yet."""
+    try:
+        answer = last or (earlier.resume() if earlier is not None else None)
+    except AnamnesisError as error:
+        progress_console().print(f"{error}", style="red", markup=False)
+        return
+    if answer is None:
+        progress_console().print(NOTHING_YET, style="yellow")
+    elif as_json:
+        write_json(answer)
+    else:
+        show_whole(console(), answer)
 
 
 def _read() -> str | None:

@@ -16,7 +16,11 @@ from agent.sessions import Home
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
 from prompts.errors import AnamnesisError
 
-BUILDING = "graph"  # the role that no turn calls
+# the roles that no turn calls, with what sends them what
+BUILDING = {
+    "graph": "`kg build --judge model` sends it the records",
+    "questions": "`questions build` and `questions testset` with --writer model send it the documents",
+}
 
 
 class Check(BaseModel):
@@ -64,9 +68,9 @@ def _model_endpoints(settings: Settings) -> list[dict[str, Any]]:
 
 def _sent(roles: list[str]) -> str:
     """What the roles are sent."""
-    turn = [role for role in roles if role != BUILDING]
+    turn = [role for role in roles if role not in BUILDING]
     parts = [f"is sent the question or case, and what was found, for {', '.join(turn)}"] if turn else []
-    return "; ".join(parts + [f"`kg build --judge model` sends it the records ({BUILDING})"] * (BUILDING in roles))
+    return "; ".join(parts + [f"{told} ({role})" for role, told in BUILDING.items() if role in roles])
 
 
 def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:

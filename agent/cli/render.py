@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent.cli.costs import cost_line
+from agent.cli.gate import show_brief, show_whole
 from agent.cli.report import marks, show_report
 from agent.conversation import Step
 from graphs.answering.contract import Answer
@@ -66,8 +67,8 @@ def show_step(step: Step, out: Console | None = None) -> None:
     )
 
 
-def show_answer(out: Console, answer: Answer) -> None:
-    """Print an answer."""
+def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
+    """Print an answer; ``explain``: with the whole decision of the completeness gate."""
     out.print()
     show_emergency(out, answer.emergency)
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
@@ -88,6 +89,11 @@ def show_answer(out: Console, answer: Answer) -> None:
         show_report(out, answer.report, numbers, answer.language)
     _notices(out, answer.notices)
     _sources(out, answer, numbers)
+    if explain:
+        show_whole(out, answer)
+        out.print()
+    else:
+        show_brief(out, answer)
     _footer(out, answer)
 
 
@@ -176,9 +182,8 @@ def _status(item: Evidence) -> str:
 
 
 def _footer(out: Console, answer: Answer) -> None:
-    gate = f"gate: {answer.gate.decision.value} ({answer.gate.score:.2f}), " if answer.gate is not None else ""
     seconds = sum(answer.usage.seconds.values())
-    line = f"{gate}{answer.usage.tool_calls} tool calls, {seconds:.2f} s, run {answer.run}"
+    line = f"{answer.usage.tool_calls} tool calls, {seconds:.2f} s, run {answer.run}"
     out.print(Text(line, style="dim"))
     if spent := cost_line(answer.usage):
         out.print(Text(spent, style="dim"))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
 from agent.cli.costs import cost_lines
+from agent.cli.gate import lines_of
 from agent.cli.render import console
 from agent.sessions import Home
 from agent.settings import load_settings
 from agent.trace import list_runs, read_trace
+from graphs.completeness.contract import GateDecision
 from prompts.metering import Usage
 
 Event = dict[str, Any]
@@ -88,11 +91,10 @@ def _triage(event: Event) -> list[str]:
     return [escape(f"{event['kind_of_turn']}: {event['reason']}"), *flags]
 
 
-def _gate(event: Event) -> list[str]:
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in event["parts"].items())
-    thresholds = f"theta1 {event['theta1']}, theta2 {event['theta2']}"
-    lines = [escape(f"score {event['score']:.2f} ({thresholds}); {parts}")]
-    return lines + ([escape("missing: " + ", ".join(event["missing"]))] if event["missing"] else [])
+def _gate(event: Event) -> list[str | Text]:
+    """The gate's whole decision; a trace of an earlier version has it without its units."""
+    decision = GateDecision.model_validate({k: v for k, v in event.items() if k in GateDecision.model_fields})
+    return list(lines_of(decision, event.get("language", "en")))
 
 
 def _planned(event: Event) -> list[str]:
@@ -137,7 +139,7 @@ def _configuration(event: Event) -> list[str]:
     return [escape(f"configuration {event['name']}")]
 
 
-DETAILS: dict[str, Callable[[Event], list[str]]] = {
+DETAILS: dict[str, Callable[[Event], Sequence[str | Text]]] = {
     "damaged_line": _damaged,
     "configuration": _configuration,
     "model": _model,

@@ -1,4 +1,4 @@
-"""`completeness`: the two arms that the completeness gate chooses between, and what choosing retrieval can gain.
+"""`completeness`: the gate and its comparators, the two arms that it chooses between, and what choosing can gain.
 
 ``ddxplus_N``: the validate rows with N percent of their statements removed; ``ddxplus_clean_N`` without the rows whose
 text names the diagnosis, ``ddxplus_named_N`` these alone; ``ddxplus_among_N`` ranked over the 49 conditions of the
@@ -7,7 +7,7 @@ release alone; ``ddxplus_all`` the mean of the levels by patient; ``ddxplus_lay`
 right. ``leave_one_out_N``: the train rows, each without its own record; the ranking's constants were chosen there.
 ``direct`` and ``retrieve`` are the shares of cases with the right disease first, ``retrieve_over_direct`` the paired
 difference in points, ``added_ms`` what the records add to a look-up (processor time, so that a busy machine counts
-nothing).
+nothing). The gates' names are told in `evals.completeness_comparison`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evals.completeness_ablations import ablation_figures
 from evals.completeness_arms import ArmOutcome, ArmRow, Arms, arm_rows
 from evals.completeness_cases import (
     ArmCase,
@@ -27,18 +28,22 @@ from evals.completeness_cases import (
     ddxplus_cases,
     lay_cases,
     train_cases,
+    written_cases,
 )
+from evals.completeness_comparison import gate_figures, gate_time, part_figures
+from evals.completeness_labels import label_figures
+from evals.completeness_pool import SOURCES, Pool, pool_of
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.agentclinic import CASES
 from evals.datasets.ddxplus import CODES, TEXTS
 from evals.datasets.degraded import LEVELS
 from evals.statistics import mean, paired_difference, share
 from tools.encoders import Encoder
-from tools.icd10 import load_icd10
+from tools.icd10 import ICD10, load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.ranking import TEMPER
 
-WHAT = "the gate's two arms on cases with information removed: direct look-up, and retrieval with similar records"
+WHAT = "the gate and its comparators on cases with information removed, and its two arms: direct and retrieve"
 TIMED = 20  # ours: look-ups timed in each arm, after one that warms up
 
 
@@ -50,19 +55,35 @@ def run(context: TaskContext) -> list[Figure]:
     home = Home(context.settings.home).prepare()
     plain, cached = evaluation_encoders(context.settings, home)
     arms = Arms(context.data, home.indexes, cached, home.cache / "evaluations")
-    ddxplus = ddxplus_cases(context)
-    table = load_icd10(home.indexes / "icd10.json")
-    out = arm_figures(list(arm_rows(context, arms, ddxplus, "DDXPlus")), context.seed)
-    out += compared("ddxplus_lay", list(arm_rows(context, arms, lay_cases(context), "lay language")), context.seed)
-    clinic = list(arm_rows(context, arms, clinic_cases(context, arms.graph.graph, table), "AgentClinic"))
-    out += compared("agentclinic", clinic, context.seed)
-    out += compared("agentclinic_reachable", [r for r in clinic if r.case.right], context.seed)
-    out += left_out(context, arms.graph, train_cases(context))
-    out += added_time(context, ddxplus, plain, home.indexes, arms)
+    pool = completeness_pool(context, arms, load_icd10(home.indexes / "icd10.json"))
+    rows = {name: [pool.rows[i] for i in pool.of(name)] for name in SOURCES}
+    out = arm_figures(rows["ddxplus"], context.seed)
+    out += compared("ddxplus_lay", rows["ddxplus_lay"], context.seed)
+    out += compared("agentclinic", rows["agentclinic"], context.seed)
+    out += compared("agentclinic_reachable", [r for r in rows["agentclinic"] if r.case.right], context.seed)
+    out += left_out(context, arms.graph, [r.case for r in rows["train"]])
+    out += added_time(context, [r.case for r in rows["ddxplus"]], plain, home.indexes, arms)
+    out += gate_figures(context, pool, cached)
+    out += part_figures(context, pool)
+    out += gate_time(context, pool, arms.graph)
+    out += label_figures(context, rows["ddxplus"], arms.graph, cached)
+    out += ablation_figures(context, arms.graph.graph)
     arms.close()
     cached.close()
     plain.close()
     return out
+
+
+def completeness_pool(context: TaskContext, arms: Arms, table: ICD10) -> Pool:
+    """Every row of the gates: those that are measured, and the train rows and written cases that only fit."""
+    cases = {
+        "ddxplus": ddxplus_cases(context),
+        "ddxplus_lay": lay_cases(context),
+        "agentclinic": clinic_cases(context, arms.graph.graph, table),
+        "train": train_cases(context),
+        "written": written_cases(context),
+    }
+    return pool_of({name: list(arm_rows(context, arms, found, name)) for name, found in cases.items()})
 
 
 def arm_figures(rows: Sequence[ArmRow], seed: int) -> list[Figure]:
@@ -165,7 +186,7 @@ TASK = Task(
     name="completeness",
     what=WHAT,
     inputs=(TEXTS, CODES, CASES),
-    expected="2 minutes; 10 the first time",
+    expected="6 minutes; 15 the first time",
     limit=588,
     run=run,
 )

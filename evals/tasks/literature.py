@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import literature as data
-from evals.literature_streams import STREAMS, recall, reciprocal_rank
+from evals.literature_streams import STREAMS, recall
+from evals.metrics.ranking import reciprocal_rank
 from evals.statistics import mean, median, paired_difference, share
 
 if TYPE_CHECKING:

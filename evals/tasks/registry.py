@@ -7,6 +7,7 @@ from evals.tasks import (
     answers,
     cases,
     completeness,
+    completeness_chinese,
     differential,
     icd10,
     injection,
@@ -14,6 +15,7 @@ from evals.tasks import (
     literature,
     medrgag,
     mirror,
+    questions,
     segmentation,
 )
 from prompts.errors import InputError
@@ -25,12 +27,14 @@ TASKS: dict[str, Task] = {
         answers.TASK,
         cases.TASK,
         completeness.TASK,
+        completeness_chinese.TASK,
         injection.TASK,
         icd10.TASK,
         library.TASK,
         literature.TASK,
         medrgag.TASK,
         mirror.TASK,
+        questions.TASK,
         segmentation.TASK,
     )
 }

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphs.completeness.contract import GateDecision
+from graphs.completeness.explained import Explanation, explained
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
@@ -111,6 +112,11 @@ class Answer(BaseModel):
     def text(self) -> str:
         """The statements as plain text."""
         return " ".join(s.text for s in self.statements)
+
+    @property
+    def gate_explained(self) -> Explanation | None:
+        """The gate's decision in words, in the answer's language; None where the gate was not asked."""
+        return explained(self.gate, self.language) if self.gate is not None else None
 
     def to_json(self, **options: Any) -> str:
         """The stable JSON form (``anamnesis ask --json``)."""

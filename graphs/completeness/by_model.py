@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from graphs.completeness.contract import CompletenessGate, Decision, GateDecision, Label, Unit
 from graphs.completeness.score import GateSettings, decide, information_score
+from graphs.completeness.turning import turning_by_labels
 from prompts.gate import GateReply, LabelReply, SelfJudgedReply, Verdict
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
@@ -19,6 +20,7 @@ from tools.contract import Differential
 CASE = ("case", "follow_up")
 SENTENCES, SENTENCE = 80, 400  # ours: sentences that are labelled, and characters of each
 QUESTION = 12_000  # ours: characters of a question shown to the self-judging prompt
+LEAST_TOLD = 0.5  # ours: share of what a case should state below which no verdict of a model lets it pass
 MISSING, PHRASE, REASON = 5, 80, 200  # ours: missing things that are told, characters of each, and of the reason
 
 
@@ -66,8 +68,10 @@ class CompletenessGateByModel:
         if self._settings.method == "published":
             theta1, theta2 = self._settings.thresholds
             told = f"I_norm {published:.2f} of the model's labels against {theta1:.2f} and {theta2:.2f}"
-            return self._decision(local, published, parts, reply, units, told)
-        sparse = local.decision is Decision.RETRIEVE_WITH_WARNING
+            decision = self._decision(local, published, parts, reply, units, told)
+            turning = turning_by_labels(units, decision.decision, self._settings)
+            return decision.model_copy(update={"turning": turning})
+        sparse = local.parts.get("coverage", 0.0) < LEAST_TOLD
         verdict: Verdict = "more" if sparse and reply.verdict == "enough" else reply.verdict
         score = self._score(verdict)
         reason = "by the rules too little was told to answer directly" if verdict != reply.verdict else reply.reason
@@ -102,6 +106,7 @@ class CompletenessGateByModel:
             units=units,
             parts=parts,
             missing=tuple(missing) or (local.missing if decision is not Decision.DIRECT else ()),
+            question=local.question,
             reason=one_line(reason, REASON),
         )
 

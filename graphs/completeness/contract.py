@@ -37,6 +37,18 @@ class Decision(StrEnum):
     RETRIEVE_WITH_WARNING = "retrieve_with_warning"
 
 
+class Turning(Frozen):
+    """The unit without which the gate would decide otherwise.
+
+    Attributes:
+        unit: its position among the units, from 0. decision, score: the gate's without it.
+    """
+
+    unit: int
+    decision: Decision
+    score: float
+
+
 class GateDecision(Frozen):
     """The decision and everything that it rests on.
 
@@ -45,6 +57,8 @@ class GateDecision(Frozen):
             equality retrieves.
         parts: named parts of the score (coverage of what a case should state, margin of the first look-up, ...).
         missing: kinds of information that the case does not state, most useful first.
+        turning: the unit whose removal would flip the decision; None where no single one does.
+        question: the question that would supply what is missing; empty where nothing is.
     """
 
     decision: Decision
@@ -54,6 +68,8 @@ class GateDecision(Frozen):
     units: tuple[Unit, ...] = ()
     parts: dict[str, float] = Field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    turning: Turning | None = None
+    question: str = ""
     reason: str
 
 

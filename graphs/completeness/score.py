@@ -1,66 +1,73 @@
-"""Completeness scores: the published I_norm, and ours (coverage of what a case should state, and the first look-up).
+"""The gate's settings and thresholds, and the published score.
 
 I_norm divides by the number of units, so that it rises as unimportant sentences are taken away and falls as they are
-added; it is kept as the published configuration. Our score is a weighted coverage of kinds of information, to which
-the margin and the entropy of the first look-up are added.
+added; it is kept as the published configuration. Our score is a calibrated probability
+(`graphs.completeness.calibrated`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from graphs.completeness.calibrated import SHIPPED, load_model
 from graphs.completeness.contract import Decision, Label
-from tools.contract import Differential
+from graphs.completeness.whole_input import WHOLE_INPUT, load_head
 
 
 class GateSettings(BaseModel):
     """Settings of the gate. The paper publishes none of its constants; all values are ours.
 
     Attributes:
-        method: ``ours``; ``published`` for I_norm of ICA-RAG; ``retrieve`` always retrieves and ``direct`` never does,
-            for methods without a gate and arms of ablations.
+        method: ``ours``; ``published`` for I_norm of ICA-RAG; ``whole_input`` for one small classifier over the whole
+            text, after Adaptive-RAG; ``retrieve`` always retrieves and ``direct`` never does, for methods without a
+            gate and arms of ablations.
         self_judged: where the gate is a language model's, its bare verdict stands, without rules (a comparator).
+        risk: at most this share of direct answers may be wrong; theta1 follows from it by the calibration.
+        calibration: a file of `anamnesis eval calibrate`; None for the one that is shipped.
+        theta1, theta2: above theta1 direct, below theta2 retrieve with a warning, equality and between retrieve; a
+            theta1 stands in place of the one that ``risk`` gives.
         alpha, beta, gamma: weights of the labels A, B and C in I_norm.
-        theta1, theta2: above theta1 direct, below theta2 retrieve with a warning, equality and between retrieve.
-        published_theta1, published_theta2: the same for I_norm.
-        coverage_weight, margin_weight, entropy_weight: weights of the parts of our score; they sum to 1.
-        full_margin: margin of the first look-up from which it counts in full.
-        full_entropy: entropy in bits at and above which the ranking says nothing.
+        published_theta1, published_theta2: thresholds of I_norm.
+        labels: who labels the sentences: open ``rules``, the light ``head``, or a ``trained`` classifier.
+        classifier: folder of the trained classifier, or file of a head other than the shipped one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: str = Field(default="ours", pattern="^(ours|published|retrieve|direct)$")
+    method: Literal["ours", "published", "whole_input", "retrieve", "direct"] = "ours"
     self_judged: bool = False
+    risk: float = Field(default=0.05, gt=0, lt=1)  # asked of the gate: of direct answers one in twenty may be wrong
+    calibration: Path | None = None
+    theta1: float | None = Field(default=None, ge=0, le=1)
+    theta2: float = Field(default=0.4, ge=0, le=1)
     alpha: float = Field(default=1.0, gt=0)
     beta: float = Field(default=0.5, ge=0)
     gamma: float = Field(default=0.0, ge=0)
-    theta1: float = 0.80
-    theta2: float = 0.40
     published_theta1: float = 0.6
     published_theta2: float = 0.3
-    coverage_weight: float = 0.6
-    margin_weight: float = 0.25
-    entropy_weight: float = 0.15
-    full_margin: float = Field(default=0.4, gt=0)
-    full_entropy: float = Field(default=4.0, gt=0)
+    labels: Literal["rules", "head", "trained"] = "rules"
+    classifier: Path | None = None
 
     @model_validator(mode="after")
     def _check(self) -> GateSettings:
-        if self.theta1 <= self.theta2 or self.published_theta1 <= self.published_theta2:
+        if (self.theta1 is not None and self.theta1 <= self.theta2) or self.published_theta1 <= self.published_theta2:
             raise ValueError("theta1 must be greater than theta2")
-        if not math.isclose(self.coverage_weight + self.margin_weight + self.entropy_weight, 1.0):
-            raise ValueError("the weights of the score must sum to 1")
         return self
 
     @property
     def thresholds(self) -> tuple[float, float]:
-        """theta1 and theta2 of the method in use."""
-        published = self.method == "published"
-        return (self.published_theta1, self.published_theta2) if published else (self.theta1, self.theta2)
+        """theta1 and theta2 of the method in use. Raises DataError for a calibration that cannot be read."""
+        if self.method == "published":
+            return self.published_theta1, self.published_theta2
+        theta1 = self.theta1
+        if theta1 is None:
+            whole = self.method == "whole_input"
+            theta1 = (load_head(WHOLE_INPUT) if whole else load_model(self.calibration or SHIPPED)).threshold(self.risk)
+        return theta1, min(self.theta2, theta1)
 
 
 def information_score(labels: Sequence[Label], settings: GateSettings) -> float:
@@ -69,29 +76,6 @@ def information_score(labels: Sequence[Label], settings: GateSettings) -> float:
         return 0.0
     weight = {Label.A: settings.alpha, Label.B: settings.beta, Label.C: settings.gamma}
     return sum(weight[label] for label in labels) / (settings.alpha * len(labels))
-
-
-def margin_part(first_look: Differential | None, settings: GateSettings) -> float:
-    """How clearly the first look-up leads, 0..1; 0 without a ranking."""
-    if first_look is None or not first_look.ranking:
-        return 0.0
-    return min(1.0, max(0.0, first_look.margin) / settings.full_margin)
-
-
-def entropy_part(first_look: Differential | None, settings: GateSettings) -> float:
-    """How concentrated the first look-up is, 0..1; 0 without a ranking."""
-    if first_look is None or not first_look.ranking:
-        return 0.0
-    return max(0.0, 1.0 - first_look.entropy / settings.full_entropy)
-
-
-def our_score(parts: Mapping[str, float], settings: GateSettings) -> float:
-    """The weighted sum of coverage, margin and entropy, 0..1."""
-    return (
-        settings.coverage_weight * parts["coverage"]
-        + settings.margin_weight * parts["margin"]
-        + settings.entropy_weight * parts["entropy"]
-    )
 
 
 def decide(score: float, theta1: float, theta2: float) -> Decision:

@@ -6,16 +6,12 @@ import asyncio
 from typing import Any
 
 from graphs.completeness.contract import CompletenessGate, Decision
+from graphs.completeness.explained import sparse_warning
 from graphs.context import TurnContext
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, Notice, Severity
-
-SPARSE = {
-    "en": "Critical information is sparse: a wrong diagnosis is possible. Missing: {missing}.",
-    "zh": "关键信息不足，可能误诊。缺少：{missing}。",
-}
 
 
 def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
@@ -28,7 +24,7 @@ def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
             known = [Finding.model_validate(f) for f in state.get("findings", [])]
             first_look = await asyncio.to_thread(look_up, question, state["language"], known)
         decision = await gate.assess(question, state["kind"], first_look)
-        context.recorder.event("gate", **decision.model_dump(mode="json", exclude={"units"}))
+        context.recorder.event("gate", language=state["language"], **decision.model_dump(mode="json"))
         direct = decision.decision is Decision.DIRECT and not state.get(
             "given"
         )  # given texts are judged like found ones
@@ -42,7 +38,7 @@ def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
         if direct:
             update["differential_key"] = first_key
         if decision.decision is Decision.RETRIEVE_WITH_WARNING:
-            text = SPARSE[state["language"]].format(missing=", ".join(decision.missing) or "-")
+            text = sparse_warning(decision, state["language"])
             notice = Notice(code="sparse_information", text=text, severity=Severity.WARNING)
             update["notices"] = [notice.model_dump(mode="json")]
         return update

@@ -81,7 +81,7 @@ def test_a_published_configuration_answers_by_its_own_tools_and_a_slip_is_named(
     assert answer.notices[0].code == "published_configuration"
     mistake(command("ask", "--config", "medrgag:without-all", "Hello"), "no arm", "without-kads")
     mistake(command("ask", "--config", "medrgag:direct", "Hello"), "needs a language model", "ANAMNESIS_MODEL")
-    mistake(command("eval", "run", "answers", "--config", "qb-rag:hyde", "--data", str(ROOT)), "cannot be run")
+    mistake(command("eval", "run", "answers", "--config", "cometa:medcpt", "--data", str(ROOT)), "cannot be run")
 
 
 def test_the_documented_fields_are_there(command: Run) -> None:

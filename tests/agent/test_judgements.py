@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from agent.assembly import assemble
+from agent.cli.doctor import BUILDING
 from agent.models import described
 from agent.sessions import Home
 from agent.settings import load_settings
@@ -40,7 +41,7 @@ def judges(parts: Parts) -> dict[Role, Judge]:
 @pytest.mark.parametrize("model", ["", "m"])
 def test_the_defaults_are_in_force(model: str, built_home: Path) -> None:
     settings = load_settings(home=built_home, model=model, literature={"live": "off"})
-    due = {role: JUDGES[role] if model else "local" for role in get_args(Role) if role != "graph"}
+    due = {role: JUDGES[role] if model else "local" for role in get_args(Role) if role not in BUILDING}
     assert judges(assemble(settings, Home(built_home))) == due
 
 
@@ -48,7 +49,7 @@ def test_each_role_can_be_given_to_the_other_side_and_doctor_says_so(built_home:
     roles = {role: {"judge": OTHER[judge]} for role, judge in JUDGES.items()}
     settings = load_settings(home=built_home, model="m", roles=roles, literature={"live": "off"})
     found = judges(assemble(settings, Home(built_home)))
-    assert found == {role: OTHER[JUDGES[role]] for role in get_args(Role) if role != "graph"}
+    assert found == {role: OTHER[JUDGES[role]] for role in get_args(Role) if role not in BUILDING}
     by_model, by_rules = described(settings.language_model).split("; the local engine: ")
     assert by_model == "m judges triage, gate, verification"
     assert set(by_rules.split(", ")) == {role for role, judge in JUDGES.items() if judge == "model"}

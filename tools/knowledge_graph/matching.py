@@ -20,6 +20,7 @@ from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
 from tools.text.durations import least_days, told_days
+from tools.text.language import language_of
 from tools.text.radiation import origin_and_destination, tells_of_spreading
 
 TOP_M = 5  # code: m, the matches kept a feature
@@ -27,6 +28,7 @@ THRESHOLD = 0.5  # code: t, a match counts strictly above it
 GAIN = 0.05  # ours: what clauses read together must add to the score that each has alone
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
+_BOTH_ZH, _ONE_ZH = re.compile(r"双|两侧"), re.compile(r"单|一侧|一条")  # in Chinese names of findings
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -63,6 +65,8 @@ class Matcher:
         self._reader = UnitReader(compiled, encoder)
         findings = compiled.graph.findings
         self._sites = [frozenset({f.site} if f.site else ()) | sites(f.name) for f in findings]
+        self._both_sides = np.array([_BOTH_ZH.search(f.zh) is not None for f in findings])
+        self._one_side = np.array([_ONE_ZH.search(f.zh) is not None for f in findings])
         self._spreading = np.array([_about_spreading(f) for f in findings])
         self._pains = np.array([_PAIN.search(f"{f.name} {f.zh}") is not None for f in findings])
         self._fits: dict[frozenset[str], Matrix] = {}
@@ -123,6 +127,8 @@ class Matcher:
         days = told_days(unit.text)
         if days is not None:  # three days are not "more than two weeks"
             allowed = allowed * (self._least <= days)
+        if clause.side is not None and language_of(unit.text) == "zh":
+            allowed = allowed * ~(self._one_side if clause.side == "both" else self._both_sides)
         if clause.reading:
             allowed = allowed * self._measured
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)

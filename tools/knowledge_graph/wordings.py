@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.knowledge_graph.assurance import Wordings, entailed
+from tools.knowledge_graph.chinese import Standing
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, folded, words
 from tools.knowledge_graph.schema import Graph
@@ -27,6 +28,7 @@ SCATTERED = 0.75  # ours: the most that words which stand apart are worth
 AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of the stronger
 NEARER = 0.02  # ours: cosine by which a text must be nearer to a narrower finding than to its broader one
 GENERAL = 0.5  # ours: worth of a narrower finding when the text is nearer to the broader one
+APART_ZH = np.float32(0.9)  # ours: confidence of a part and its complaint that stand a few characters apart
 ASSURED_ZH = 0.5  # ours: a Chinese wording this sure may be shown; almost all that are stand in the text
 SAME_START = 5  # letters that a wording of one word must share with a word of the text; ours
 ALL = 0.999  # every word, within rounding
@@ -118,6 +120,7 @@ class ChineseWordings:
         self._lexicon = Lexicon([characters(p) for p, _ in phrases])
         self._negative = np.array([negation.chinese_negation(p) is not None for p, _ in phrases])
         owner = np.array([i for _, i in phrases])
+        self._standing = Standing(self._folded, owner.tolist(), graph)
         self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
         owners: dict[str, set[int]] = {}
         for text, i in zip(self._folded, owner, strict=True):
@@ -131,8 +134,11 @@ class ChineseWordings:
         """Agreement of a text with every finding."""
         held, said = self._lexicon.coverage(characters(unit.text))
         text = folded(unit.text)
-        whole = np.array([bool(p) and p in text for p in self._folded])
-        phrase = np.where(whole, np.float32(CONTAINED), _partly(held, said))
+        phrase = _partly(held, said)
+        if len(unit.members) == 1:
+            phrase = np.where(self._standing.apart(text), APART_ZH, phrase)
+        stands, accident = self._standing.whole(text, denied=unit.denied)
+        phrase = np.where(stands, np.float32(CONTAINED), np.where(accident, np.float32(0.0), phrase))
         phrase = phrase * self._allowed(unit)
         sure = (phrase > ASSURED_ZH) & np.array([p in unit.text for p in self._plain])
         score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)

@@ -24,12 +24,16 @@ class LibraryHit(Frozen):
 
 
 class QuestionHit(Frozen):
-    """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1."""
+    """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1.
+
+    ``generated``: it was written offline for the document, not with it.
+    """
 
     document: Document
     question: LibraryQuestion
     similarity: float
     lexical: float
+    generated: bool = False
 
 
 class PublicWords(NamedTuple):

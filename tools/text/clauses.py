@@ -9,7 +9,7 @@ from tools.text import negation
 from tools.text.abbreviations import expand
 from tools.text.body_sites import side, sites
 from tools.text.demographics import read_person
-from tools.text.language import language_of
+from tools.text.language import HAN, language_of
 from tools.text.scopes import denied, pieces
 from tools.text.sentences import Span, sentences
 from tools.text.vital_signs import readings
@@ -134,7 +134,8 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
         cuts = cuts or [c for c in [negation.chinese_negation(told)] if c]
         plain = told
         for cut in cuts:
-            plain = f"{told[: cut.start]} {told[cut.end :]}"
+            joint = "" if HAN.match(told, cut.start) else " "
+            plain = f"{told[: cut.start]}{joint}{told[cut.end :]}"
         plain = negation.EMPHASIS.sub("", negation.TRAILING.sub("", plain))
         return " ".join(plain.split()) or told, False
     match = negation.NORMAL.search(told)

@@ -44,11 +44,19 @@ _AGE = (
     ),
     re.compile(rf"\b(?:{'|'.join(SEX_WORDS.values())})(?: \w+)?, ?(?:aged )?(\d{{1,3}})(?=[,.;)]|$)", re.IGNORECASE),
 )
-_AGE_ZH = re.compile(r"(\d{1,3}(?:\.\d)?)\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))")
+_ONES_ZH = "一二三四五六七八九"
+_DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}
+_NUMBER_ZH = rf"(\d{{1,3}}(?:\.\d)?|(?<![{_ONES_ZH}十百])(?:[{_ONES_ZH}]?十[{_ONES_ZH}]?|[{_ONES_ZH}两]))"
+_CHILD_ZH = r"(?:患儿|宝宝|婴儿|孩子|娃)[，,]?[男女]?[孩婴]?[，,]?"  # 患儿，男，5个月，
+_AGE_ZH = re.compile(
+    rf"{_NUMBER_ZH}\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))|"
+    rf"{_CHILD_ZH}\s*{_NUMBER_ZH}\s*(个月|天)(?=[，,。；])"
+)
 _YEARS_ZH = {"岁": 1.0, "月": 1 / 12, "周": 1 / 52, "天": 1 / 365}
+_BEHIND_ZH = r"(?:性|士|孩|童|婴|子|生|的(?=[，,。])|，|,|。|患|\d|$)"
 _SEX_ZH = (
-    ("female", re.compile(r"女(?:性|士|孩|童|婴|子|，|,|。|患|\d|$)|患者女|月经|怀孕|妊娠|老太太|阿姨")),
-    ("male", re.compile(r"男(?:性|士|孩|童|婴|子|，|,|。|患|\d|$)|患者男|前列腺|睾丸|阴囊|老大爷")),
+    ("female", re.compile(rf"女{_BEHIND_ZH}|患者女|月经|怀孕|妊娠|老太太|阿姨")),
+    ("male", re.compile(rf"男{_BEHIND_ZH}|患者男|前列腺|睾丸|阴囊|老大爷")),
 )
 _BODY_SEX = (
     (
@@ -75,8 +83,9 @@ def read_person(text: str) -> Person:
 def _age(text: str) -> tuple[float | None, tuple[int, int]]:
     match = _AGE_ZH.search(text)
     if match:
-        unit = next(u for u in _YEARS_ZH if u in match[2])
-        return float(match[1]) * _YEARS_ZH[unit], match.span()
+        number, written = match[1] or match[3], match[2] or match[4]
+        unit = next(u for u in _YEARS_ZH if u in written)
+        return _number_zh(number) * _YEARS_ZH[unit], match.span()
     for pattern in _AGE:
         match = pattern.search(text)
         if match:
@@ -86,6 +95,14 @@ def _age(text: str) -> tuple[float | None, tuple[int, int]]:
             if age <= MAX_AGE:
                 return age, match.span()
     return None, (0, 0)
+
+
+def _number_zh(written: str) -> float:
+    """A number up to 99 in digits or in Chinese (``五十二``)."""
+    if written[0].isdigit():
+        return float(written)
+    tens, ten, ones = written.rpartition("十")
+    return 10.0 * _DIGITS_ZH.get(tens, 1) + _DIGITS_ZH.get(ones, 0) if ten else float(_DIGITS_ZH[written])
 
 
 def _sex(text: str, at: tuple[int, int]) -> str | None:

@@ -128,6 +128,11 @@ def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
     return not _OWN_VERB.search(words) and (listed or len(words.split()) <= SHORT)
 
 
+def _as_it_should_be(words: str) -> bool:
+    """Whether a Chinese piece says that something is normal or negative, and of nothing else that it is not."""
+    return words.endswith(("阴性", "正常")) and "而" not in words
+
+
 def _denied_zh(sentence: str, pieces: list[Piece]) -> list[bool]:
     out: list[bool] = []
     scope = denial = False
@@ -137,9 +142,7 @@ def _denied_zh(sentence: str, pieces: list[Piece]) -> list[bool]:
         goes_on = scope and (piece.joint in "、及或和" or (denial and piece.joint in "，,"))
         if cut:
             denial = words[cut.start : cut.end] == "否认"
-        scope = (
-            cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or words.endswith(("阴性", "正常"))
-        )
+        scope = cut is not None or (goes_on and not re.match(r"[有伴现今近自]", words)) or _as_it_should_be(words)
         denial = denial and scope
         out.append(scope)
     return out

@@ -1,0 +1,176 @@
+"""The question indexes of a data folder: where they lie, what they are built from, and the tool that asks them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent.sessions import Home
+from agent.settings import Settings
+from graphs.context import Parts
+from graphs.planning.short_way import PlannerShortWay
+from prompts.errors import InputError
+from prompts.language_model import LanguageModels
+from tools.contract import Tool
+from tools.encoders import Encoder
+from tools.evidence import content_key
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.names import Names
+from tools.library.collection import Library
+from tools.library.contract import SearchableLibrary
+from tools.library.shelf import Shelf, shelf_file
+from tools.literature.tool import SearchLiterature
+from tools.medicines.names import other_names
+from tools.questions.ahead import SearchedAhead
+from tools.questions.building import build
+from tools.questions.by_model import JudgeByModel, WriterByModel
+from tools.questions.collection import Collection, Progress
+from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
+from tools.questions.learning import Learning, accepted, review_file
+from tools.questions.local import Names as OtherNames
+from tools.questions.prepared import PreparedQuestions
+from tools.questions.round_trip import RoundTrip
+from tools.questions.settings import SearchSettings
+from tools.questions.sources import of_library, of_paths
+from tools.questions.stored import read
+from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
+from tools.questions.tool import FindAnsweredQuestion
+from tools.readers.contract import Problem
+
+STARTER, OWN = "starter", "own"
+COLLECTIONS = f"Name {STARTER}, {OWN}, or a file or folder."
+
+
+def folder_of(home: Home, collection: str) -> Path:
+    """Where the index of a collection lies: that of the starter library beside it, all others by their own name."""
+    if collection == STARTER:
+        return home.indexes / "questions"
+    name = collection
+    if collection != OWN:
+        path = Path(collection).resolve()
+        name = f"{re.sub(r'[^A-Za-z0-9._-]', '_', path.name)}-{content_key(str(path))[:8]}"
+    return home.root / "questions" / name
+
+
+def documents_of(home: Home, collection: str, encoder: Encoder) -> tuple[list[SourceDocument], list[Problem]]:
+    """The documents of a collection, and what could not be read of it.
+
+    Raises:
+        InputError: there is no such collection. DataError: the library cannot be read.
+    """
+    if collection == STARTER:
+        return of_library(Library.open(home.indexes / "library", encoder).documents), []
+    if collection == OWN:
+        if not shelf_file(home.library).exists():
+            raise InputError("There are no documents of your own yet.", "Add some with `anamnesis library add PATH`.")
+        shelf = Shelf(home.library, encoder)
+        try:
+            return of_library(shelf.document(row.id) for row in shelf.documents()), []
+        finally:
+            shelf.close()
+    if not Path(collection).exists():
+        raise InputError(f"There is no collection {collection!r}.", COLLECTIONS)
+    return of_paths([Path(collection)])
+
+
+def other_names_of(graph: Path) -> OtherNames:
+    """Everyday and clinical names: those of the graph's diseases and findings, and those of medicines."""
+    names = Names(read_graph(graph))
+
+    def found(text: str) -> dict[str, Sequence[str]]:
+        return {**{k: v for k, v in names.found_in(text).items() if v}, **other_names(text)}
+
+    return found
+
+
+async def build_questions(
+    settings: Settings,
+    home: Home,
+    collection: str,
+    documents: Sequence[SourceDocument],
+    encoder: Encoder,
+    models: LanguageModels | None = None,
+    progress: Progress | None = None,
+) -> QuestionsReport:
+    """Build the index of a collection. With ``models`` a language model writes and judges, else the local twins."""
+    from agent.knowledge_graph import STARTER_GRAPH
+
+    return await build(
+        documents,
+        folder_of(home, collection),
+        encoder,
+        settings.question_index,
+        writer=None if models is None else WriterByModel(models.of("questions")),
+        judge=None if models is None else JudgeByModel(models.of("questions")),
+        names=other_names_of(STARTER_GRAPH),
+        given=learnt_of(settings, home),
+        progress=progress,
+    )
+
+
+def learnt_of(settings: Settings, home: Home) -> list[Question]:
+    """The questions learnt from use that a person has accepted; none unless that is switched on."""
+    return accepted(review_file(home.root)) if settings.questions.learn else []
+
+
+async def make_testset(
+    folder: Path,
+    documents: Sequence[SourceDocument],
+    encoder: Encoder,
+    models: LanguageModels | None,
+    count: int,
+    seed: int,
+) -> dict[SetName, ProbeSet]:
+    """Test sets against a built index; with ``models`` a language model words and judges them.
+
+    Raises:
+        DataError: the collection has no index yet.
+    """
+    from agent.knowledge_graph import STARTER_GRAPH
+
+    held = read(folder, encoder)
+    indexed = [held.question(row) for row in range(len(held.lines))]
+    collection = Collection(documents)
+    if models is None:
+        collection.embed(encoder)
+        rewriter: Rewriter = RewriterLocal(collection.rarity, other_names_of(STARTER_GRAPH), seed)
+        judge: AnswerabilityJudge = RoundTrip(collection, encoder)
+    else:
+        rewriter, judge = RewriterByModel(models.of("questions")), JudgeByModel(models.of("questions"))
+    return {kind: await make_set(kind, indexed, documents, rewriter, judge, count, seed) for kind in SETS}
+
+
+def build_starter(settings: Settings, home: Home, encoder: Encoder) -> QuestionsReport:
+    """The index of the starter library by the local twins; what is up to date is left."""
+    documents, _ = documents_of(home, STARTER, encoder)
+    return asyncio.run(build_questions(settings, home, STARTER, documents, encoder))
+
+
+def question_tool(settings: Settings, home: Home, library: SearchableLibrary, encoder: Encoder) -> FindAnsweredQuestion:
+    """The tool `find_answered_question`, with the generated questions of what has been built."""
+    search = SearchSettings(coverage=settings.questions.coverage)
+    if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
+        search = SearchSettings(words=0.0, support=0.0, coverage=settings.questions.coverage)
+    folders = [folder_of(home, STARTER), folder_of(home, OWN)]
+    prepared = PreparedQuestions(library, folders, encoder, search)
+    learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
+    return FindAnsweredQuestion(library, settings=settings.questions, prepared=prepared, learn=learn)
+
+
+def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> Parts:
+    """The parts with the short way before their planner, where the settings switch it on."""
+    if not settings.questions.short_way or settings.pipeline.steps:
+        return parts
+    return replace(parts, planner=PlannerShortWay(parts.planner, tool.answers))
+
+
+def searched_ahead(search: SearchLiterature, settings: Settings, models: LanguageModels | None) -> Tool:
+    """The literature search; for the comparators of QB-RAG one that searches for a text that a model writes first."""
+    if settings.questions.ahead == "off":
+        return search
+    if models is None:
+        raise InputError("A text to search with is written by a language model.", "Set ANAMNESIS_MODEL.")
+    return SearchedAhead(search, models.of("background"), settings.questions.ahead)

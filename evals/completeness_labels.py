@@ -1,0 +1,218 @@
+"""The labels of units: heads against plain rules, on cases and diseases that they were not trained on.
+
+The truth is the annotation by masking of DDXPlus' validate rows at every level, with the graph as diagnoser. Every
+method is fitted on four fifths of the patients (``unseen_patients``) or of the diseases (``unseen_diseases``) and
+asked for the others. ``labels``: the light head. ``labels_majority``: the commonest label. ``labels_keywords``: naive
+Bayes over the words of a sentence. ``labels_per_finding``: the commonest label of that very sentence in training, which
+DDXPlus words in one way for each finding; ``..._weighed``: either with labels weighed as the head's are.
+``labels_rules``: the open rules. ``labels_shipped``: the head that is shipped, which saw no validate row.
+
+Two ceilings. ``labels.ceiling``: a second annotation of the same cases with their sentences in another order, which
+changes nothing that was told. ``labels.twins``: the label of the most similar unit of another patient, which is how far
+labels follow from what can be seen at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.completeness_arms import ArmRow
+from evals.contract import Figure, TaskContext
+from evals.label_baselines import keyword_shares, majority, sentence_shares
+from evals.metrics.macro_f1 import macro_difference, macro_figure
+from graphs.completeness.annotation import AnnotatedCase, Case
+from graphs.completeness.classifier import HEAD, Probabilities, RulesLabeller
+from graphs.completeness.classifier_features import Matrix
+from graphs.completeness.classifier_head import Head, load_head
+from graphs.completeness.classifier_head_training import Rows, rows_of, train_head
+from graphs.completeness.classifier_metrics import Classes, best_weights, chosen, classes_of, folds
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from graphs.completeness.annotation import Diagnoser, Reference
+    from tools.encoders import Encoder
+
+FOLDS = 5  # ours: a fifth is unseen at a time
+JOBS = 2  # ours: diagnoses at once, one a core
+AGAIN = 60  # ours: patients whose cases are annotated a second time
+TWINS = 2000  # ours: units whose twin is looked for
+COMPARED = ("majority", "keywords", "keywords_weighed", "per_finding", "per_finding_weighed", "rules")
+Shares = Callable[[Sequence[str], Classes, Sequence[str]], Probabilities]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Annotated units: features, classes and patients; the disease, the sentence and the rules' label of each."""
+
+    rows: Rows
+    diseases: tuple[str, ...]
+    sentences: tuple[str, ...]
+    rules: Classes
+
+
+def label_figures(
+    context: TaskContext, arm_rows: Sequence[ArmRow], graph: KnowledgeGraph, encoder: Encoder
+) -> list[Figure]:
+    """Every figure of the labels; nothing for no rows."""
+    from agent.gate import annotating
+    from agent.sessions import Home
+
+    if not arm_rows:
+        return []
+    home = Home(context.settings.home)
+    cases = [case_of(row, graph) for row in arm_rows]
+    with annotating(context.settings, home, "graph", JOBS) as (diagnoser, reference):
+        annotated = _annotate(context, cases, diagnoser, reference, "annotation")
+        held = labelled(annotated, arm_rows, encoder)
+        again = _again(context, cases, annotated, diagnoser, reference)
+    out = unseen("unseen_patients", held, held.rows.groups, encoder.name, context.seed)
+    out += unseen("unseen_diseases", held, held.diseases, encoder.name, context.seed)
+    out += again + twins(held, encoder.name, context.seed)
+    said = said_by(load_head(HEAD), held.rows.features)
+    return out + macro_figure(
+        "labels_shipped.validate_rows.macro_f1", said, held.rows.classes, held.rows.groups, context.seed
+    )
+
+
+def case_of(row: ArmRow, graph: KnowledgeGraph) -> Case:
+    """A row as a case to annotate; its reference is the graph's name of the right disease."""
+    disease = next(d for d in sorted(row.case.right) if d in graph.graph.disease)
+    return Case(id=f"{row.case.id}@{row.case.level}", text=row.case.text, reference=graph.graph.disease[disease].name)
+
+
+def labelled(annotated: Sequence[AnnotatedCase], arm_rows: Sequence[ArmRow], encoder: Encoder) -> Labelled:
+    """The units with what every method reads of them."""
+    look = {row.case.text: row.direct.differential for row in arm_rows}
+    rules = [u.label for case in annotated for u in RulesLabeller().label(case.text, look[case.text])]
+    return Labelled(
+        rows=rows_of(annotated, look.__getitem__, encoder),
+        diseases=tuple(case.reference for case in annotated for _ in case.units),
+        sentences=tuple(unit.text for case in annotated for unit in case.units),
+        rules=classes_of(rules),
+    )
+
+
+def unseen(setting: str, held: Labelled, groups: Sequence[str], encoder: str, seed: int) -> list[Figure]:
+    """Macro-F1 of every method on groups that it was not fitted on, and the head's lead over each by patient."""
+    said = predictions(held, groups, encoder, seed)
+    true, patients = held.rows.classes, held.rows.groups
+    out = macro_figure(f"labels.{setting}.macro_f1", said["head"], true, patients, seed)
+    for name in COMPARED:
+        out += macro_figure(f"labels_{name}.{setting}.macro_f1", said[name], true, patients, seed)
+    for name in COMPARED:
+        out += macro_difference(f"labels.{setting}.over_{name}", said["head"], said[name], true, patients, seed)
+    return out
+
+
+def predictions(held: Labelled, groups: Sequence[str], encoder: str, seed: int) -> dict[str, Classes]:
+    """Each method's label of every unit, by what was fitted on the folds without its group."""
+    true = held.rows.classes
+    out = {name: np.zeros(len(true), dtype=np.int64) for name in ("head", *COMPARED)}
+    out["rules"] = held.rules
+    for fold in folds(groups, FOLDS, seed):
+        known, asked = np.flatnonzero(~fold), np.flatnonzero(fold)
+        inside = [groups[i] for i in known.tolist()]
+        rows = Rows(held.rows.features[~fold], true[~fold], tuple(inside))
+        head = train_head(rows, encoder, seed).head
+        out["head"][asked] = said_by(head, held.rows.features[asked])
+        out["majority"][asked] = majority(rows.classes)
+        for name, shares in (("keywords", keyword_shares), ("per_finding", sentence_shares)):
+            plain, weighed = _both(shares, held.sentences, true, known, asked, inside, seed)
+            out[name][asked], out[f"{name}_weighed"][asked] = plain, weighed
+    return out
+
+
+def said_by(head: Head, features: Matrix) -> Classes:
+    """A head's labels of units (units, columns)."""
+    return chosen(head.probabilities(features), head.weights.astype(np.float64))
+
+
+def twins(held: Labelled, encoder: str, seed: int) -> list[Figure]:
+    """The label of the unit that is most alike to the head, of another patient; of a sample of units."""
+    inputs = train_head(held.rows, encoder, seed).head.inputs(held.rows.features)
+    patients = np.array(held.rows.groups)
+    count = min(TWINS, len(patients))
+    asked = sorted(random.Random(seed).sample(range(len(patients)), count))  # noqa: S311
+    squares = (inputs**2).sum(axis=1)
+    said = []
+    for i in asked:
+        distance = squares - 2 * inputs @ inputs[i]
+        distance[patients == patients[i]] = np.inf
+        said.append(int(held.rows.classes[distance.argmin()]))
+    groups = patients[asked].tolist()
+    return macro_figure("labels.twins.macro_f1", np.array(said), held.rows.classes[asked], groups, seed)
+
+
+def reordered(text: str, seed: int) -> tuple[str, list[int]]:
+    """A text with all sentences but the first in another order, and for each sentence its place in the text given."""
+    said = [span.of(text) for span in sentences(text)]
+    order = list(range(1, len(said)))
+    random.Random(f"{seed} {text}").shuffle(order)  # noqa: S311
+    order = [0, *order]
+    return " ".join(said[i] for i in order), order
+
+
+def _again(
+    context: TaskContext,
+    cases: Sequence[Case],
+    annotated: Sequence[AnnotatedCase],
+    diagnoser: Diagnoser,
+    reference: Reference,
+) -> list[Figure]:
+    patients = list(dict.fromkeys(case.id.partition("@")[0] for case in cases))
+    chosen_ones = set(context.sample_of(patients, AGAIN))
+    first = [case for case in annotated if case.id.partition("@")[0] in chosen_ones]
+    orders = [reordered(case.text, context.seed) for case in first]
+    pairs = [(case, text, order) for case, (text, order) in zip(first, orders, strict=True)]
+    pairs = [(case, text, order) for case, text, order in pairs if len(sentences(text)) == len(order)]
+    other = [Case(id=case.id, text=text, reference=case.reference) for case, text, _ in pairs]
+    second = _annotate(context, other, diagnoser, reference, "second annotation")
+    said, true, groups = [], [], []
+    for (case, _, order), twice in zip(pairs, second, strict=True):
+        for place, unit in zip(order, twice.units, strict=True):
+            said.append(unit.label)
+            true.append(case.units[place].label)
+            groups.append(case.id.partition("@")[0])
+    return macro_figure("labels.ceiling.macro_f1", classes_of(said), classes_of(true), groups, context.seed)
+
+
+def _annotate(
+    context: TaskContext,
+    cases: Sequence[Case],
+    diagnoser: Diagnoser,
+    reference: Reference,
+    label: str,
+) -> list[AnnotatedCase]:
+    from graphs.completeness.annotation_run import annotate_all
+
+    ticks = iter(context.tick(cases, label, len(cases)))
+    done = asyncio.run(annotate_all(cases, diagnoser, reference, jobs=JOBS, progress=lambda *_: next(ticks, None)))
+    next(ticks, None)  # ends the bar
+    return done
+
+
+def _both(
+    shares: Shares,
+    texts: Sequence[str],
+    true: Classes,
+    known: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    groups: Sequence[str],
+    seed: int,
+) -> tuple[Classes, Classes]:
+    """A plain method's labels: the likeliest, and weighed as the head's are, by parts of what is known."""
+    seen, classes = [texts[i] for i in known.tolist()], true[known]
+    inner = np.zeros((len(known), 3))
+    for fold in folds(groups, FOLDS, seed):
+        rows = np.flatnonzero(~fold).tolist()
+        inner[fold] = shares([seen[i] for i in rows], classes[~fold], [seen[i] for i in np.flatnonzero(fold).tolist()])
+    found = shares(seen, classes, [texts[i] for i in asked.tolist()])
+    return chosen(found, np.ones(3)), chosen(found, best_weights(inner, classes))

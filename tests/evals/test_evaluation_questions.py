@@ -1,0 +1,230 @@
+"""The task `questions`: its readers, rankings, tests and figures, on a handful of texts written here."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.sessions import Home
+from agent.settings import Settings
+from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
+from evals.answered_questions_ahead import AHEAD, write_ahead
+from evals.answered_questions_figures import compared_figures, system_figures
+from evals.answered_questions_index import Bars, build_index, search_index
+from evals.answered_questions_short_way import Direct, counted
+from evals.contract import Figure, Task, TaskContext
+from evals.datasets import answered_questions as data
+from evals.datasets.answered_questions import AskedQuestion, OwnQuestion, QuestionSet
+from evals.datasets.rows import read_jsonl
+from evals.encoder import EvalEncoder
+from evals.runner import run_task
+from evals.tasks import questions as task
+from prompts.errors import DataError, ServiceError
+from prompts.language_model import LanguageModel
+from prompts.model_settings import ModelSettings
+from support.scripted_model import Scripted, serving
+from tools.embedding_cache import CachedEncoder
+from tools.encoders import Encoder
+from tools.questions.contract import SourceDocument
+from tools.text.tokens import tokens
+
+TEXTS = {
+    "asthma": "Asthma narrows the airways of the lungs. Inhaled steroids prevent attacks of asthma. "
+    "Smoke and pollen are common triggers of asthma.",
+    "gout": "Gout is caused by urate crystals in a joint. Colchicine relieves a flare of gout within a day. "
+    "Allopurinol lowers uric acid in people with gout.",
+    "shingles": "Shingles is a painful rash in a band. Aciclovir works best within three days of the rash of shingles. "
+    "Pain may last for months after shingles.",
+}
+ASKED = {
+    "Which tablet relieves a flare of gout?": "gout",
+    "What prevents attacks of asthma?": "asthma",
+    "How long may pain last after shingles?": "shingles",
+}
+
+
+def context(tmp_path: Path, limit: int = 100) -> TaskContext:
+    settings = Settings(home=tmp_path / "home", literature={"live": "off"})  # type: ignore[arg-type]
+    return TaskContext(tmp_path, limit, 0, settings)
+
+
+def write(path: Path, *rows: Mapping[str, object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def questions() -> QuestionSet:
+    documents = tuple(SourceDocument(id=key, text=text) for key, text in TEXTS.items())
+    return QuestionSet(documents, tuple(AskedQuestion.of(q, frozenset({key})) for q, key in ASKED.items()))
+
+
+def test_a_question_of_too_many_segments_is_left_out_and_one_of_several_has_them_all_as_gold(tmp_path: Path) -> None:
+    common = [{"question": "Do you have information about it ?", "text": f"Text {n}."} for n in range(6)]
+    twice = [
+        {"question": "What is gout ?", "text": TEXTS["gout"]},
+        {"question": "What is gout ?", "text": "A disease."},
+    ]
+    write(tmp_path / data.SEGMENTS, {"focus": "Gout", "segments": twice}, {"focus": "Any", "segments": common})
+    found = data.read_segments(tmp_path, 100, 0)
+    assert [(q.text, q.gold) for q in found.asked] == [("What is gout ?", frozenset({"segment:0", "segment:1"}))]
+    assert found.left_out == 1
+    assert len(found.documents) == 8
+    assert all(not d.title and d.text != "Gout" for d in found.documents)  # neither focus nor question goes in
+    assert not any("What is gout" in d.text for d in found.documents)
+
+
+def test_consumers_questions_have_graded_answers_and_those_without_a_good_one_stay(tmp_path: Path) -> None:
+    answers = [{"answer_id": key, "answer": text} for key, text in TEXTS.items()]
+    write(tmp_path / data.LIVEQA_ANSWERS, *answers, answers[0], {"answer_id": "empty", "answer": " "})
+    judged = [{"answer_id": k, "grade": g} for k, g in {"gout": 4, "asthma": 2, "shingles": 1, "gone": 4}.items()]
+    write(
+        tmp_path / data.LIVEQA,
+        {"subject": "gout", "message": "My toe hurts.", "qrels": judged},
+        {"subject": "", "message": "Why?", "qrels": [{"answer_id": "asthma", "grade": 2}]},
+    )
+    found = data.read_liveqa(tmp_path, 100, 0)
+    assert [d.id for d in found.documents] == list(TEXTS)
+    first, second = found.asked
+    assert (first.text, set(first.gold)) == ("gout. My toe hurts.", {"gout"})
+    assert first.gains == {"gout": 3, "asthma": 1}
+    assert second.gold == frozenset()
+
+
+def test_a_page_question_of_an_unknown_page_is_a_damaged_file(tmp_path: Path) -> None:
+    write(tmp_path / data.QBRAG_PAGES, {"url": "a", "text": TEXTS["gout"]})
+    write(tmp_path / data.QBRAG_QUESTIONS, {"question": "What is gout ?", "gold_urls": ["b"]})
+    with pytest.raises(DataError, match="b answers 'What is gout"):
+        data.read_qbrag(tmp_path, 10, 0)
+
+
+def test_our_questions_are_of_documents_that_are_there_and_repeat_none_of_theirs() -> None:
+    rows = read_jsonl(data.OWN, OwnQuestion)
+    assert Counter(row.kind for row in rows) == {"rephrase": 150, "ood": 150, "outside": 60}
+    assert len({row.question for row in rows}) == len(rows)
+    starter = Path(__file__).parents[2] / "tools" / "library" / "starter"
+    texts = {f"library:{path.stem}": path.read_text(encoding="utf-8") for path in starter.glob("*.md")}
+    assert {key for row in rows for key in row.documents} <= set(texts)
+    known = {
+        " ".join(tokens(line.split('q: "')[1])) for t in texts.values() for line in t.split("\n") if 'q: "' in line
+    }
+    assert not [row.question for row in rows if " ".join(tokens(row.question)) in known]
+
+
+def test_a_document_stands_where_its_best_text_stands() -> None:
+    vectors = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)
+    assert by_meaning(vectors, ["b", "a", "a"], np.array([[0, 1], [1, 0]], dtype=np.float32)) == [
+        ["a", "b"],
+        ["b", "a"],
+    ]
+    assert fused([["a", "b"]], [["b", "c"]]) == [["b", "a", "c"]]
+
+
+def test_direct_ways_and_the_index_find_what_answers(tmp_path: Path, encoder: Encoder) -> None:
+    run, asked = context(tmp_path), questions()
+    vectors = encoder.encode_queries([q.text for q in asked.asked])
+    passages = embed_passages(asked, encoder, run, "toy")
+    direct = search_directly(asked, vectors, passages, encoder, run, "toy")
+    gold = list(ASKED.values())
+    assert all([ids[0] for ids in rankings] == gold for rankings in direct.by_name().values())
+    report = build_index(asked.documents, tmp_path / "index", encoder, run, "toy")
+    assert report.documents == 3
+    found = search_index(asked, tmp_path / "index", encoder, direct)
+    assert [ids[0] for ids in found["question_index"]] == gold
+    assert [ids[0] for ids in found["question_index_hybrid"]] == gold
+    assert set(found) >= {"question_index_2", "question_index_8", "question_index_vanilla"}
+
+
+def test_a_set_has_every_figure_of_every_system(tmp_path: Path, encoder: Encoder) -> None:
+    run = context(tmp_path)
+    plain = CachedEncoder(encoder, tmp_path / "vectors")
+    bench = task.Bench(run, Home(tmp_path / "home"), plain, EvalEncoder(plain, tmp_path / "queries"))
+    figures = {f.name: f for f in task.set_figures(bench, "qbrag", questions(), ())}
+    assert figures["question_index.qbrag.recovery@1"].value == 100
+    assert figures["question_index_over_dense.qbrag.recovery@1_p"].value == 1  # both are always right
+    assert figures["question_index_hybrid_over_hybrid.qbrag.mrr@10"].ci95 == (0, 0)
+    assert figures["index.qbrag.coverage"].value > 2
+    assert figures["collection.qbrag.left_out"].n == 3
+
+
+def test_a_model_writes_what_is_searched_for_and_its_failure_is_no_figure(tmp_path: Path, encoder: Encoder) -> None:
+    def model(url: str) -> LanguageModel:
+        return LanguageModel(ModelSettings(name="m", base_url=url, timeout=5.0, max_retries=0), "background")
+
+    with serving(Scripted(json.dumps({"text": TEXTS["gout"]}))) as server:
+        assert write_ahead(model(server.url), "hyde", list(ASKED)) == [TEXTS["gout"]] * 3
+        plain = CachedEncoder(encoder, tmp_path / "vectors")
+        cached = EvalEncoder(plain, tmp_path / "queries")
+        bench = task.Bench(context(tmp_path), Home(tmp_path / "home"), plain, cached, lambda: model(server.url))
+        figures = {f.name: f for f in task.set_figures(bench, "toy", questions(), ())}
+    assert all(figures[f"{system}.toy.recovery@1"].value == pytest.approx(100 / 3) for system in AHEAD)
+    with serving(Scripted(status=500, body="oops")) as server, pytest.raises(ServiceError):
+        write_ahead(model(server.url), "qa_rag", list(ASKED))
+
+
+def test_only_a_task_that_says_so_is_given_the_model_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_MODEL", "some-model")
+    (tmp_path / "rows").write_text("1")
+
+    def run(context: TaskContext) -> list[Figure]:
+        context.not_run["hyde"] = "for a reason"
+        return [Figure(name="a.model.named", value=float(bool(context.settings.language_model)), n=1)]
+
+    for by_model in (False, True):
+        toy = Task("toy", "looks", ("rows",), "a minute", 1, run, by_model=by_model)
+        report = run_task(toy, tmp_path, limit=None, seed=0)
+        assert report.figures[0].value == by_model
+        assert report.settings["model"] == ("some-model" if by_model else None)
+        assert report.settings["not_run"] == {"hyde": "for a reason"}
+
+
+def test_figures_are_counted_by_hand() -> None:
+    asked = [AskedQuestion.of(str(n), frozenset({"gold"})) for n in range(8)]
+    right, third, none = ["gold", "x", "y"], ["x", "y", "gold"], ["x"]
+    ours, theirs = [right] * 6 + [third, none], [right] * 1 + [third] * 5 + [third, none]
+    figures = {f.name: f for f in system_figures("ours.toy", asked, ours, 0)}
+    assert figures["ours.toy.recovery@1"].value == figures["ours.toy.hit@1"].value == 75
+    assert figures["ours.toy.recovery@3"].value == 87.5
+    assert figures["ours.toy.mrr@10"].value == pytest.approx((6 + 1 / 3) / 8)
+    assert figures["ours.toy.ndcg@10"].value == pytest.approx((6 + 1 / 2) / 8)
+    pairs = compared_figures("toy", asked, {"question_index": ours, "dense": theirs}, 0)
+    over = {f.name.removeprefix("question_index_over_dense.toy."): f for f in pairs}
+    assert over["recovery@1"].value == 62.5  # five of eight questions
+    assert over["recovery@1_p"].value == pytest.approx(0.5**5)  # all five discordant pairs on one side
+    assert over["recovery@1_ratio"].value == 600
+    assert over["recovery@3"].value == 0
+    assert over["recovery@3_p"].value == 1
+    assert over["mrr@10_p"].value < 0.05
+    assert compared_figures("toy", asked, {"dense": theirs}, 0) == []
+
+
+def test_precision_of_direct_answers_counts_those_that_should_not_have_been_given() -> None:
+    found = [Direct("rephrase", "a", True), Direct("rephrase", "", False), Direct("ood", "b", False)]
+    found += [Direct("outside", "c", False), Direct("outside", "", False)]
+    figures = {f.name: (round(f.value, 2), f.n) for f in counted(found)}
+    assert figures["short_way.library.precision"] == (33.33, 3)
+    assert figures["short_way.library.coverage"] == (66.67, 3)
+    assert figures["short_way.outside.answered"] == (50, 2)
+    assert figures["short_way.rephrase.precision"] == (100, 1)
+
+
+def test_a_bar_ends_with_its_stage(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def tick(rows, label, total):  # type: ignore[no-untyped-def]
+        for row in rows:
+            seen.append(row)
+            yield row
+        seen.append(-1)
+
+    settings = Settings(home=tmp_path)
+    bars = Bars(TaskContext(tmp_path, 1, 0, settings, tick), "toy")
+    for done in (2, 3, 5):
+        bars.show("questions", done, 5)
+    assert seen == [0, 1, 2, 3, 4, -1]

@@ -1,0 +1,237 @@
+"""One contract for rules, head and fine-tuned classifier; training, cards, damage and going on after a kill."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphs.completeness.annotation import AnnotatedCase
+from graphs.completeness.classifier import HEAD, Labeller, RulesLabeller, labelled, open_labeller
+from graphs.completeness.classifier_card import CARD, Card, data_sha256, file_sha256
+from graphs.completeness.classifier_features import PLAIN, CaseFeatures
+from graphs.completeness.classifier_head import HeadLabeller, load_head
+from graphs.completeness.classifier_head_training import rows_of, save_trained
+from graphs.completeness.classifier_metrics import best_weights, chosen, f1_by_class, folds, macro_f1
+from graphs.completeness.classifier_split import split_cases
+from graphs.completeness.classifier_training import STATE, WORK, Training, train_bert, whole_checkpoint
+from graphs.completeness.contract import Label, Unit
+from prompts.errors import DataError, InputError
+from support.annotating import many
+from support.tiny_medcpt import tiny_models
+from support.word_encoder import WordEncoder
+from tools.contract import Differential, Finding, RankedDisease
+from tools.encoders import Encoder
+from tools.text.sentences import sentences
+
+TEXT = "My chest burns on day 3. It rises after supper 5. I own bicycle 9."
+LOOK = Differential(
+    findings=(Finding(id="heartburn", name="heartburn", clause="My chest burns", start=0, end=14),),
+    ranking=(
+        RankedDisease(
+            disease="gerd", name="Acid reflux", icd10="K21.9", l2="a", l1="b", score=0.6, severity="routine",
+            findings_for=("heartburn",), evidence_id="graph:starter/gerd",
+        ),
+    ),
+    margin=0.4, entropy=1.5,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[AnnotatedCase]:
+    return many(24)
+
+
+@pytest.fixture(scope="module")
+def head_folder(cases: list[AnnotatedCase], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    encoder = WordEncoder()
+    folder = tmp_path_factory.mktemp("head")
+    rows = rows_of(cases, lambda _: LOOK, encoder)
+    save_trained(cases, rows, encoder.name, folder, seed=0, data="made up", licence="none")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Training:
+    return Training(Path(tiny_models(tmp_path_factory.mktemp("tiny"))[0]), "tiny", epochs=2)
+
+
+@pytest.fixture(scope="module")
+def bert_folder(cases: list[AnnotatedCase], tiny: Training, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bert")
+    train_bert(cases, folder, tiny)
+    return folder
+
+
+@pytest.fixture(params=["rules", "head", "trained"])
+def labeller(request: pytest.FixtureRequest, head_folder: Path, bert_folder: Path) -> Labeller:
+    folder = {"rules": None, "head": head_folder, "trained": bert_folder}[request.param]
+    return open_labeller(request.param, folder, WordEncoder())
+
+
+@pytest.mark.parametrize("look", [None, LOOK])
+@pytest.mark.parametrize("text", [TEXT, "头痛两天。没有发热。", "One.", ""])
+def test_every_sentence_has_a_label_and_a_reason(labeller: Labeller, text: str, look: Differential | None) -> None:
+    found = labeller.label(text, look)
+    assert [(u.start, u.end) for u in found] == [(s.start, s.end) for s in sentences(text)]
+    assert all(text[u.start : u.end] == u.text and u.reason for u in found)
+    assert labeller.label(text, look) == found
+
+
+def test_a_head_learns_what_its_cases_teach(head_folder: Path) -> None:
+    found = open_labeller("head", head_folder, WordEncoder()).label(TEXT, LOOK)
+    assert [u.label for u in found] == [Label.A, Label.B, Label.C]
+    assert found[0].reason.startswith("the classifier: A 0.")
+    card = Card.model_validate_json((head_folder / CARD).read_bytes())
+    assert card.metrics["macro_f1"] > 0.9 > card.metrics["majority_macro_f1"]
+    assert (card.kind, card.cases, card.units, card.licence) == ("head", 24, 72, "none")
+    assert card.files == {HEAD.name: file_sha256(head_folder / HEAD.name)}
+
+
+def test_the_same_seed_trains_the_same_head(cases: list[AnnotatedCase], head_folder: Path, tmp_path: Path) -> None:
+    rows = rows_of(cases, lambda _: LOOK, WordEncoder())
+    save_trained(cases, rows, "words", tmp_path, seed=0, data="", licence="")
+    one, other = load_head(tmp_path / HEAD.name), load_head(head_folder / HEAD.name)
+    assert np.array_equal(one.probabilities(rows.features), other.probabilities(rows.features))
+
+
+def test_the_shipped_head_is_small_has_a_card_and_fits_the_embedded_encoder(encoder: Encoder) -> None:
+    card = Card.model_validate_json((HEAD.parent / CARD).read_bytes())
+    assert HEAD.stat().st_size <= 200_000
+    assert card.files[HEAD.name] == file_sha256(HEAD)
+    assert card.licence
+    assert card.metrics["macro_f1"] > card.metrics["majority_macro_f1"]
+    text = "I am a 50-year-old man. I have heartburn after meals. I have not traveled abroad in the last 4 weeks."
+    assert len(open_labeller("head", None, encoder).label(text, None)) == 3
+    with pytest.raises(DataError, match="vectors of all-MiniLM"):
+        HeadLabeller(load_head(HEAD), WordEncoder())
+
+
+@pytest.mark.parametrize("cut", [0, 10, 1000, -10])
+def test_a_damaged_head_is_told(head_folder: Path, tmp_path: Path, cut: int) -> None:
+    (tmp_path / HEAD.name).write_bytes((head_folder / HEAD.name).read_bytes()[:cut])
+    with pytest.raises(DataError, match="damaged"):
+        load_head(tmp_path / HEAD.name)
+
+
+def test_what_is_no_classifier_is_an_input_error(head_folder: Path, tmp_path: Path) -> None:
+    for method, path in (("trained", None), ("trained", tmp_path), ("trained", head_folder), ("head", tmp_path)):
+        with pytest.raises(InputError):
+            open_labeller(method, path, WordEncoder())  # type: ignore[arg-type]
+
+
+def test_a_head_of_a_fine_tuned_folder_is_that_classifier(bert_folder: Path) -> None:
+    assert open_labeller("head", bert_folder, WordEncoder()).name == "trained"
+
+
+def test_the_card_of_a_fine_tuned_classifier(bert_folder: Path, cases: list[AnnotatedCase], tiny: Training) -> None:
+    card = Card.model_validate_json((bert_folder / CARD).read_bytes())
+    assert (card.kind, card.backbone, card.seed, card.units) == ("bert", "tiny", 0, 72)
+    assert card.data_sha256 == data_sha256(cases[::-1])
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(card.files)
+    assert not (bert_folder / WORK).exists()
+    assert train_bert(cases, bert_folder, tiny) == card  # done already: left as it is
+    with pytest.raises(InputError, match="another classifier"):
+        train_bert(cases, bert_folder, tiny._replace(seed=1))
+
+
+def test_a_damaged_classifier_is_told(bert_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(bert_folder, folder)
+    (folder / "model.safetensors").write_bytes(b"x")
+    with pytest.raises(DataError, match=r"model\.safetensors"):
+        open_labeller("trained", folder, WordEncoder())
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def test_a_training_that_was_killed_goes_on_and_ends_the_same(
+    cases: list[AnnotatedCase], bert_folder: Path, tiny: Training, tmp_path: Path
+) -> None:
+    def kill(done: int, of: int) -> None:
+        if done > of / 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        train_bert(cases, tmp_path, tiny, kill)
+    work = next((tmp_path / WORK).iterdir())
+    last = whole_checkpoint(work)
+    assert last is not None
+    cut = work / "checkpoint-999"
+    shutil.copytree(last, cut)
+    (cut / STATE).write_text('{"best')  # the kill came while a checkpoint was written
+    steps: list[int] = []
+    card = train_bert(cases, tmp_path, tiny, lambda done, _: steps.append(done))
+    assert steps[0] > 1  # it did not begin anew
+    whole = Card.model_validate_json((bert_folder / CARD).read_bytes())
+    assert card.files["model.safetensors"] == whole.files["model.safetensors"]
+    assert card.metrics == whole.metrics
+
+
+def test_a_case_and_its_shortenings_are_in_one_part() -> None:
+    whole = many(12)
+    shortened = [c.model_copy(update={"id": f"{c.id}@50"}) for c in whole]
+    split = split_cases([*whole, *shortened], 0)
+    parts = [{text for _, text in part.pairs} for part in split]
+    assert all(part for part in parts)
+    assert not parts[0] & parts[1]
+    assert not parts[1] & parts[2]
+    assert not parts[0] & parts[2]
+    with pytest.raises(InputError, match="too few"):
+        split_cases(whole[:2], 0)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(1, 5), st.integers(0, 3))
+def test_folds_hold_every_row_once_and_groups_whole(groups: list[str], count: int, seed: int) -> None:
+    found = np.array(folds(groups, count, seed))
+    assert (found.sum(axis=0) == 1).all()
+    for group in set(groups):
+        rows = found[:, [g == group for g in groups]]
+        assert (rows.any(axis=1) == rows.all(axis=1)).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
+def test_macro_f1_is_the_mean_of_what_each_class_has(pairs: list[tuple[int, int]]) -> None:
+    said, true = (np.array(column) for column in zip(*pairs, strict=True))
+    for label, score in enumerate(f1_by_class(said, true)):
+        both = sum(s == t == label for s, t in pairs)
+        due = sum(s == label for s, _ in pairs) + sum(t == label for _, t in pairs)
+        assert score == pytest.approx(2 * both / due if due else 0)
+    assert macro_f1(true, true) == pytest.approx(len(set(true.tolist())) / 3)
+
+
+def test_rare_labels_weigh_more_where_that_helps() -> None:
+    rare = np.array([[0.3, 0.0, 0.7], [0.05, 0.0, 0.95], [0.05, 0.0, 0.95]])
+    true = np.array([0, 2, 2])
+    weights = best_weights(rare, true)
+    assert chosen(rare, weights).tolist() == [0, 2, 2]
+    assert weights[1] == 1.0  # of equal ones the smallest
+
+
+def test_features_tell_support_redundancy_and_place() -> None:
+    case = CaseFeatures(TEXT, LOOK)
+    vectors = np.eye(3, 8, dtype=np.float32)
+    plain = case.matrix(vectors)[:, 16:]
+    column = {name: plain[:, n].tolist() for n, name in enumerate(PLAIN)}
+    assert column["for_first"] == column["sole_support"] == [1.0, 0.0, 0.0]
+    assert column["first"] == [1.0, 0.0, 0.0]
+    assert column["redundant"] == [0.0, 0.0, 0.0]
+    assert column["margin"] == pytest.approx([0.4] * 3)
+    assert case.matrix(np.ones((3, 8), dtype=np.float32) / np.sqrt(8))[0, 16 + PLAIN.index("redundant")] > 0.99
+
+
+def test_labels_follow_weighed_probabilities_and_tell_them_in_the_language() -> None:
+    shares = np.array([[0.3, 0.1, 0.6]])
+    spans = sentences("咳嗽。")
+    found: tuple[Unit, ...] = labelled("咳嗽。", spans, shares, np.array([3.0, 1.0, 1.0]))
+    assert found[0].label is Label.A
+    assert found[0].reason == "分类器：A 0.30, B 0.10, C 0.60"
+    assert RulesLabeller().label("咳嗽。", None)[0].label is Label.A
+    assert json.loads(found[0].model_dump_json())["label"] == "A"

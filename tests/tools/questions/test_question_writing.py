@@ -1,0 +1,107 @@
+"""The local writer: questions come from the document's own words, with the place that answers them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.small_pages import pages
+from tools.questions.contract import SourceDocument
+from tools.questions.kinds import kinds
+from tools.questions.local import WriterLocal
+from tools.questions.outline import Kind, outline
+from tools.questions.statements import questions_of
+from tools.questions.topic import subjects
+
+GOUT = pages("gout")[0]
+
+
+def texts(document: SourceDocument, wanted: int = 24) -> list[str]:
+    return [q.text for q in asyncio.run(WriterLocal().write(document, wanted))]
+
+
+@pytest.mark.parametrize(
+    ("statement", "asked"),
+    [
+        ("Allopurinol lowers uric acid in the blood.", "What lowers uric acid in the blood?"),
+        ("Gout is caused by crystals of uric acid.", "What is gout caused by?"),
+        ("The symptoms of scurvy are bleeding gums and bruises.", "What are the symptoms of scurvy?"),
+        ("Call an ambulance if the child turns blue.", "When should I call an ambulance if the child turns blue?"),
+        ("If you miss a dose, take it as soon as you remember.", "What should I do if you miss a dose?"),
+        ("It can damage the kidneys.", "Can gout damage the kidneys?"),
+    ],
+)
+def test_a_statement_becomes_the_question_that_it_answers(statement: str, asked: str) -> None:
+    assert asked in list(questions_of(statement, "gout"))
+
+
+def test_a_clause_that_stands_for_nothing_is_no_subject() -> None:
+    assert list(questions_of("If it is hot, this can hurt.", "gout")) == []
+    assert not any(" it " in q for q in questions_of("These are often mild.", "gout"))
+
+
+def test_every_statement_of_a_page_is_asked_for_with_its_own_place() -> None:
+    found = asyncio.run(WriterLocal().write(GOUT, 24))
+    places = {GOUT.text[q.answers[0].start : q.answers[0].end] for q in found}
+    statements = {GOUT.text[p.start : p.end] for p in outline(GOUT.text) if p.kind is Kind.STATEMENT}
+    assert statements <= places
+    assert {q.answers[0].document for q in found} == {GOUT.id}
+    assert "How is gout treated?" in [q.text for q in found]
+
+
+def test_no_question_stands_twice_and_no_more_are_written_than_wanted() -> None:
+    assert len(texts(GOUT, 5)) == 5
+    many = texts(GOUT, 200)
+    assert len({t.casefold() for t in many}) == len(many)
+
+
+def test_a_question_of_the_text_is_taken_over_with_the_statement_behind_it() -> None:
+    text = "How might Myhre syndrome be treated? Treatment of this condition is supportive. Children need a team."
+    first = asyncio.run(WriterLocal().write(SourceDocument(id="own:m", text=text), 9))[0]
+    assert first.text == "How might Myhre syndrome be treated?"
+    assert text[first.answers[0].start : first.answers[0].end] == "Treatment of this condition is supportive."
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Mutations in the WNK4 gene cause Gordon syndrome. The gene makes a protein.", "Gordon syndrome"),
+        ("Dystonia musculorum (DM) is rare. People with DM walk late.", "dystonia musculorum"),
+        ("This condition is rare. The prognosis of nail-patella syndrome is good.", "nail-patella syndrome"),
+    ],
+)
+def test_a_text_without_title_tells_what_it_is_about(text: str, subject: str) -> None:
+    assert subjects("", text, outline(text), lambda _: 1.0)[0].lower() == subject.lower()
+
+
+def test_another_language_is_left_to_a_model() -> None:
+    assert texts(SourceDocument(id="own:z", title="痛风", text="痛风是尿酸结晶引起的关节炎。常见于大脚趾。")) == []
+
+
+def test_the_forms_are_not_those_of_a_published_question_set() -> None:
+    published = (
+        "What is (are)",
+        "What are the treatments for",
+        "How to diagnose",
+        "How to prevent",
+        "Who is at risk for",
+    )
+    forms = [form for kind in kinds() for form in kind.forms]
+    assert not [f for f in forms if f.startswith(published)]
+    assert all("{s}" in form for form in forms)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="abcDE .,?!\n-#*()'0123456789\u00e9", max_size=300), st.integers(1, 30))
+def test_any_text_gives_sound_places(text: str, wanted: int) -> None:
+    document = SourceDocument(id="own:any", title="A thing", text=text or "x")
+    found = WriterLocal().write_now(document, wanted)
+    assert len(found) <= wanted
+    for question in found:
+        answer = question.answers[0]
+        assert 0 <= answer.start < answer.end <= len(document.text)
+        assert 0 <= answer.support <= 1
+        assert question.text.strip()

@@ -1,0 +1,78 @@
+"""Near-duplicates become one question that keeps all their documents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tools.encoders import Vectors
+from tools.questions.contract import Answer, Question
+from tools.text.tokens import tokens
+
+LARGEST = 4000  # ours: questions of one subject that are compared with each other; beyond, only equal texts are merged
+PREFIX = 4  # ours: letters that forms of one word share (diagnosed, diagnosis)
+
+
+def merge(questions: Sequence[Question], vectors: Vectors, least: float, rarity: Callable[[str], float]) -> list[int]:
+    """For each question the number of the one that stands for it, the first of its group.
+
+    Two are one when their cosine is at least ``least`` and their words are the same, but for forms of one word: an
+    encoder puts "type 2" beside "type 5". Only questions that share their rarest word are compared.
+
+    Args:
+        vectors: (questions, dimension).
+    """
+    bags = [frozenset(tokens(q.text)) for q in questions]
+    groups: dict[str, list[int]] = defaultdict(list)
+    for number, bag in enumerate(bags):
+        groups[max(bag, key=lambda t: (rarity(t), t), default="")].append(number)
+    stands = list(range(len(questions)))
+    for members in groups.values():
+        if len(members) > LARGEST:
+            _merge_equal(members, questions, stands)
+        elif len(members) > 1:
+            _merge_near(members, bags, vectors, least, stands)
+    return stands
+
+
+def _merge_equal(members: Sequence[int], questions: Sequence[Question], stands: list[int]) -> None:
+    first: dict[str, int] = {}
+    for number in members:
+        stands[number] = first.setdefault(questions[number].text.casefold(), number)
+
+
+def _merge_near(
+    members: Sequence[int], bags: Sequence[frozenset[str]], vectors: Vectors, least: float, stands: list[int]
+) -> None:
+    rows = np.asarray(vectors[list(members)], dtype=np.float32)
+    near = np.triu(rows @ rows.T >= least, 1)
+    for place, other in zip(*np.nonzero(near), strict=True):  # by place: what stands for another is settled before it
+        left, right = members[place], members[other]
+        if stands[left] == left and stands[right] == right and _alike(bags[left], bags[right]):
+            stands[right] = left
+
+
+def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether two bags hold the same words, one of them in another form at most."""
+    mine, yours = left - right, right - left
+    if len(mine) != len(yours) or len(mine) > 1:
+        return False
+    return all(a[:PREFIX] == b[:PREFIX] and min(len(a), len(b)) > PREFIX for a, b in zip(mine, yours, strict=True))
+
+
+def merged(questions: Sequence[Question], stands: Sequence[int]) -> list[tuple[int, Question]]:
+    """(number of the first, question with the documents of all), in order; the best supported document first."""
+    answers: dict[int, dict[str, Answer]] = defaultdict(dict)
+    for number, question in enumerate(questions):
+        of = answers[stands[number]]
+        for answer in question.answers:
+            known = of.get(answer.document)
+            if known is None or answer.support > known.support:
+                of[answer.document] = answer
+    out = []
+    for number, found in sorted(answers.items()):
+        order = sorted(found.values(), key=lambda a: -a.support)
+        out.append((number, questions[number].model_copy(update={"answers": tuple(order)})))
+    return out

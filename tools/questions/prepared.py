@@ -1,0 +1,103 @@
+"""Generated questions beside those that were written with the library's documents, as its search gives them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from prompts.errors import DataError, InputError
+from tools.encoders import Encoder
+from tools.evidence import content_key
+from tools.indexes.generations import MANIFEST
+from tools.library.contract import QuestionHit, SearchableLibrary
+from tools.library.document import LibraryQuestion
+from tools.library.monograph import paragraphs
+from tools.questions.contract import IndexedHit
+from tools.questions.index import AnsweredQuestions, open_questions
+from tools.questions.settings import SearchSettings
+
+
+class PreparedQuestions:
+    """The indexes of generated questions of a library's collections. Those that are not built are left out.
+
+    What another process builds is found by the next search. A question of a document that is gone, or whose text has
+    changed since, is left out.
+
+    Args:
+        folders: one index a collection.
+
+    An index that is damaged, or was made with another encoder, is left out too; `problems` names it.
+    """
+
+    def __init__(
+        self,
+        library: SearchableLibrary,
+        folders: Sequence[Path],
+        encoder: Encoder,
+        settings: SearchSettings | None = None,
+    ) -> None:
+        self._library, self._folders, self._encoder = library, tuple(folders), encoder
+        self._settings = settings or SearchSettings()
+        self._lock = threading.Lock()
+        self._opened: dict[Path, tuple[int, AnsweredQuestions | None]] = {}
+        self.problems: dict[Path, str] = {}
+
+    def search(self, question: str, limit: int) -> list[QuestionHit]:
+        """The nearest generated questions, one a document, best first."""
+        if limit < 1 or not question.strip():
+            return []
+        found = [hit for index in self._indexes() for hit in self._hits(index, question, limit)]
+        found.sort(key=lambda pair: (-pair[0], pair[1].document.id))
+        return [hit for _, hit in found[:limit]]
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return sum(len(index) for index in self._indexes())
+
+    def _indexes(self) -> Iterator[AnsweredQuestions]:
+        for folder in self._folders:
+            try:
+                changed = (folder / MANIFEST).stat().st_mtime_ns
+            except OSError:  # it is not built
+                continue
+            with self._lock:
+                held = self._opened.get(folder)
+                if held is None or held[0] != changed:
+                    held = self._opened[folder] = (changed, self._open(folder))
+            if held[1] is not None:
+                yield held[1]
+
+    def _open(self, folder: Path) -> AnsweredQuestions | None:
+        self.problems.pop(folder, None)
+        try:
+            return open_questions(folder, self._encoder, self._settings)
+        except DataError as error:
+            self.problems[folder] = str(error)
+            return None
+
+    def _hits(self, index: AnsweredQuestions, question: str, limit: int) -> Iterator[tuple[float, QuestionHit]]:
+        for found in index.search(question, limit):
+            hit = self._hit(index, found)
+            if hit is not None:
+                yield found.score, hit
+
+    def _hit(self, index: AnsweredQuestions, found: IndexedHit) -> QuestionHit | None:
+        try:
+            document = self._library.document(found.document)
+        except InputError:  # it was removed since
+            return None
+        if content_key(document.text) != index.text_of(found.document):
+            return None
+        lines = (p for p in paragraphs(document.text) if p.start <= found.start and found.end <= p.end)
+        paragraph = next(lines, None)
+        known = LibraryQuestion(
+            text=found.question.text,
+            start=found.start,
+            end=found.end,
+            paragraph_start=paragraph.start if paragraph else found.start,
+            paragraph_end=paragraph.end if paragraph else found.end,
+        )
+        return QuestionHit(
+            document=document, question=known, similarity=found.similarity, lexical=found.words, generated=True
+        )

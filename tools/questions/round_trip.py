@@ -1,0 +1,115 @@
+"""Answerability without a model: a question goes back to the collection, and must find its own document (QB-RAG).
+
+The own document must answer it as well as any other, by words, by meaning, and by how much of what is asked for it
+says; and a statement of it must hold what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.encoders import Encoder, Vectors
+from tools.questions.collection import Collection, Scores
+from tools.questions.contract import Judgement, Question, SourceDocument, Verdict
+from tools.questions.kinds import kinds, kinds_of, shares, weigh
+from tools.questions.outline import Kind, Piece, outline
+from tools.text.tokens import tokens
+
+BLOCK = 256  # ours: questions compared with all documents at once
+# ours: what the share of a document that speaks of the kind of thing asked (cause, treatment, ...) adds to words and
+# meaning. Without it an overview, which names everything, wins over the page that tells of the one thing asked.
+SAYS = 0.2
+EQUAL = 0.08  # ours: scores nearer than this are equal: two pages on one disease answer one question
+PART = 10  # ours: among the first ten it answers in part
+CONTEXT = 400  # ours: characters before a statement in which what it speaks of may be named
+HELD = 0.5  # ours: share of the question's words, by rarity, that the statement and what stands over it must hold
+
+
+class RoundTrip:
+    """Judges by search over the whole collection.
+
+    Args:
+        collection: embedded already. rank: how many documents may answer better, and one.
+    """
+
+    name = "round trip"
+    of_pair = False
+
+    def __init__(self, collection: Collection, encoder: Encoder, rank: int = 1) -> None:
+        self._collection, self._encoder, self._rank = collection, encoder, rank
+        self._columns = {kind.name: n for n, kind in enumerate(kinds())}
+        self._says = np.zeros((len(collection.documents), len(self._columns)), dtype=np.float32)
+        for number, document in enumerate(collection.documents):
+            for name, share in _profile(document).items():
+                self._says[number, self._columns[name]] = share
+
+    async def judge(self, pairs: Sequence[tuple[Question, SourceDocument]]) -> list[Judgement]:
+        """One judgement a pair, in order."""
+        vectors = self._encoder.encode_queries([question.text for question, _ in pairs])
+        return self.judge_embedded(pairs, vectors)
+
+    def judge_embedded(self, pairs: Sequence[tuple[Question, SourceDocument]], vectors: Vectors) -> list[Judgement]:
+        """The same with the questions' vectors, (pairs, dimension)."""
+        found: list[Judgement] = []
+        for at in range(0, len(pairs), BLOCK):
+            block = pairs[at : at + BLOCK]
+            for (question, document), rank in zip(block, self._ranks(block, vectors[at : at + BLOCK]), strict=True):
+                found.append(self._judged(question, document, int(rank)))
+        return found
+
+    def scores(self, questions: Sequence[str], vectors: Vectors) -> Scores:
+        """Array (documents, questions): how well each document answers each question."""
+        scores = self._collection.answering(questions, vectors)
+        for column, question in enumerate(questions):
+            asked = [self._columns[kind.name] for kind in kinds_of(question)]
+            if asked:
+                scores[:, column] += SAYS * self._says[:, asked].max(axis=1)
+        return scores
+
+    def _ranks(self, pairs: Sequence[tuple[Question, SourceDocument]], vectors: Vectors) -> NDArray[np.int64]:
+        scores = self.scores([question.text for question, _ in pairs], vectors)
+        own = [self._collection.number[document.id] for _, document in pairs]
+        better = scores > scores[own, np.arange(len(pairs))] + np.float32(EQUAL)
+        return np.asarray(1 + better.sum(axis=0), dtype=np.int64)
+
+    def _judged(self, question: Question, document: SourceDocument, rank: int) -> Judgement:
+        span = self.supporting(question, document) if rank <= max(PART, self._rank) else None
+        if span is None:
+            return Judgement(verdict=Verdict.NO)
+        verdict = Verdict.FULL if rank <= self._rank else Verdict.PART
+        return Judgement(verdict=verdict, start=span[0], end=span[1])
+
+    def supporting(self, question: Question, document: SourceDocument) -> tuple[int, int] | None:
+        """The statement that holds what is asked: the one it was written from, else the best; None when none does."""
+        wanted = set(tokens(question.text))
+        weights = {token: self._collection.rarity(token) for token in wanted}
+        whole = sum(weights.values())
+        if not whole:
+            return None
+        title = set(tokens(document.title))
+
+        def held(words: str) -> float:
+            return sum(weights[t] for t in wanted & (title | set(tokens(words)))) / whole
+
+        answer = question.answers[0] if question.answers else None
+        if answer is not None and answer.document == document.id:
+            near = document.text[max(0, answer.start - CONTEXT) : answer.end]
+            if held(near) >= HELD:
+                return answer.start, answer.end
+        best = max(_statements(document), key=lambda p: held(f"{p.heading} {p.words}"), default=None)
+        if best is None or held(f"{best.heading} {best.words}") < HELD:
+            return None
+        return best.start, best.end
+
+
+def _statements(document: SourceDocument) -> list[Piece]:
+    return [piece for piece in outline(document.text) if piece.kind is Kind.STATEMENT]
+
+
+def _profile(document: SourceDocument) -> dict[str, float]:
+    """How much of a document is of each kind, as shares of the most."""
+    found = weigh(enumerate(f"{p.heading} {p.words}" for p in _statements(document)))
+    return shares({name: weight for name, (weight, _) in found.items()})
