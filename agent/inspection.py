@@ -12,6 +12,7 @@ from agent.assembly import open_encoder
 from agent.knowledge_graph import open_graph
 from agent.mirror import described
 from agent.passages import described as passages_described
+from agent.questions import described as questions_described
 from agent.sessions import Home, typed_database_errors
 from agent.settings import Settings
 from prompts.errors import DataError
@@ -61,6 +62,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("encoder", encoder),
         ("library", library),
         ("user library", partial(_own_documents, settings, home)),
+        ("generated questions", lambda: questions_described(home, open_encoder(settings, home))),
         ("passages", partial(passages_described, settings)),
         ("knowledge graph", graph),
         ("ontology table", codes),

@@ -17,6 +17,7 @@ from prompts.language_model import LanguageModels
 from tools.contract import Tool
 from tools.encoders import Encoder
 from tools.evidence import content_key
+from tools.indexes.generations import MANIFEST
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
 from tools.library.collection import Library
@@ -114,6 +115,17 @@ async def build_questions(
 def learnt_of(settings: Settings, home: Home) -> list[Question]:
     """The questions learnt from use that a person has accepted; none unless that is switched on."""
     return accepted(review_file(home.root)) if settings.questions.learn else []
+
+
+def described(home: Home, encoder: Encoder) -> str:
+    """What is built, for `doctor`. Raises DataError for an index that is damaged, or of another encoder."""
+    told = []
+    for collection in (STARTER, OWN):
+        folder = folder_of(home, collection)
+        if (folder / MANIFEST).exists():
+            manifest = read(folder, encoder).manifest
+            told.append(f"{manifest.count} for {manifest.documents} documents of {collection}")
+    return "; ".join(told) or "none yet; `anamnesis setup` writes those of the starter library"
 
 
 async def make_testset(

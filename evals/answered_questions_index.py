@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,12 +13,14 @@ from evals.contract import Figure
 from tools.questions.building import build
 from tools.questions.index import fused, open_questions
 from tools.questions.settings import MatrixSettings, SearchSettings
+from tools.questions.stored import read_report
 
 if TYPE_CHECKING:
     from evals.contract import TaskContext
     from evals.datasets.answered_questions import QuestionSet
     from tools.encoders import Encoder
     from tools.questions.contract import IndexedHit, Question, QuestionsReport, SourceDocument
+    from tools.questions.local import Names
 
 # paper: coverage 2, 8 and all. ``vanilla`` is the paper's form: the nearest question by cosine alone.
 SEARCHES = {
@@ -28,6 +31,7 @@ SEARCHES = {
 }
 Form = Literal["vanilla", "thresholded", "completed_random", "completed_thresholded", "full"]
 FORMS: tuple[Form, ...] = ("thresholded", "completed_random", "completed_thresholded", "full")
+AFFORDED = 100_000  # ours: entries of a matrix that is judged in full, some minutes on two cores
 
 
 def build_index(
@@ -45,13 +49,18 @@ def build_index(
         name: of the set, for the progress bars. given: questions that the documents carry already.
         form: of the answerability matrix.
     """
+    bars = Bars(context, name)
+    chosen = context.settings.question_index.model_copy(update={"matrix": MatrixSettings(form=form)})
+    return asyncio.run(build(documents, folder, encoder, chosen, names=other_names(), given=given, progress=bars.show))
+
+
+@lru_cache(maxsize=1)
+def other_names() -> Names:
+    """Everyday and clinical names for the local writer, as the product gives them to it; the graph is read once."""
     from agent.knowledge_graph import STARTER_GRAPH
     from agent.questions import other_names_of
 
-    names = other_names_of(STARTER_GRAPH)
-    bars = Bars(context, name)
-    chosen = context.settings.question_index.model_copy(update={"matrix": MatrixSettings(form=form)})
-    return asyncio.run(build(documents, folder, encoder, chosen, names=names, given=given, progress=bars.show))
+    return other_names_of(STARTER_GRAPH)
 
 
 def search_index(questions: QuestionSet, folder: Path, encoder: Encoder, direct: Direct) -> dict[str, Rankings]:
@@ -74,9 +83,18 @@ def search_index(questions: QuestionSet, folder: Path, encoder: Encoder, direct:
 def search_matrices(
     questions: QuestionSet, folder: Path, encoder: Encoder, context: TaskContext, given: Sequence[Question]
 ) -> dict[str, Rankings]:
-    """Rankings by the index under every form of the answerability matrix (QB-RAG, the authors' future work)."""
+    """Rankings by the index under every form of the answerability matrix (QB-RAG, the authors' future work).
+
+    Args:
+        folder: of the index without further documents; it tells how many entries the full matrix has.
+    """
     out: dict[str, Rankings] = {}
+    entries = read_report(folder).count * len(questions.documents)
     for form in FORMS:
+        if form == "full" and entries > AFFORDED:
+            reason = f"the matrix has {entries:,} entries; at most {AFFORDED:,} are judged"
+            context.not_run["question_index_full"] = reason
+            continue
         own = folder.with_name(f"{folder.name}-{form}")
         build_index(questions.documents, own, encoder, context, form, given, form)
         found = hits_of(questions, own, encoder, SearchSettings())

@@ -41,7 +41,7 @@ ARMS = {
     "reranked": "ica-rag:reranked",
     "no_filter": "ica-rag:without-filter",
 }
-CASES = 40  # ours: of each source, so that five arms take a few minutes
+CASES = 25  # ours: of each source, so that five arms take two minutes
 LEVEL = 50  # ours: percent of the statements removed: few diagnoses are sure, few are hopeless
 DOUBLED = 2.0  # ours: what a kept document of a disease does to the belief in it
 NAMED, HALF = 3, 0.5  # ours: diseases named at most; share of the first one's belief from which another is named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -62,8 +63,8 @@ class CompletenessGateLocal:
             raise ValueError("the method whole_input needs its classifier")
 
     async def assess(self, question: str, kind: str, first_look: Differential | None) -> GateDecision:
-        """Assess a stand-alone question. A question about no patient always retrieves."""
-        return self.assess_now(question, kind, first_look)
+        """Assess a stand-alone question, in a thread. A question about no patient always retrieves."""
+        return await asyncio.to_thread(self.assess_now, question, kind, first_look)
 
     def assess_now(self, question: str, kind: str, first_look: Differential | None) -> GateDecision:
         """The same, for callers without an event loop."""

@@ -101,7 +101,7 @@ def test_the_terminal_form_has_numbers_sources_and_no_colour_in_a_pipe(command: 
     for part in ("EMERGENCY", "[1]", "Differential", "ICD-10", "Knowledge graph", "Ask next"):
         assert part in done.stdout
     assert "\x1b[" not in done.stdout
-    assert "kads_selector" in done.stderr
+    assert "completeness_gate" in done.stderr
 
 
 def test_a_chat_outlives_the_program(command: Run) -> None:

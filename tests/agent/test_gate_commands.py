@@ -15,7 +15,7 @@ from agent.settings import load_settings
 from graphs.completeness.annotation_files import read_annotated, write_annotated
 from graphs.completeness.contract import Label
 from prompts.errors import InputError
-from support.annotating import many
+from support.annotating import many, quick_heads
 
 ROWS = [
     {"id": "reflux", "diagnosis": "GERD", "text": "I am 50. I have heartburn after meals. I own a red bicycle."},
@@ -86,7 +86,8 @@ def test_mistakes_are_input_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_trained_head_labels_the_agents_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     annotated, folder = tmp_path / "annotated.jsonl", tmp_path / "head"
     write_annotated(annotated, many(12))
-    shown = gate("train", annotated, "--out", folder, "--head", "--licence", "none")
+    with quick_heads():
+        shown = gate("train", annotated, "--out", folder, "--head", "--licence", "none")
     assert shown.exit_code == 0, shown.output
     assert "macro_f1" in shown.stdout
     assert isinstance(gate("train", annotated, "--out", folder, "--head").exception, InputError)

@@ -12,10 +12,11 @@ import pytest
 
 from agent.sessions import Home
 from agent.settings import Settings
+from evals import answered_questions_index
 from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
 from evals.answered_questions_ahead import AHEAD, write_ahead
 from evals.answered_questions_figures import compared_figures, system_figures
-from evals.answered_questions_index import Bars, build_index, search_index
+from evals.answered_questions_index import FORMS, Bars, build_index, search_index, search_matrices
 from evals.answered_questions_short_way import Direct, counted
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import answered_questions as data
@@ -182,6 +183,20 @@ def test_only_a_task_that_says_so_is_given_the_model_of_the_environment(
         assert report.figures[0].value == by_model
         assert report.settings["model"] == ("some-model" if by_model else None)
         assert report.settings["not_run"] == {"hyde": "for a reason"}
+
+
+def test_every_form_of_the_matrix_is_searched_and_one_that_is_too_large_is_told(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, asked, folder = context(tmp_path), questions(), tmp_path / "index"
+    build_index(asked.documents, folder, encoder, run, "toy")
+    found = search_matrices(asked, folder, encoder, run, ())
+    assert set(found) == {f"question_index_{form}" for form in FORMS}
+    assert all([ids[0] for ids in rankings] == list(ASKED.values()) for rankings in found.values())
+    assert run.not_run == {}
+    monkeypatch.setattr(answered_questions_index, "AFFORDED", 5)
+    assert "question_index_full" not in search_matrices(asked, folder, encoder, run, ())
+    assert "at most 5 are judged" in run.not_run["question_index_full"]
 
 
 def test_figures_are_counted_by_hand() -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import pytest
+
+from graphs.completeness import classifier_head_training
 from graphs.completeness.annotation import AnnotatedCase, Case, annotate
 from graphs.completeness.contract import Label
 from prompts.errors import ServiceError
@@ -50,6 +55,14 @@ class WordReference:
     def retrieved_by(self, unit: str, text: str, reference: str) -> str:
         assert unit in text
         return "Acid reflux" if "supper" in unit and self.documented(reference) else ""
+
+
+@contextmanager
+def quick_heads() -> Iterator[None]:
+    """Heads of one small size, so that a test trains them in a moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classifier_head_training, "SIZES", (classifier_head_training.Size(12, 2, 8, 0.0, 120),))
+        yield
 
 
 def annotated(case: Case = REFLUX) -> AnnotatedCase:

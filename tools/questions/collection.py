@@ -13,6 +13,7 @@ from tools.encoders import Encoder, Vectors
 from tools.library.document import lead
 from tools.library.own import paragraph_windows
 from tools.passages.batched_bm25 import BatchedBM25
+from tools.questions.bags import bag
 from tools.questions.contract import SourceDocument
 from tools.readers.contract import Section
 from tools.text.tokens import tokens
@@ -74,7 +75,7 @@ class Collection:
         Args:
             vectors: of the questions, (questions, dimension).
         """
-        words = self._words.scores([tokens(q) for q in questions])
+        words = self._words.scores([bag(q) for q in questions])
         most = words.max(axis=0, initial=np.float32(1e-9))
         meaning = self.nearness(vectors)
         return np.asarray(LEXICAL * words / most + (1 - LEXICAL) * meaning, dtype=np.float32)

@@ -35,10 +35,11 @@ def kinds() -> tuple[Kind, ...]:
     )
 
 
-def kinds_of(words: str) -> list[Kind]:
-    """The kinds that a statement or a heading is of."""
+@lru_cache(maxsize=65536)  # ours: a build asks for each statement twice, when it is written for and when it is judged
+def kinds_of(words: str) -> tuple[Kind, ...]:
+    """The kinds that a statement, a heading or a question is of."""
     lower = words.lower()
-    return [kind for kind in kinds() if kind.cues.search(lower)]
+    return tuple(kind for kind in kinds() if kind.cues.search(lower))
 
 
 def shares(found: Mapping[str, float]) -> dict[str, float]:

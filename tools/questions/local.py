@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from tools.questions.bags import bag
 from tools.questions.contract import Answer, Question, SourceDocument
 from tools.questions.kinds import Kind as Said
 from tools.questions.kinds import kinds, kinds_of, shares, weigh
-from tools.questions.outline import Kind, Piece, outline
+from tools.questions.outline import Kind, Piece, in_full, outline
 from tools.questions.statements import questions_of
 from tools.questions.topic import EMPTY, is_disease, sentence_case, subjects
 from tools.text.language import language_of
@@ -62,7 +63,7 @@ class WriterLocal:
             return []
         kept: dict[str, Question] = {}
         for draft in self._drafts(document):
-            key = " ".join(sorted(set(tokens(draft.text)))) + draft.text.partition(" ")[0].lower()
+            key = " ".join(sorted(set(bag(draft.text)))) + draft.text.partition(" ")[0].lower()
             if len(kept) == wanted:
                 break
             answer = Answer(document=document.id, start=draft.piece.start, end=draft.piece.end, support=draft.support)
@@ -120,7 +121,7 @@ def _of_kinds(statements: Sequence[Piece], about: Sequence[str]) -> list[Draft]:
     """What the document says most of, asked of its subject; the strongest in several wordings and by other names."""
     if not about:
         return []
-    found = weigh(enumerate(f"{p.heading} {p.words}" if p.heading else p.words for p in statements))
+    found = weigh(enumerate(in_full(p) for p in statements))
     share = shares({name: weight for name, (weight, _) in found.items()})
     table = {kind.name: kind for kind in kinds()}
     asked = [name for name in found if _fits(table[name], about[0])]

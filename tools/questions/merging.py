@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tools.encoders import Vectors
+from tools.questions.bags import bag
 from tools.questions.contract import Answer, Question
-from tools.text.tokens import tokens
 
 LARGEST = 4000  # ours: questions of one subject that are compared with each other; beyond, only equal texts are merged
 PREFIX = 4  # ours: letters that forms of one word share (diagnosed, diagnosis)
@@ -24,10 +24,10 @@ def merge(questions: Sequence[Question], vectors: Vectors, least: float, rarity:
     Args:
         vectors: (questions, dimension).
     """
-    bags = [frozenset(tokens(q.text)) for q in questions]
+    bags = [frozenset(bag(q.text)) for q in questions]
     groups: dict[str, list[int]] = defaultdict(list)
-    for number, bag in enumerate(bags):
-        groups[max(bag, key=lambda t: (rarity(t), t), default="")].append(number)
+    for number, held in enumerate(bags):
+        groups[max(held, key=lambda t: (rarity(t), t), default="")].append(number)
     stands = list(range(len(questions)))
     for members in groups.values():
         if len(members) > LARGEST:

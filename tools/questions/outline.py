@@ -37,6 +37,11 @@ class Piece(NamedTuple):
     heading: str
 
 
+def in_full(piece: Piece) -> str:
+    """A piece with what stands over it."""
+    return f"{piece.heading} {piece.words}" if piece.heading else piece.words
+
+
 def outline(text: str) -> list[Piece]:
     """The pieces of a text in order. What is too short to say anything is left out."""
     lines = [Span(m.start(), m.start() + len(m[0].rstrip())) for m in LINE.finditer(text)]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tools.encoders import Vectors
+from tools.questions.bags import bag
 from tools.questions.collection import Collection
 from tools.questions.contract import Nearness, Question
-from tools.text.tokens import tokens
 
 LOW_COVERAGE = 5.0  # ours: with 2 questions a document the paper falls below plain retrieval, with 8 it stands above
 LOW_SHARE = 0.3  # ours: the paper keeps 0.6; half of that says that the documents answer little of what was written
@@ -22,7 +22,7 @@ def diversity(by_document: Sequence[Sequence[Question]]) -> float:
     """Different content words over all content words of a document's questions, mean over documents; 0 without any."""
     ratios = []
     for questions in by_document:
-        words = [token for question in questions for token in tokens(question.text)]
+        words = [token for question in questions for token in bag(question.text)]
         if words:
             ratios.append(len(set(words)) / len(words))
     return round(sum(ratios) / len(ratios), 4) if ratios else 0.0

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder, Vectors
+from tools.questions.bags import bag
 from tools.questions.collection import Collection, Scores
 from tools.questions.contract import Judgement, Question, SourceDocument, Verdict
 from tools.questions.kinds import kinds, kinds_of, shares, weigh
-from tools.questions.outline import Kind, Piece, outline
+from tools.questions.outline import Kind, Piece, in_full, outline
 from tools.text.tokens import tokens
 
 BLOCK = 256  # ours: questions compared with all documents at once
@@ -47,9 +48,15 @@ class RoundTrip:
                 self._says[number, self._columns[name]] = share
 
     async def judge(self, pairs: Sequence[tuple[Question, SourceDocument]]) -> list[Judgement]:
-        """One judgement a pair, in order."""
-        vectors = self._encoder.encode_queries([question.text for question, _ in pairs])
-        return self.judge_embedded(pairs, vectors)
+        """One judgement a pair, in order. A question that stands in several pairs is embedded and compared once."""
+        rows = {text: n for n, text in enumerate(dict.fromkeys(question.text for question, _ in pairs))}
+        scores = self.scores(list(rows), self._encoder.encode_queries(list(rows)))
+        found = []
+        for question, document in pairs:
+            column = scores[:, rows[question.text]]
+            own = column[self._collection.number[document.id]]
+            found.append(self._judged(question, document, int(1 + (column > own + np.float32(EQUAL)).sum())))
+        return found
 
     def judge_embedded(self, pairs: Sequence[tuple[Question, SourceDocument]], vectors: Vectors) -> list[Judgement]:
         """The same with the questions' vectors, (pairs, dimension)."""
@@ -84,23 +91,23 @@ class RoundTrip:
 
     def supporting(self, question: Question, document: SourceDocument) -> tuple[int, int] | None:
         """The statement that holds what is asked: the one it was written from, else the best; None when none does."""
-        wanted = set(tokens(question.text))
+        wanted = set(bag(question.text))
         weights = {token: self._collection.rarity(token) for token in wanted}
         whole = sum(weights.values())
         if not whole:
             return None
-        title = set(tokens(document.title))
+        title = set(bag(document.title))
 
         def held(words: str) -> float:
             return sum(weights[t] for t in wanted & (title | set(tokens(words)))) / whole
 
         answer = question.answers[0] if question.answers else None
         if answer is not None and answer.document == document.id:
-            near = document.text[max(0, answer.start - CONTEXT) : answer.end]
-            if held(near) >= HELD:
-                return answer.start, answer.end
-        best = max(_statements(document), key=lambda p: held(f"{p.heading} {p.words}"), default=None)
-        if best is None or held(f"{best.heading} {best.words}") < HELD:
+            for before in (0, CONTEXT):
+                if held(document.text[max(0, answer.start - before) : answer.end]) >= HELD:
+                    return answer.start, answer.end
+        best = max(_statements(document), key=lambda p: held(in_full(p)), default=None)
+        if best is None or held(in_full(best)) < HELD:
             return None
         return best.start, best.end
 
@@ -111,5 +118,5 @@ def _statements(document: SourceDocument) -> list[Piece]:
 
 def _profile(document: SourceDocument) -> dict[str, float]:
     """How much of a document is of each kind, as shares of the most."""
-    found = weigh(enumerate(f"{p.heading} {p.words}" for p in _statements(document)))
+    found = weigh(enumerate(in_full(p) for p in _statements(document)))
     return shares({name: weight for name, (weight, _) in found.items()})

@@ -15,6 +15,7 @@ from tools.text.language import HAN
 
 _one_at_a_time = threading.Lock()  # the stemmer works on itself: two threads would mix their words
 WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*|[\u4e00-\u9fff]+")
+PART = re.compile(r"['’-]")
 STOP = frozenset(
     """a an and are as at be been but by can could did do does for from had has have he her hers him his how i if in
     into is it its me my of on or our she should so than that the their them then there these they this those to was
@@ -29,10 +30,11 @@ def tokens(text: str) -> list[str]:
     out: list[str] = []
     for match in WORD.finditer(text.lower()):
         word = match[0]
-        if HAN.match(word):
+        if not word.isascii() and HAN.match(word):
             out += [w for w in jieba_tokenizer().cut_for_search(word) if w.strip() and w not in STOP_ZH]
         else:
-            out += [stem(p) for p in re.split(r"['’-]", word) if p not in STOP and (len(p) > 1 or p.isdigit())]
+            parts = (word,) if word.isalnum() else PART.split(word)
+            out += [stem(p) for p in parts if p not in STOP and (len(p) > 1 or p.isdigit())]
     return out
 
 

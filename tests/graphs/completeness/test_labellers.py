@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from graphs.completeness.classifier_split import split_cases
 from graphs.completeness.classifier_training import STATE, WORK, Training, train_bert, whole_checkpoint
 from graphs.completeness.contract import Label, Unit
 from prompts.errors import DataError, InputError
-from support.annotating import many
+from support.annotating import many, quick_heads
 from support.tiny_medcpt import tiny_models
 from support.word_encoder import WordEncoder
 from tools.contract import Differential, Finding, RankedDisease
@@ -40,6 +41,12 @@ LOOK = Differential(
     ),
     margin=0.4, entropy=1.5,
 )  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    with quick_heads():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,154 @@
+"""Figures of labels and ablations: baselines, paired macro-F1 by patient, the reader, what each arm changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.configurations.loading import find
+from agent.settings import Settings
+from evals.completeness_ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
+from evals.completeness_labels import Labelled, predictions, reordered, twins, unseen
+from evals.contract import TaskContext
+from evals.label_baselines import keyword_shares, majority, sentence_shares
+from evals.metrics.macro_f1 import macro_difference, macro_figure
+from graphs.completeness.classifier_head_training import rows_of
+from graphs.completeness.classifier_metrics import macro_f1
+from support.annotating import many, quick_heads
+from support.word_encoder import WordEncoder
+from tools.contract import Differential, RankedDisease
+from tools.text.sentences import sentences
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    with quick_heads():
+        yield
+
+
+@pytest.fixture(scope="module")
+def held() -> Labelled:
+    cases = many(15)
+    rows = rows_of(cases, lambda _: Differential(), WordEncoder())
+    return Labelled(
+        rows=rows,
+        diseases=tuple(f"d{n % 5}" for n, case in enumerate(cases) for _ in case.units),
+        sentences=tuple(unit.text for case in cases for unit in case.units),
+        rules=np.zeros(len(rows.classes), dtype=np.int64),
+    )
+
+
+def line(disease: str, code: str, score: float) -> RankedDisease:
+    return RankedDisease(
+        disease=disease,
+        name=disease,
+        icd10=code,
+        l2="a",
+        l1="b",
+        score=score,
+        severity="routine",
+        evidence_id="graph:x",
+    )
+
+
+def test_each_method_learns_what_it_can_and_no_more(held: Labelled) -> None:
+    said = predictions(held, held.rows.groups, "words", 0)
+    true = held.rows.classes
+    reached = {name: macro_f1(classes, true) for name, classes in said.items()}
+    assert reached["head"] > 0.9
+    assert reached["keywords"] > 0.9
+    assert reached["majority"] == reached["rules"] == pytest.approx(1 / 6)
+    assert reached["per_finding"] < 0.4  # no sentence stands in two cases, so that a table knows none
+
+
+def test_the_heads_lead_is_paired_and_named_for_each_comparator(held: Labelled) -> None:
+    figures = {f.name: f for f in unseen("unseen_patients", held, held.rows.groups, "words", 0)}
+    head, table = figures["labels.unseen_patients.macro_f1"], figures["labels_per_finding.unseen_patients.macro_f1"]
+    lead = figures["labels.unseen_patients.over_per_finding"]
+    assert lead.value == pytest.approx(head.value - table.value)
+    assert lead.n == 45
+    assert lead.ci95 is not None
+    assert 0 < lead.ci95[0] <= lead.value <= lead.ci95[1]
+    assert len(figures) == 13
+
+
+def test_intervals_resample_patients_whole() -> None:
+    true, said = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 2, 0])
+    alone = macro_figure("a.b.c", said, true, [str(n) for n in range(6)], 0)[0]
+    assert alone.value == pytest.approx(100 * macro_f1(said, true))
+    assert alone.ci95 is not None
+    assert alone.ci95[0] < alone.value < alone.ci95[1]
+    one_patient = macro_figure("a.b.c", said, true, ["p"] * 6, 0)[0]
+    assert one_patient.ci95 == pytest.approx((alone.value, alone.value))
+    same = macro_difference("a.b.c", said, said, true, list("aabbcc"), 0)[0]
+    assert (same.value, same.ci95) == (0, (0, 0))
+    assert macro_figure("a.b.c", said[:0], true[:0], [], 0) == []
+
+
+def test_baselines_tell_shares_of_what_they_saw() -> None:
+    known, classes = ["chest burns", "chest burns", "red bicycle"], np.array([0, 2, 2])
+    assert majority(classes) == 2
+    assert majority(np.array([0, 2])) == 2  # of equals the least important
+    table = sentence_shares(known, classes, ["chest burns", "new words"])
+    assert table[0].tolist() == [0.5, 0, 0.5]
+    assert table[1].tolist() == pytest.approx([1 / 3, 0, 2 / 3])
+    words = keyword_shares(known, classes, ["burns", "bicycle"])
+    assert words[0, 0] > words[1, 0]
+    assert words.sum(axis=1).tolist() == pytest.approx([1, 1])
+
+
+def test_another_order_of_sentences_says_the_same() -> None:
+    text = "I am 50. It burns. It rises. I own a cat. I walk."
+    other, order = reordered(text, 3)
+    said = [s.of(text) for s in sentences(text)]
+    assert [s.of(other) for s in sentences(other)] == [said[i] for i in order]
+    assert order[0] == 0
+    assert sorted(order) == list(range(5))
+    assert reordered(text, 3) == (other, order)
+
+
+def test_a_twin_is_never_of_the_same_patient(held: Labelled) -> None:
+    figure = twins(held, "words", 0)[0]
+    assert figure.n == 45
+    assert figure.value > 90  # the same sentences, of other patients
+
+
+def test_a_document_doubles_belief_and_only_near_diseases_are_named() -> None:
+    ranking = [line("a", "A00.1", 0.5), line("b", "B00", 0.3), line("c", "C00", 0.1)]
+    assert named(ranking, frozenset()) == {"A00", "B00"}
+    assert named(ranking, frozenset({"a"})) == {"A00"}
+    assert named(ranking, frozenset({"b"})) == {"B00", "A00"}
+    assert named([], frozenset({"b"})) == frozenset()
+
+
+def test_columns_of_an_arm_are_the_published_ones_over_all_cases() -> None:
+    cases = [
+        AblationCase("t", frozenset({"A00"}), frozenset({"a"})),
+        AblationCase("u", frozenset({"B00"}), frozenset()),
+    ]
+    read = [Read(frozenset({"A00", "C00"}), True, True), Read(frozenset(), False, False)]
+    values = {f.name: f.value for f in arm_figures("ablation_full.agentclinic", cases, read, 0)}
+    assert values == {
+        "ablation_full.agentclinic.precision": 50.0,
+        "ablation_full.agentclinic.recall": 50.0,
+        "ablation_full.agentclinic.f1": 50.0,
+        "ablation_full.agentclinic.retrieval_rate": 50.0,
+        "ablation_full.agentclinic.document": 100.0,
+    }
+
+
+def test_arms_differ_in_their_own_part_alone(tmp_path: Path) -> None:
+    context = TaskContext(data=tmp_path, limit=1, seed=0, settings=Settings(home=tmp_path))
+    held = {arm: arm_settings(context, arm) for arm in ARMS}
+    gates = {arm: settings.gate.method for arm, settings in held.items()}
+    assert gates == {arm: "retrieve" if arm == "always" else "published" for arm in ARMS}
+    assert {s.gate.labels for arm, s in held.items() if arm != "always"} == {"head"}
+    assert not held["no_filter"].document_filter
+    assert held["full"].document_filter
+    assert held["reranked"].passage_search == "two_stage"
+    assert held["whole_documents"].pipeline.steps != held["full"].pipeline.steps
+    assert all(settings.language_model is None for settings in held.values())
+    assert find("ica-rag:trained-classifier").missing == ""
