@@ -54,7 +54,7 @@ def build_index(asked: Building, *, as_json: bool, quiet: bool) -> None:
         documents, problems = documents_of(home, asked.collection, encoder)
         chosen = settings.question_index
         if asked.per_document is not None:
-            chosen = chosen.model_copy(update={"per_document": asked.per_document, "most": asked.per_document})
+            chosen = chosen.model_copy(update={"per_document": asked.per_document})
         if asked.matrix is not None:
             chosen = chosen.model_copy(update={"matrix": chosen.matrix.model_copy(update={"form": asked.matrix})})
         settings = settings.model_copy(update={"question_index": chosen})

@@ -69,7 +69,7 @@ async def build(
     timed = TimedEncoder(encoder)
     started = time.perf_counter()
     collection = Collection(documents)
-    own = writer or WriterLocal(collection.rarity, names, chosen.most)
+    own = writer or WriterLocal(collection.rarity, names)
     content = _content(documents, own, judge, chosen, given, encoder)
     with locked(folder):
         held = stored.current(folder, content)

@@ -18,7 +18,7 @@ from tools.questions.topic import EMPTY, is_disease, sentence_case, subjects
 from tools.text.language import language_of
 from tools.text.tokens import STOP, tokens
 
-NAME = "local@3"  # raised with every change of what is written: what was kept of a build is then written anew
+NAME = "local@2"  # raised with every change of what is written: what was kept of a build is then written anew
 SEVERAL = 0.5  # ours: a kind with at least this share of the strongest one's weight is asked for in several wordings
 FIRST = 4  # ours: kinds that are asked for before the statements, so that what a document mostly says is always asked
 LONGEST = 45  # ours: words of a statement that is asked whole; the encoder reads some 200
@@ -46,17 +46,15 @@ class WriterLocal:
     Args:
         rarity: weight of a token in the collection; None weighs all alike.
         names: other names of what a text mentions, for everyday and clinical wordings.
-        most: a document with more statements than questions are wanted is asked for each, so many at most.
     """
 
-    def __init__(self, rarity: Rarity | None = None, names: Names | None = None, most: int = 0) -> None:
+    def __init__(self, rarity: Rarity | None = None, names: Names | None = None) -> None:
         self._rarity = rarity or (lambda _token: 1.0)
         self._names = names or (lambda _text: {})
-        self._most = most
-        self.name = f"{NAME}/{most}" if most else NAME
+        self.name = NAME
 
     async def write(self, document: SourceDocument, wanted: int) -> list[Question]:
-        """At most ``wanted`` questions, or one a statement; none for a text in another language than English."""
+        """At most ``wanted`` questions; none for a text in another language than English."""
         return self.write_now(document, wanted)
 
     def write_now(self, document: SourceDocument, wanted: int) -> list[Question]:
@@ -64,19 +62,17 @@ class WriterLocal:
         if language_of(document.text) != "en":
             return []
         kept: dict[str, Question] = {}
-        pieces = outline(document.text)
-        statements = sum(piece.kind is Kind.STATEMENT for piece in pieces)
-        limit = max(wanted, min(self._most, statements + FIRST))
-        for draft in self._drafts(document, pieces):
+        for draft in self._drafts(document):
             key = " ".join(sorted(set(bag(draft.text)))) + draft.text.partition(" ")[0].lower()
-            if len(kept) == limit:
+            if len(kept) == wanted:
                 break
             answer = Answer(document=document.id, start=draft.piece.start, end=draft.piece.end, support=draft.support)
             kept.setdefault(key, Question(text=draft.text, answers=(answer,), writer=NAME))
         return list(kept.values())
 
-    def _drafts(self, document: SourceDocument, pieces: Sequence[Piece]) -> Iterator[Draft]:
+    def _drafts(self, document: SourceDocument) -> Iterator[Draft]:
         """All drafts: each source gives its best, in turns, so that none crowds out another."""
+        pieces = outline(document.text)
         about = subjects(document.title, document.text, pieces, self._rarity)
         about += self._other_names(about)
         statements = [p for p in pieces if p.kind is Kind.STATEMENT]

@@ -55,15 +55,12 @@ class BuildSettings(Frozen):
     Attributes:
         per_document: questions written for a document (paper: about 20, 27 on MedQuAD; ours: 24, because a monograph of
             the library has 22 statements and each is asked for).
-        most: of a document with more statements than that the local writer asks for each, so many at most (ours: a page
-            of 200 statements is found by any of them).
         rank: the own document must be among the first so many for its question (ours: the best).
         merge: cosine from which two questions are one (ours).
         matrix: which further documents of a question are judged.
     """
 
     per_document: int = Field(default=24, ge=1, le=200)
-    most: int = Field(default=200, ge=1)
     rank: int = Field(default=1, ge=1)
     merge: float = Field(default=0.95, gt=0.0, le=1.0)
     matrix: MatrixSettings = Field(default_factory=MatrixSettings)

@@ -97,7 +97,7 @@ def test_a_librarys_own_questions_can_be_indexed_too(library: Library, encoder: 
     own = own_questions(library.documents)
     assert len(own) == sum(len(d.questions) for d in library.documents)
     one = [d for d in library.documents if d.id == "library:gerd"]
-    report = asyncio.run(build(of_library(one), tmp_path / "i", encoder, BuildSettings(per_document=1, most=1), given=own))
+    report = asyncio.run(build(of_library(one), tmp_path / "i", encoder, BuildSettings(per_document=1), given=own))
     assert report.questions == 1 + len(one[0].questions)
 
 

@@ -93,15 +93,15 @@ def test_a_question_that_its_document_does_not_answer_is_left_out(tmp_path: Path
 
 def test_pairs_are_judged_once(tmp_path: Path, encoder: Encoder) -> None:
     judge = CountingJudge()
-    made(tmp_path / "i", encoder, judge=judge, settings=BuildSettings(per_document=4, most=4))
+    made(tmp_path / "i", encoder, judge=judge, settings=BuildSettings(per_document=4))
     first = judge.pairs
-    made(tmp_path / "i", encoder, pages("gout", "croup"), judge=judge, settings=BuildSettings(per_document=4, most=4))
+    made(tmp_path / "i", encoder, pages("gout", "croup"), judge=judge, settings=BuildSettings(per_document=4))
     assert (first, judge.pairs) == (12, 12)
 
 
 def test_low_coverage_and_empty_documents_are_told(tmp_path: Path, encoder: Encoder) -> None:
     documents = [*pages("gout"), SourceDocument(id="own:z", title="痛风", text="痛风是尿酸结晶引起的关节炎。")]
-    warnings = " ".join(made(tmp_path / "i", encoder, documents, settings=BuildSettings(per_document=2, most=2)).warnings)
+    warnings = " ".join(made(tmp_path / "i", encoder, documents, settings=BuildSettings(per_document=2)).warnings)
     assert "Coverage is low" in warnings
     assert "1 of 2 documents have no question" in warnings
     assert "not in English" in warnings

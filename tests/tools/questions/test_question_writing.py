@@ -52,15 +52,6 @@ def test_every_statement_of_a_page_is_asked_for_with_its_own_place() -> None:
     assert "How is gout treated?" in [q.text for q in found]
 
 
-def test_a_long_document_is_asked_for_every_statement() -> None:
-    text = " ".join(f"Gout of kind {n} is treated with rest and medicine number {n}." for n in range(40))
-    long = SourceDocument(id="own:long", title="Gout", text=text)
-    asked = {most: {q.answers[0].start for q in WriterLocal(most=most).write_now(long, 8)} for most in (0, 20, 200)}
-    assert len(asked[200]) == 40
-    assert len(asked[0]) <= 8 < len(asked[20]) <= 20
-    assert len(WriterLocal(most=200).write_now(GOUT, 24)) == 24
-
-
 def test_no_question_stands_twice_and_no_more_are_written_than_wanted() -> None:
     assert len(texts(GOUT, 5)) == 5
     many = texts(GOUT, 200)
