@@ -64,7 +64,7 @@ class DiagnoserKept:
     """A diagnoser whose diagnoses are kept by content, so that an annotation that was stopped goes on.
 
     Kept under the sha256 of the text, the diagnoser and all that its diagnoses depend on. Each is on disk as soon as it
-    is made. Call it from one event loop.
+    is made. It may be used in one event loop after another, not in two at once.
 
     Args:
         inner: who diagnoses. path: an SQLite file. jobs: diagnoses at once, at most.
@@ -74,6 +74,8 @@ class DiagnoserKept:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.name, self.version = inner.name, inner.version
         self._inner, self._path = inner, path
+        self._jobs = jobs
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._bound = asyncio.Semaphore(jobs)
         self._running: dict[str, asyncio.Future[str]] = {}
         self._table = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
@@ -88,9 +90,15 @@ class DiagnoserKept:
         row = self._table.execute("SELECT diagnosis FROM diagnoses WHERE key = ?", (key,)).fetchone()
         if row is not None:
             return str(row[0])
+        self._enter(asyncio.get_running_loop())
         if key not in self._running:
             self._running[key] = asyncio.ensure_future(self._make(key, text))
         return await asyncio.shield(self._running[key])
+
+    def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Take up a new loop: what waits belongs to the loop that it waits in."""
+        if loop is not self._loop:
+            self._loop, self._bound, self._running = loop, asyncio.Semaphore(self._jobs), {}
 
     async def _make(self, key: str, text: str) -> str:
         try:

@@ -22,6 +22,7 @@ from evals.tasks.segmentation_boundaries import agreement_figures
 from evals.tasks.segmentation_retrieval import coverage_figures
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder
+from tools.encoders import Encoder
 from tools.text.sentences import Span
 
 SUBJECTS = {
@@ -123,7 +124,8 @@ def test_coverage_counts_handed_tokens_and_each_character_once(data: Path) -> No
 
     def share(*spans: tuple[int, int]) -> float:
         places = [Span(starts[a], starts[b] - 1) for a, b in spans]
-        passages = Passages([0] * len(places), places, [0] * len(places), [False] * len(places))
+        none, zero = [None] * len(places), [0] * len(places)
+        passages = Passages(zero, places, none, zero, zero, [False] * len(places))
         return library.covered(question, range(len(places)), passages)
 
     written = sum(len(w) for w in words[400:700])
@@ -141,6 +143,31 @@ def test_what_the_encoder_does_not_read_is_counted() -> None:
     assert cut.tokens == [12, 12]
     assert cut.cut == [True, True]  # 12, two words before them and two special tokens are more than 14
     assert Library(pages, WordEncoder(limit=16)).cut(Fixed(12), run, "fixed").cut == [False, False]
+
+
+class Led:
+    """Cuts like Fixed(12) and reads the first two words of the text before the second passage."""
+
+    def __call__(self, text: str, title: str, encoder: Encoder, count: int | None = None) -> list[Span]:
+        return Fixed(12)(text, title, encoder, count)
+
+    def led(self, text: str, title: str, encoder: Encoder) -> list[tuple[Span, Span | None]]:
+        return list(zip(self(text, title, encoder), (None, Span(0, 3)), strict=True))
+
+
+def test_a_sentence_before_a_passage_is_searched_and_counted_and_not_handed_on() -> None:
+    run = TaskContext(Path(), 1, 0, settings=Settings())
+    text = " ".join("abcdefghijklmnopqrstuvwx")
+    library = Library([Page(url="u", focus="f", text=text, answers=())], WordEncoder(limit=15))
+    cut = library.cut(Led(), run, "led")
+    assert library.texts(cut) == [f"f\n{text[:23]}", f"f\na b\n{text[24:]}"]
+    assert (cut.tokens, cut.read, cut.cut) == ([12, 12], [12, 14], [False, True])
+    held = documents(limit=100)
+    cuts, leads = held.cut(Fixed(50), run, "")
+    assert held.kept(cuts, {key: [30] * len(spans) for key, spans in leads.items()}).tokens == 100 + 60
+    narrow = documents(limit=60)
+    assert narrow.kept(cuts).pairs == [True, False]
+    assert narrow.kept(cuts, {key: [50] * len(spans) for key, spans in leads.items()}).pairs == [False, False]
 
 
 def test_both_rankings_are_fused_by_rank() -> None:
@@ -171,9 +198,9 @@ def documents(limit: int) -> Documents:
 def test_pairs_are_kept_where_both_sentences_are_read() -> None:
     run = TaskContext(Path(), 1, 0, settings=Settings())
     wide = documents(limit=100)
-    assert wide.kept(wide.cut(Fixed(50), run, "")).pairs == [True, False]
+    assert wide.kept(*wide.cut(Fixed(50), run, "")).pairs == [True, False]
     narrow = documents(limit=10)
-    found = narrow.kept(narrow.cut(Fixed(50), run, ""))
+    found = narrow.kept(*narrow.cut(Fixed(50), run, ""))
     assert (found.pairs, found.stored, found.tokens) == ([False, False], [True, False], 100)
     assert all(found.cut)
 
@@ -181,7 +208,7 @@ def test_pairs_are_kept_where_both_sentences_are_read() -> None:
 def test_an_index_of_the_same_size_gets_uniform_overlap() -> None:
     run = TaskContext(Path(), 1, 0, settings=Settings())
     held = documents(limit=100)
-    bare, shared = held.cut(Fixed(25), run, ""), held.cut(Fixed(25, 5), run, "")
+    bare, shared = held.cut(Fixed(25), run, "")[0], held.cut(Fixed(25, 5), run, "")[0]
     assert held.kept(bare).tokens == 100
     widened = held.widened(bare, 116)  # three passages can begin five tokens earlier, and not six
     assert held.kept(widened).tokens == 115

@@ -104,6 +104,18 @@ def test_another_version_of_the_diagnoser_diagnoses_anew(tmp_path: Path) -> None
     assert [asyncio.run(ask(v)) for v in ("1", "1", "2")] == [1, 0, 1]
 
 
+def test_a_kept_diagnoser_serves_one_event_loop_after_another(tmp_path: Path) -> None:
+    async def ask(kept: DiagnoserKept, *texts: str) -> None:
+        await asyncio.gather(*(kept.diagnose(text) for text in texts))
+
+    inner = WordDiagnoser()
+    kept = DiagnoserKept(inner, tmp_path / "kept.sqlite", 1)
+    for texts in (("It burns.", "It itches.", "It aches."), ("It stings.", "It throbs.", "It burns.")):
+        asyncio.run(ask(kept, *texts))  # more than the one at once, so that some wait
+    kept.close()
+    assert sorted(inner.asked) == sorted({"It burns.", "It itches.", "It aches.", "It stings.", "It throbs."})
+
+
 def test_no_more_diagnoses_run_at_once_than_were_allowed(tmp_path: Path) -> None:
     inner = WordDiagnoser()
     kept = DiagnoserKept(inner, tmp_path / "kept.sqlite", 3)
