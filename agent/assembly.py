@@ -44,6 +44,7 @@ from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
+from tools.questions.work import WORK
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -152,7 +153,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         if shelf_file(home.library).exists():
             _embed_own(home, encoder, rebuild=rebuild, say=say)
         say("questions ...")
-        build_starter(settings, home, encoder)
+        build_starter(settings, home, encoder, say)
         build_icd10(home, say)
         encoder.close()
 
@@ -169,11 +170,15 @@ def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
 
 
 def _forget_indexes(home: Home) -> None:
-    """Delete what set-up builds; the imported vectors of PubMed stay, because importing them takes hours."""
+    """Delete what set-up builds.
+
+    The imported vectors of PubMed stay, because importing them takes hours, and the work of question writers, because
+    a model's is paid for: `anamnesis questions build --writer model` takes it over.
+    """
     import shutil
 
     for path in home.indexes.iterdir() if home.indexes.is_dir() else ():
-        if not path.name.startswith(FOLDER):
+        if not path.name.startswith(FOLDER) and WORK not in path.name:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 

@@ -89,8 +89,14 @@ def _switched_off(role: Role, settings: Settings) -> bool:
         "research": bool(settings.pipeline.steps),
         "selection": settings.selection.method == "in_order",
         "filter": not settings.document_filter,
-        "gate": settings.gate.method in ("retrieve", "direct"),
+        "gate": _gate_switched_off(settings),
     }.get(role, False)
+
+
+def _gate_switched_off(settings: Settings) -> bool:
+    """Whether no model judges the gate: one decision stands for all, or a classifier over the whole input decides."""
+    own = settings.gate
+    return own.method in ("retrieve", "direct") or (own.method == "whole_input" and not own.self_judged)
 
 
 def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Selector:

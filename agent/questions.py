@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from agent.sessions import Home
 from agent.settings import Settings
 from graphs.context import Parts
 from graphs.planning.short_way import PlannerShortWay
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
 from tools.contract import Tool
 from tools.encoders import Encoder
@@ -31,12 +31,13 @@ from tools.questions.by_model import JudgeByModel, WriterByModel
 from tools.questions.collection import Collection, Progress
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
 from tools.questions.learning import Learning, accepted, review_file
+from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
 from tools.questions.prepared import PreparedQuestions
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import SearchSettings
 from tools.questions.sources import of_library, of_paths
-from tools.questions.stored import read
+from tools.questions.stored import AGAIN, Stored, read
 from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
 from tools.questions.tool import FindAnsweredQuestion
 from tools.readers.contract import Problem
@@ -139,11 +140,13 @@ async def make_testset(
     """Test sets against a built index; with ``models`` a language model words and judges them.
 
     Raises:
-        DataError: the collection has no index yet.
+        DataError: the collection has no index yet, or has changed since.
     """
     from agent.knowledge_graph import STARTER_GRAPH
 
     held = read(folder, encoder)
+    if not _same_documents(held, documents):
+        raise DataError("The collection has changed since its questions were written.", AGAIN)
     indexed = [held.question(row) for row in range(len(held.lines))]
     collection = Collection(documents)
     if models is None:
@@ -155,10 +158,29 @@ async def make_testset(
     return {kind: await make_set(kind, indexed, documents, rewriter, judge, count, seed) for kind in SETS}
 
 
-def build_starter(settings: Settings, home: Home, encoder: Encoder) -> QuestionsReport:
-    """The index of the starter library by the local twins; what is up to date is left."""
+def build_starter(settings: Settings, home: Home, encoder: Encoder, say: Callable[[str], None]) -> None:
+    """The index of the starter library by the local twins; what is up to date is left, and what a model has written."""
     documents, _ = documents_of(home, STARTER, encoder)
-    return asyncio.run(build_questions(settings, home, STARTER, documents, encoder))
+    writer = _model_written(folder_of(home, STARTER), documents, encoder)
+    if writer:
+        say(f"questions: those that {writer} has written are kept")
+    else:
+        asyncio.run(build_questions(settings, home, STARTER, documents, encoder))
+
+
+def _model_written(folder: Path, documents: Sequence[SourceDocument], encoder: Encoder) -> str:
+    """The model that wrote a sound index of just these documents, "" where there is no such index."""
+    try:
+        held = read(folder, encoder)
+    except DataError:  # none, damaged, or of another encoder: it is built
+        return ""
+    writer = held.manifest.report.writer
+    return writer if not writer.startswith(f"{LOCAL}@") and _same_documents(held, documents) else ""
+
+
+def _same_documents(held: Stored, documents: Sequence[SourceDocument]) -> bool:
+    """Whether an index was made from just these texts."""
+    return dict(zip(held.documents, held.texts, strict=True)) == {d.id: content_key(d.text) for d in documents}
 
 
 def question_tool(settings: Settings, home: Home, library: SearchableLibrary, encoder: Encoder) -> FindAnsweredQuestion:

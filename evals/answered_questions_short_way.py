@@ -35,10 +35,14 @@ class Direct(NamedTuple):
 def figures(context: TaskContext, home: Home, library: Library, encoder: Encoder) -> list[Figure]:
     """Ask every question of ours, and those that no document answers, at the shipped threshold."""
     from agent.questions import STARTER, build_questions, question_tool
+    from agent.sessions import Home
 
     sources = of_library(library.documents)
-    asyncio.run(build_questions(context.settings, home, STARTER, sources, encoder))
-    tool = question_tool(context.settings, home, library, encoder)
+    own = Home(home.cache / "evaluations" / "short_way").prepare()  # the user's index and notes stay as they are
+    quiet = context.settings.questions.model_copy(update={"learn": False})
+    settings = context.settings.model_copy(update={"questions": quiet})
+    asyncio.run(build_questions(settings, own, STARTER, sources, encoder))
+    tool = question_tool(settings, own, library, encoder)
     found: list[Direct] = []
     for kind in KINDS:
         asked = read_own(sources, kind, context.limit, context.seed).asked

@@ -23,7 +23,6 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.similar import RecordCollection
-from tools.text.sentences import sentences
 
 SHOWN = 10  # lines of the first look-up that a gate sees, as the agent's gate does (`KnowledgeGraph.look_up`)
 EXPLAINED = 2  # ours: of these, the lines whose findings a gate's labels read
@@ -43,12 +42,11 @@ class ArmOutcome(Frozen):
 
 @dataclass(frozen=True)
 class ArmRow:
-    """A case at one level, its text, what both arms made of it, and open features of text and first look-up."""
+    """A case at one level, and what both arms made of it."""
 
     case: ArmCase
     direct: ArmOutcome
     retrieve: ArmOutcome
-    features: dict[str, float]
 
     @property
     def direct_right(self) -> bool:
@@ -83,8 +81,7 @@ class Arms:
 
     def row(self, case: ArmCase) -> ArmRow:
         """Both outcomes of a case."""
-        direct, retrieve = (self._outcome(arm, case) for arm in ("direct", "retrieve"))
-        return ArmRow(case, direct, retrieve, features(case.text, direct.differential))
+        return ArmRow(case, self._outcome("direct", case), self._outcome("retrieve", case))
 
     def _outcome(self, arm: str, case: ArmCase) -> ArmOutcome:
         key = arm if case.language == "en" else f"{arm} {case.language}"
@@ -111,14 +108,3 @@ def arm_rows(context: TaskContext, arms: Arms, cases: Sequence[ArmCase], label: 
     """The rows of cases, with progress."""
     for case in context.tick(cases, label, len(cases)):
         yield arms.row(case)
-
-
-def features(text: str, first_look: Differential) -> dict[str, float]:
-    """What is plainly countable before any retrieval: length of the text, findings, lead and spread of the ranking."""
-    return {
-        "sentences": float(len(sentences(text))),
-        "present": float(sum(f.present is True for f in first_look.findings)),
-        "denied": float(sum(f.present is False for f in first_look.findings)),
-        "margin": first_look.margin,
-        "entropy": first_look.entropy,
-    }

@@ -33,6 +33,8 @@ from graphs.completeness.classifier_features import Matrix
 from graphs.completeness.classifier_head import Head, load_head
 from graphs.completeness.classifier_head_training import Rows, rows_of, train_head
 from graphs.completeness.classifier_metrics import Classes, best_weights, chosen, classes_of, folds
+from graphs.completeness.classifier_split import check_enough
+from prompts.errors import InputError
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.text.sentences import sentences
 
@@ -61,7 +63,7 @@ class Labelled:
 def label_figures(
     context: TaskContext, arm_rows: Sequence[ArmRow], graph: KnowledgeGraph, encoder: Encoder
 ) -> list[Figure]:
-    """Every figure of the labels; nothing for no rows."""
+    """Every figure of the labels; nothing for no rows, nor for too few, which the report's settings then say."""
     from agent.gate import annotating
     from agent.sessions import Home
 
@@ -72,6 +74,9 @@ def label_figures(
     with annotating(context.settings, home, "graph", JOBS) as (diagnoser, reference):
         annotated = _annotate(context, cases, diagnoser, reference, "annotation")
         held = labelled(annotated, arm_rows, encoder)
+        if lacking := too_few(held, context.seed):
+            context.not_run["labels"] = lacking
+            return []
         again = _again(context, cases, annotated, diagnoser, reference)
     out = unseen("unseen_patients", held, held.rows.groups, encoder.name, context.seed)
     out += unseen("unseen_diseases", held, held.diseases, encoder.name, context.seed)
@@ -98,6 +103,18 @@ def labelled(annotated: Sequence[AnnotatedCase], arm_rows: Sequence[ArmRow], enc
         sentences=tuple(unit.text for case in annotated for unit in case.units),
         rules=classes_of(rules),
     )
+
+
+def too_few(held: Labelled, seed: int) -> str:
+    """Why no head can be trained where a fifth of the patients, or of the diseases, is left out; "" where it can."""
+    for who, groups in (("patients", held.rows.groups), ("diseases", held.diseases)):
+        for fold in folds(groups, FOLDS, seed):
+            known = {groups[i] for i in np.flatnonzero(~fold).tolist()}
+            try:
+                check_enough(int((~fold).sum()), known, held.rows.classes[~fold])
+            except InputError as error:
+                return f"a fifth of the {who} left out: {error.what}"
+    return ""
 
 
 def unseen(setting: str, held: Labelled, groups: Sequence[str], encoder: str, seed: int) -> list[Figure]:

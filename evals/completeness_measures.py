@@ -34,7 +34,8 @@ class Setting:
         patients = {p: n for n, p in enumerate(dict.fromkeys(ids))}
         where = np.array([patients[p] for p in ids], dtype=np.int64)
         rng = np.random.default_rng(seed)
-        drawn = rng.multinomial(len(patients), np.full(len(patients), 1 / max(1, len(patients))), DRAWS)
+        count = len(patients)
+        drawn = rng.multinomial(count, np.full(count, 1 / count), DRAWS) if count else np.zeros((DRAWS, 0), np.int64)
         self._weights = np.vstack([np.ones(len(ids)), drawn[:, where]]).astype(np.float64)
 
     def measures(self, scored: Scored) -> dict[str, Measure]:

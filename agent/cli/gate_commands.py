@@ -44,7 +44,9 @@ def train(
         Path | None, typer.Option(help="A folder of a transformers model; else the embedded encoder.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 0,
-    epochs: Annotated[int, typer.Option(min=1, max=100, help="At most; it stops when nothing is gained.")] = 8,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, max=100, help="At most, of a BERT (8); it stops when nothing is gained.")
+    ] = None,
     data: Annotated[str, typer.Option(help="What the cases are, for the card.")] = "",
     licence: Annotated[str, typer.Option(help="Licence of the cases, for the card.")] = "",
     quiet: QuietOption = False,
@@ -54,4 +56,6 @@ def train(
 
     if head and backbone is not None:
         raise InputError("--head and --backbone exclude each other.", "The head stands on the encoder of the settings.")
+    if head and epochs is not None:
+        raise InputError("--head and --epochs exclude each other.", "The head's steps are fixed; leave --epochs out.")
     train_classifier(TrainingAsked(annotated, out, head, backbone, seed, epochs, data, licence, quiet))

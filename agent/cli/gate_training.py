@@ -44,7 +44,7 @@ class TrainingAsked(NamedTuple):
     head: bool
     backbone: Path | None
     seed: int
-    epochs: int
+    epochs: int | None
     data: str
     licence: str
     quiet: bool
@@ -86,9 +86,8 @@ def train_classifier(asked: TrainingAsked) -> None:
         card = _head(asked) if asked.head else _bert(asked)
     out = console()
     told = {name: value for name, value in card.metrics.items() if name != "units"}
-    out.print(
-        f"{card.kind} of {card.backbone}, {card.units} units of {len(cases)} cases, seed {card.seed}, in {asked.out}"
-    )
+    told_of = f"{card.kind} of {card.backbone}, {card.units} units of {len(cases)} cases, seed {card.seed}"
+    out.print(f"{told_of}, in {asked.out}", markup=False)
     where = "cases left out in turn" if asked.head else "cases that it never saw"
     out.print(f"On {card.metrics['units']:.0f} units of {where}:", markup=False)
     for name, value in told.items():
@@ -113,11 +112,11 @@ def _head(asked: TrainingAsked) -> Card:
 
 
 def _bert(asked: TrainingAsked) -> Card:
-    from graphs.completeness.classifier_training import Training, train_bert
+    from graphs.completeness.classifier_training import EPOCHS, Training, train_bert
 
     open_home()  # among its settings: no hub is asked
     folder, name = backbone(asked.backbone)
-    training = Training(folder, name, asked.seed, asked.epochs, asked.data, asked.licence)
+    training = Training(folder, name, asked.seed, asked.epochs or EPOCHS, asked.data, asked.licence)
     with _bar("steps", asked.quiet) as bar:
         return train_bert(read_annotated(asked.annotated), asked.out, training, bar)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import sqlite3
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from graphs.completeness.annotation import Diagnoser
 from prompts.diagnosis import DiagnosisReply
+from prompts.errors import DataError
 from prompts.language_model import LanguageModel
 from prompts.shown import one_line
 from prompts.templates import load_prompt
@@ -18,6 +21,7 @@ from tools.knowledge_graph.lookup import KnowledgeGraph
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up runs through
 WAIT = 60.0  # ours: seconds that a write waits for another annotation in the same data folder
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # code: what SQLite calls a damaged file
 NAME = 200  # ours: characters of a model's diagnosis that are kept
 
 
@@ -68,6 +72,8 @@ class DiagnoserKept:
 
     Args:
         inner: who diagnoses. path: an SQLite file. jobs: diagnoses at once, at most.
+
+    Raises DataError, here and in use, where the file is damaged or cannot be written.
     """
 
     def __init__(self, inner: Diagnoser, path: Path, jobs: int) -> None:
@@ -78,16 +84,39 @@ class DiagnoserKept:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._bound = asyncio.Semaphore(jobs)
         self._running: dict[str, asyncio.Future[str]] = {}
-        self._table = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-        self._table.execute("PRAGMA journal_mode = WAL")
-        self._table.execute("PRAGMA synchronous = NORMAL")
-        self._table.execute("CREATE TABLE IF NOT EXISTS diagnoses (key TEXT PRIMARY KEY, diagnosis TEXT NOT NULL)")
+        self._table = self._open()
         self.made = 0
+
+    def _open(self) -> sqlite3.Connection:
+        with self._statements():
+            table = sqlite3.connect(self._path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            try:
+                table.execute("PRAGMA journal_mode = WAL")
+                table.execute("PRAGMA synchronous = NORMAL")
+                table.execute("CREATE TABLE IF NOT EXISTS diagnoses (key TEXT PRIMARY KEY, diagnosis TEXT NOT NULL)")
+            except sqlite3.DatabaseError:
+                table.close()
+                raise
+        return table
+
+    @contextlib.contextmanager
+    def _statements(self) -> Iterator[None]:
+        """What SQLite says of a file becomes a DataError that says what to do."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:  # a mistake of the caller, such as a closed file
+            raise
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE:  # the low byte is the kind
+                raise DataError(f"{self._path} is damaged.", "Delete it; diagnoses are made again.") from error
+            advice = "See whether the disk is full or another process holds it; then run again."
+            raise DataError(f"{self._path} cannot be used: {error}.", advice) from error
 
     async def diagnose(self, text: str) -> str:
         """The kept diagnosis, else a new one; the same text is not diagnosed twice at once."""
         key = hashlib.sha256(f"{self.name}\0{self.version}\0{text}".encode()).hexdigest()
-        row = self._table.execute("SELECT diagnosis FROM diagnoses WHERE key = ?", (key,)).fetchone()
+        with self._statements():
+            row = self._table.execute("SELECT diagnosis FROM diagnoses WHERE key = ?", (key,)).fetchone()
         if row is not None:
             return str(row[0])
         self._enter(asyncio.get_running_loop())
@@ -104,7 +133,8 @@ class DiagnoserKept:
         try:
             async with self._bound:
                 diagnosis = await self._inner.diagnose(text)
-            self._table.execute("INSERT OR REPLACE INTO diagnoses VALUES (?, ?)", (key, diagnosis))
+            with self._statements():
+                self._table.execute("INSERT OR REPLACE INTO diagnoses VALUES (?, ?)", (key, diagnosis))
             self.made += 1
             return diagnosis
         finally:

@@ -71,7 +71,7 @@ def write_review(path: Path, cases: Sequence[AnnotatedCase]) -> None:
 def read_review(path: Path) -> list[Correction]:
     """The corrections of a review file; raises InputError with the number of each damaged line."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # line ends as they are: a unit may hold a lone carriage return
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         rows = [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

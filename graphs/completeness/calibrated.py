@@ -14,13 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
-from graphs.completeness.features import CaseFeatures
+from graphs.completeness.features import PARTS, CaseFeatures
 from prompts.errors import DataError
 from tools.evidence import Frozen
 
 SHIPPED = Path(__file__).parent / "calibrated.json"
+KNOWN = frozenset(name for part in PARTS.values() for name in part)
 FARTHEST = 4.0  # ours: a feature further than this many standard deviations from the mean counts as so far
 
 
@@ -61,6 +62,18 @@ class CalibratedModel(Frozen):
     offset: float = 0.0
     risks: tuple[tuple[float, float], ...] = ()
     card: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> CalibratedModel:
+        if unknown := set(self.names) - KNOWN:
+            raise ValueError(f"no features of a case: {', '.join(sorted(unknown))}")
+        if {len(self.means), len(self.scales), len(self.weights)} != {len(self.names)}:
+            raise ValueError("means, scales and weights are not one for each feature")
+        if any(len(own.features) not in (0, len(self.names)) for own in self.leaders.values()):
+            raise ValueError("a leader's weights are not one for each feature")
+        if not all(scale > 0 for scale in self.scales):
+            raise ValueError("a scale is not greater than 0")
+        return self
 
     def probability(self, case: CaseFeatures) -> float:
         """Probability that the leader is right, 0..1; 0 where nothing leads."""

@@ -79,12 +79,13 @@ def calibrate(
     fold = folds_of(held_together, FOLDS, seed)
     held_out = [_held_out(examples, fold, form) for form in forms]
     right = np.array([e.right for e in examples], dtype=float)
-    weight = np.array([e.weight for e in examples])
+    leads = np.array([bool(e.features.leader) for e in examples])  # where nothing leads the probability is 0
+    weight = np.array([e.weight for e in examples]) * leads
     lines = [platt(raw, right, weight) for raw in held_out]
     losses = [_loss(*line, raw, right, weight) for line, raw in zip(lines, held_out, strict=True)]
     best = int(np.argmin(losses))
     (slope, offset), raw = lines[best], held_out[best]
-    told = np.array([sigmoid(slope * r + offset) for r in raw])
+    told = np.array([sigmoid(slope * r + offset) for r in raw]) * leads
     model = fit(examples, forms[best])
     risks = risk_table(told.tolist(), [e.right for e in examples], held_together)
     return model.model_copy(

@@ -53,6 +53,7 @@ class BertLabeller:
 
 def load(folder: Path) -> tuple[Any, Any]:
     """Model and tokenizer of a folder, from this disk alone; raises DataError where they cannot be read."""
+    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     try:
@@ -61,7 +62,7 @@ def load(folder: Path) -> tuple[Any, Any]:
             model = AutoModelForSequenceClassification.from_pretrained(
                 str(folder), num_labels=len(LABELS), local_files_only=True
             )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise DataError(
             f"{folder} holds no BERT that can be read.", "Give a folder of a transformers model."
         ) from error

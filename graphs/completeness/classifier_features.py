@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphs.completeness.contract import Label, Unit
+from graphs.completeness.labels import names_of
 from graphs.completeness.labels import units as by_rules
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
@@ -91,7 +92,7 @@ def _named(found: Sequence[Finding], line: RankedDisease | None, side: str) -> i
     if line is None:
         return 0
     names = line.findings_for if side == "for" else line.findings_against
-    return sum(f.name in names or f"no {f.name}" in names for f in found)
+    return sum(not set(names).isdisjoint(names_of(f)) for f in found)
 
 
 def _log_odds(share: float) -> float:

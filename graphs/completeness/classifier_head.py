@@ -115,7 +115,7 @@ def load_head(path: Path) -> Head:
             head = Head(**arrays, encoder=str(held["encoder"]))
     except FileNotFoundError as error:
         raise InputError(f"There is no head {path}.", ADVICE) from error
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"The head {path.name} is damaged.", ADVICE) from error
     _check(head, path)
     return head
@@ -123,9 +123,12 @@ def load_head(path: Path) -> Head:
 
 def _check(head: Head, path: Path) -> None:
     """Raise DataError for arrays that do not fit together or hold what is no number."""
+    if (head.unit.ndim, head.rest.ndim, head.hidden_bias.ndim) != (2, 2, 1):
+        raise DataError(f"The head {path.name} is damaged.", ADVICE)
     kept = head.unit.shape[1] + head.rest.shape[1] + len(PLAIN)
     due = {
         "unit_mean": (len(head.unit),),
+        "rest": (len(head.unit), head.rest.shape[1]),
         "rest_mean": (len(head.unit),),
         "mean": (kept,),
         "scale": (kept,),
@@ -135,6 +138,6 @@ def _check(head: Head, path: Path) -> None:
         "weights": (3,),
     }
     sound = all(getattr(head, name).shape == shape for name, shape in due.items())
-    whole = all(bool(np.isfinite(getattr(head, name)).all()) for name in (*due, "unit", "rest", "hidden_bias"))
+    whole = all(bool(np.isfinite(getattr(head, name)).all()) for name in (*due, "unit", "hidden_bias"))
     if not sound or not whole:
         raise DataError(f"The head {path.name} is damaged.", ADVICE)

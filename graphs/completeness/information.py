@@ -58,7 +58,7 @@ ONSET = (
     r"start(?:s|ed|ing)|"
     r"onset|out of nowhere|woke|since|ago|last night|yesterday|this morning|first (?:noticed|felt)|"
     r"noticed|came over|after|followed|new|initially|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|"
-    r"突然|忽然|逐渐|渐渐|慢慢|开始|起病|今天|昨天|昨晚|今早|早上|以来|前"
+    r"突然|忽然|逐渐|渐渐|慢慢|开始|起病|今天|昨天|昨晚|今早|早上|以来|(?<![心胸眼腹])前"
 )
 DURATION = (
     rf"\b{NUMBER}[ -]{UNIT}\b|\b\d+ ?/(?:7|52|12)\b|\b(?:for|over|past|last|this) (?:the )?(?:past |last |"
@@ -74,7 +74,7 @@ COURSE = (
     r"eas(?:e|es|ed|ing)|helps?|goes off|gone|still|spread\w*|unchanged|fluctuat\w+|(?:no|never) (?:better|worse)|"
     r"times?|third|"
     r"fourth|again|more (?:often|and more)|peak\w*|continues?|now|at first|resolved|comes on|when(?:ever)?|exertion)\b|"
-    r"加重|减轻|缓解|好转|恶化|持续|反复|间断|阵发|越来越|有时|每天|每次|时"
+    r"加重|减轻|缓解|好转|恶化|持续|反复|间断|阵发|越来越|有时|每天|每次|(?<![小同平])时"
 )
 HISTORY = (
     r"\b(?:PMHx?|PMH|history|hx|known|previous\w*|diagnos\w+|on (?:allopurinol|the pill|\w+(?:pril|statin|olol|"
@@ -95,8 +95,9 @@ TESTS = (
     r"ultrasound|blood tests?|bloods|troponin|CRP|WCC|Hb|D-dimer|swab|scan|biopsy|spirometry|FEV1|peak flow|"
     r"chest clear|"
     r"lungs clear|crackles|creps|murmur|tender\w*|percussion|reflexes|exam\w*|afebrile|pulse|tested|urine dip|negative|"
-    r"positive|blood sugar|looked at|doctor (?:said|saw|did)|GP)\b|体温|血压|心率|血氧|心电图|胸片|CT|化验|血常规|"
-    r"检查|查体|听诊|超声|核磁|阴性|阳性|度"
+    r"positive|blood sugar|looked at|doctor (?:said|saw|did)|GP)\b|体温|血压|心率|血氧|心电图|胸片|"
+    r"(?<![A-Za-z])CT(?![A-Za-z])|化验|血常规|"
+    r"检查|查体|听诊|超声|核磁|阴性|阳性|(?<=\d)度"
 )
 
 # ours: most useful first where several are missing; the weights sum to 1

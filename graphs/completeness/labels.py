@@ -70,6 +70,13 @@ def _leading(first_look: Differential | None) -> frozenset[str]:
     return frozenset(name for d in ranking for name in (*d.findings_for, *d.findings_against))
 
 
+def names_of(finding: Finding) -> tuple[str, ...]:
+    """How a line of the ranking may name a finding: by name or id, and a denied one with a "no" before it."""
+    if finding.present is False:
+        return f"no {finding.name}", f"无{finding.name}", finding.name, finding.id
+    return finding.name, finding.id
+
+
 def _unit(
     text: str, span: Span, findings: Sequence[Finding], leading: frozenset[str], words: Mapping[str, str]
 ) -> Unit:
@@ -81,17 +88,16 @@ def _unit(
 def _label(
     sentence: str, found: Sequence[Finding], leading: frozenset[str], words: Mapping[str, str]
 ) -> tuple[Label, str]:
-    deciding = next((f for f in found if f.name in leading or f.id in leading), None)
+    deciding = next((f for f in found if not leading.isdisjoint(names_of(f))), None)
     deciding = deciding or next((f for f in found if f.id and f.score >= SURE), None)
     if deciding is not None:
-        state = words["denies" if deciding.present is False else "states"]
-        return Label.A, f"{state}{deciding.name}"
+        return Label.A, f"{words['denies' if deciding.present is False else 'states']}{deciding.name}"
     for name, pattern in (("test", TEST), ("complaint", FINDING)):
         match = pattern.search(sentence)
         if match:
             return Label.A, f"{words[name]}{match[0]}"
     if found:
-        return Label.B, f"{words['may_mean']}{found[0].name}"
+        return Label.B, f"{words['denies' if found[0].present is False else 'may_mean']}{found[0].name}"
     for name, pattern in HELPFUL:
         match = pattern.search(sentence)
         if match:

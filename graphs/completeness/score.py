@@ -47,8 +47,8 @@ class GateSettings(BaseModel):
     alpha: float = Field(default=1.0, gt=0)
     beta: float = Field(default=0.5, ge=0)
     gamma: float = Field(default=0.0, ge=0)
-    published_theta1: float = 0.6
-    published_theta2: float = 0.3
+    published_theta1: float = Field(default=0.6, ge=0, le=1)
+    published_theta2: float = Field(default=0.3, ge=0, le=1)
     labels: Literal["rules", "head", "trained"] = "rules"
     classifier: Path | None = None
 
@@ -67,7 +67,7 @@ class GateSettings(BaseModel):
         if theta1 is None:
             whole = self.method == "whole_input"
             theta1 = (load_head(WHOLE_INPUT) if whole else load_model(self.calibration or SHIPPED)).threshold(self.risk)
-        return theta1, min(self.theta2, theta1)
+        return max(theta1, self.theta2), self.theta2  # nothing is answered directly where a warning is due
 
 
 def information_score(labels: Sequence[Label], settings: GateSettings) -> float:

@@ -73,6 +73,7 @@ def test_mistakes_are_input_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("annotate", cases, "--out", out, "--reviewed", cases),
         ("train", cases, "--out", tmp_path / "t"),
         ("train", cases, "--out", tmp_path / "t", "--head", "--backbone", tmp_path),
+        ("train", cases, "--out", tmp_path / "t", "--head", "--epochs", "20"),
     ):
         result = gate(*wrong)
         assert isinstance(result.exception, InputError), wrong

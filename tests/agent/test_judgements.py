@@ -53,3 +53,16 @@ def test_each_role_can_be_given_to_the_other_side_and_doctor_says_so(built_home:
     by_model, by_rules = described(settings.language_model).split("; the local engine: ")
     assert by_model == "m judges triage, gate, verification"
     assert set(by_rules.split(", ")) == {role for role, judge in JUDGES.items() if judge == "model"}
+
+
+@pytest.mark.parametrize(
+    ("gate", "judge"),
+    [
+        ({"method": "whole_input"}, "local"), ({"method": "whole_input", "self_judged": True}, "model"),
+        ({"method": "retrieve"}, "local"), ({"method": "published"}, "model"),
+    ],
+)  # fmt: skip
+def test_no_model_judges_a_gate_that_another_classifier_is(gate: dict[str, Any], judge: str, built_home: Path) -> None:
+    roles = {"gate": {"judge": "model"}}
+    settings = load_settings(home=built_home, model="m", roles=roles, gate=gate, literature={"live": "off"})
+    assert judges(assemble(settings, Home(built_home)))["gate"] == judge

@@ -48,6 +48,18 @@ def test_build_status_search_and_testset(folder: Path, tmp_path: Path) -> None:
     assert {row["kind"] for row in rows} <= {"rephrase", "ood"}
 
 
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_test_set_of_a_collection_that_has_changed_is_refused(folder: Path, tmp_path: Path, gone: bool) -> None:
+    run("build", str(folder), "--json", "--quiet", "--per-document", "4")
+    if gone:
+        (folder / "gout.md").unlink()
+    else:
+        (folder / "gout.md").write_text("# Gout\nAnother text.\n")
+    with pytest.raises(DataError, match="has changed since") as told:
+        run("testset", str(folder), "--out", str(tmp_path / "test.jsonl"), "--count", "4", "--json")
+    assert "anamnesis questions build" in str(told.value)
+
+
 def test_mistakes_are_told(folder: Path, tmp_path: Path) -> None:
     def mistake(kind: type[AnamnesisError], words: str, *args: str) -> None:
         with pytest.raises(kind, match=words):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.completeness_arms import ArmOutcome, ArmRow, features
+from evals.completeness_arms import ArmOutcome, ArmRow
 from evals.completeness_cases import ArmCase
+from evals.completeness_pool import pool_of
 from evals.datasets.agentclinic import ClinicCase
 from evals.datasets.ddxplus import TextPatient
 from evals.datasets.degraded import LEVELS, degraded
 from evals.kept_outcomes import KeptOutcomes
 from evals.tasks.completeness import arm_figures
-from tools.contract import Differential, Finding
+from tools.contract import Differential
 
 FIRST = "I am a 50-year-old man."
 LOOSE = [f"I have finding number {n}." for n in range(8)]
@@ -86,7 +88,7 @@ def row(id: str, level: int, direct: str, retrieve: str, *, names_gold: bool = F
         ArmOutcome(ranking=((first, 0.6), ("acute-bronchitis", 0.4)) if first else (), differential=Differential())
         for first in (direct, retrieve)
     ]
-    return ArmRow(case, outcomes[0], outcomes[1], {})
+    return ArmRow(case, outcomes[0], outcomes[1])
 
 
 def test_arms_are_compared_row_by_row_and_a_patient_counts_once() -> None:
@@ -107,14 +109,16 @@ def test_arms_are_compared_row_by_row_and_a_patient_counts_once() -> None:
 def test_among_the_conditions_other_diseases_are_passed_over() -> None:
     told = row("p", 0, "no-condition-of-the-release", "gerd")
     case = ArmCase("p", 0, "text", frozenset({"acute-bronchitis"}), False)
-    figures = {f.name: f.value for f in arm_figures([ArmRow(case, told.direct, told.retrieve, {})], 0)}
+    figures = {f.name: f.value for f in arm_figures([ArmRow(case, told.direct, told.retrieve)], 0)}
     assert figures["arms.ddxplus_0.direct"] == 0
     assert figures["arms.ddxplus_among_0.direct"] == 100
 
 
-def test_features_are_counted_before_any_retrieval() -> None:
-    found = Differential(
-        findings=(Finding(name="a", clause="a"), Finding(name="b", clause="b", present=False)), margin=0.3, entropy=2.0
-    )
-    expected = {"sentences": 2.0, "present": 1.0, "denied": 1.0, "margin": 0.3, "entropy": 2.0}
-    assert features("I cough. No fever.", found) == expected
+def test_held_out_by_disease_cases_of_every_source_go_together() -> None:
+    released = row("p", 0, "sle", "sle")
+    released = replace(released, case=replace(released.case, right=frozenset({"sle", "record-sle"})))
+    written = row("w", 0, "sle", "sle")
+    written = replace(written, case=replace(written.case, right=frozenset({"sle"})))
+    none = replace(written, case=replace(written.case, id="alone", right=frozenset()))
+    pool = pool_of({"ddxplus": [released], "written": [written, none]})
+    assert list(pool.groups("disease")) == ["sle", "sle", "alone"]

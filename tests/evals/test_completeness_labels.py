@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from agent.configurations.loading import find
+from agent.sessions import Home
 from agent.settings import Settings
 from evals.completeness_ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
-from evals.completeness_labels import Labelled, predictions, reordered, twins, unseen
+from evals.completeness_arms import ArmOutcome, ArmRow
+from evals.completeness_cases import ArmCase
+from evals.completeness_labels import Labelled, label_figures, predictions, reordered, too_few, twins, unseen
 from evals.contract import TaskContext
 from evals.label_baselines import keyword_shares, majority, sentence_shares
 from evals.metrics.macro_f1 import macro_difference, macro_figure
@@ -20,6 +24,8 @@ from graphs.completeness.classifier_metrics import macro_f1
 from support.annotating import many, quick_heads
 from support.word_encoder import WordEncoder
 from tools.contract import Differential, RankedDisease
+from tools.encoders import Encoder
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.text.sentences import sentences
 
 
@@ -152,3 +158,18 @@ def test_arms_differ_in_their_own_part_alone(tmp_path: Path) -> None:
     assert held["whole_documents"].pipeline.steps != held["full"].pipeline.steps
     assert all(settings.language_model is None for settings in held.values())
     assert find("ica-rag:trained-classifier").missing == ""
+
+
+def test_too_few_patients_or_diseases_are_told_and_lose_nothing_else(built_home: Path, encoder: Encoder) -> None:
+    graph = KnowledgeGraph(encoder, Home(built_home).indexes)
+    text = "I am 50. I have heartburn after meals. I own a red bicycle."
+    outcome = ArmOutcome(ranking=(), differential=graph.look_up(text, "en"))
+    cases = [ArmCase(f"p{n}", 0, text, frozenset({"gerd"}), False) for n in range(3)]
+    context = TaskContext(data=built_home, limit=3, seed=0, settings=Settings(home=built_home))
+    assert label_figures(context, [ArmRow(case, outcome, outcome) for case in cases], graph, encoder) == []
+    assert "patients left out" in context.not_run["labels"]
+
+
+def test_few_diseases_are_too_few_even_of_many_patients(held: Labelled) -> None:
+    assert "diseases left out" in too_few(held, 0)
+    assert too_few(replace(held, diseases=held.rows.groups), 0) == ""

@@ -63,7 +63,7 @@ def pool(patients: int = 160) -> Pool:
                 ArmOutcome(ranking=((f"d{p % 8}" if ok else "x", 0.9),), differential=Differential())
                 for ok in (right, p % 10 != 1)
             ]
-            rows.append(ArmRow(case, outcomes[0], outcomes[1], {}))
+            rows.append(ArmRow(case, outcomes[0], outcomes[1]))
             values = dict.fromkeys([n for part in PARTS.values() for n in part], 0.0) | {names[0]: lead}
             features = CaseFeatures(values, "bad" if bad else "good", frozenset())
             examples.append(Example(features, right, case.id))
@@ -109,3 +109,11 @@ def test_forms_without_a_part_lack_it() -> None:
     assert all("margin" not in form.names for form in forms_without("look"))
     assert [form.leaders for form in forms_without("leaders")] == [False]
     assert not forms_without("findings")[0].findings
+
+
+def test_a_setting_without_a_row_has_no_figure() -> None:
+    made = pool(6)
+    scored = {"ours": crossed(Constant(0.0), made, "patient", 0)}
+    empty = Setting("lay", made, made.of("ddxplus_lay"), 0)
+    assert empty.figures("ours", scored["ours"]) == empty.reliability("ours", scored["ours"]) == []
+    assert compared_gates(empty, scored) == []

@@ -22,6 +22,7 @@ from tools.questions.contract import (
     QuestionWriter,
     SourceDocument,
 )
+from tools.questions.given import standing
 from tools.questions.judging import Candidates, keep_answered
 from tools.questions.local import Names, WriterLocal
 from tools.questions.matrix import with_matrix
@@ -30,7 +31,7 @@ from tools.questions.reporting import diversity, nearness, siblings, warnings
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import BuildSettings
 from tools.questions.timing import TimedEncoder
-from tools.questions.work import Work, Written, written_key
+from tools.questions.work import WORK, Work, Written, written_key
 from tools.text.language import language_of
 
 CHUNK = 64  # ours: documents written and embedded between two commits; so many are lost by a kill
@@ -57,7 +58,7 @@ async def build(
         writer: None writes from the documents' own words. judge: None judges by a round trip through the collection.
         names: other names of what a text mentions, for the local writer.
         given: questions that are known to be answered: a library's own, and reviewed ones from use, each with its
-            answers; those of other documents are left out.
+            answers; those of other documents are left out, and those whose words the document no longer holds.
         progress: called with (stage, done, total).
 
     Raises:
@@ -75,15 +76,15 @@ async def build(
         held = stored.current(folder, content)
         if held is not None:
             return held.report.model_copy(update={"reused": len(documents)})
-        work = Work(folder.with_name(f"{folder.name}.work.sqlite"), encoder.dimension)
+        work = Work(folder.with_name(f"{folder.name}{WORK}"), encoder.dimension)
         try:
             drafts, reused = await _write(collection, own, chosen, timed, work, progress)
             collection.embed(timed, progress)
             judging = judge or RoundTrip(collection, timed, chosen.rank)
             kept = await keep_answered(collection, drafts, judging, work, progress)
             written = (len(drafts.questions), len(kept.questions))
-            kept = _with_given(kept, given, collection, timed)
-            report, rows = _merge(collection, written, kept, chosen)
+            kept, lost = _with_given(kept, given, collection, timed)
+            report, rows = _merge(collection, written, kept, chosen, lost)
             vectors = kept.vectors[[number for number, _ in rows]]
             questions = await with_matrix([q for _, q in rows], vectors, collection, judging, chosen.matrix)
             report = report.model_copy(
@@ -123,7 +124,7 @@ def _content(
     """sha256 over all that an index is made from."""
     parts = [f"{stored.FORMAT} {encoder.name} {judge.name if judge else RoundTrip.name} {settings.model_dump_json()}"]
     parts += [written_key(d, writer.name, settings.per_document, encoder.name) + d.date for d in documents]
-    parts += [q.model_dump_json() for q in given]
+    parts += [q.model_dump_json(serialize_as_any=True) for q in given]  # with the words of a quoted answer
     return content_key("\n".join(parts))
 
 
@@ -148,7 +149,7 @@ async def _write(
         reused += len(known)
         missing = [(key, document) for key, document in zip(of, part, strict=True) if key not in known]
         fresh, failed = await _written(missing, writer, settings.per_document, encoder)
-        work.put_written(fresh)
+        work.put_written(fresh, dict(missing))
         if failed is not None:
             raise failed
         known |= fresh
@@ -158,7 +159,7 @@ async def _write(
             vectors.append(known[key].vectors.astype(np.float16))
         if progress is not None:
             progress("questions", min(at + CHUNK, len(documents)), len(documents))
-    work.keep_only(keys)
+    work.keep_only(documents)
     return Candidates(questions, owners, _stacked(vectors, encoder.dimension)), reused
 
 
@@ -184,17 +185,20 @@ async def _tried(writer: QuestionWriter, document: SourceDocument, wanted: int) 
         return error
 
 
-def _with_given(kept: Candidates, given: Sequence[Question], collection: Collection, encoder: Encoder) -> Candidates:
-    held = [q for q in given if q.answers and all(a.document in collection.number for a in q.answers)]
+def _with_given(
+    kept: Candidates, given: Sequence[Question], collection: Collection, encoder: Encoder
+) -> tuple[Candidates, int]:
+    """What was kept with what was given, and how many given answers no longer stand in their documents."""
+    held, lost = standing(given, collection)
     if not held:
-        return kept
+        return kept, lost
     vectors = encoder.encode_queries([q.text for q in held]).astype(np.float16)
     owners = [collection.number[q.answers[0].document] for q in held]
-    return Candidates(kept.questions + held, kept.owners + owners, np.concatenate((kept.vectors, vectors)))
+    return Candidates(kept.questions + held, kept.owners + owners, np.concatenate((kept.vectors, vectors))), lost
 
 
 def _merge(
-    collection: Collection, written: tuple[int, int], kept: Candidates, settings: BuildSettings
+    collection: Collection, written: tuple[int, int], kept: Candidates, settings: BuildSettings, lost: int
 ) -> tuple[QuestionsReport, list[tuple[int, Question]]]:
     stands = merge(kept.questions, kept.vectors, settings.merge, collection.rarity)
     rows = merged(kept.questions, stands)
@@ -220,7 +224,7 @@ def _merge(
         coverage=round(coverage, 4),
         diversity=diversity(by_document),
         nearness=likeness,
-        warnings=warnings(share, coverage, empty, count, foreign),
+        warnings=warnings(share, coverage, empty, count, foreign, lost),
     )
     return report, rows
 

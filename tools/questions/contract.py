@@ -40,6 +40,12 @@ class Answer(Frozen):
     support: float = 1.0
 
 
+class QuotedAnswer(Answer):
+    """An answer with the words that stood there when it was noted; the document may have changed since."""
+
+    quote: str
+
+
 class Question(Frozen):
     """A question that documents answer.
 

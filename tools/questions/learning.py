@@ -6,7 +6,6 @@ file: the notes lie on disk in plain text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
@@ -17,7 +16,8 @@ from prompts.errors import DataError
 from tools.evidence import Frozen
 from tools.files import locked, write_atomic
 from tools.library.contract import QuestionHit
-from tools.questions.contract import Answer, Question
+from tools.questions.contract import Answer, Question, QuotedAnswer
+from tools.questions.personal import PERSONAL, WORDS, may_name
 
 FILE = "learnt-questions.yaml"
 WRITER = "learnt"
@@ -27,16 +27,7 @@ HEAD = (
     "# Questions learnt from use. Read each with its answer, then set accept: true, or delete it.\n"
     "# Accepted ones become part of the index with the next `anamnesis questions build`.\n"
 )
-# ours: what makes a text one about a person
-PERSONAL = re.compile(
-    r"\b(?:I|I'm|I've|me|my|mine|myself|he|she|his|her|him|hers|we|our|us|you|your)\b|\b(?:mr|mrs|ms|dr|prof)\b\.?"
-    r"|\b(?:patient|son|daughter|wife|husband|mother|father|mum|dad|baby|brother|sister|aunt|uncle|friend)(?:'s|s)?\b"
-    r"|\b\d{1,3}[- ]?(?:years?|yrs?|months?|weeks?|days?)[- ]old\b|\b\d{1,3} ?(?:yo|y/o)\b"
-    r"|\b(?:born|aged?|admitted|presents?)\b"
-    r"|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}|\d{5,}|@|https?:|[我他她你您]|患者|病人|岁",
-    re.IGNORECASE,
-)
-CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+WAIT = 2.0  # ours: seconds that a turn waits for the notes; they are not worth more of it
 
 
 class Noted(Frozen):
@@ -58,11 +49,12 @@ def review_file(home: Path) -> Path:
     return home / "questions" / FILE
 
 
-def refusal(question: str, kind: str, known: Callable[[str], bool]) -> str:
+def refusal(question: str, kind: str, known: Callable[[str], bool], like: str = "") -> str:
     """Why a question is not noted; "" when it may be.
 
     Args:
-        kind: of the turn. known: whether a word in lower case is a public one; others may be names.
+        kind: of the turn. known: whether a word in lower case is a public one; any other may be a name.
+        like: the stored question that answers it: capitals that stand there name nobody.
     """
     if kind != EVIDENCE:
         return "it is not a question of evidence"
@@ -70,7 +62,7 @@ def refusal(question: str, kind: str, known: Callable[[str], bool]) -> str:
         return "it tells a story"
     if PERSONAL.search(question):
         return "it speaks of a person"
-    names = [word for word in CAPITALISED.findall(question) if not known(word.lower())]
+    names = may_name(question, known, like)
     return f"it may hold a name: {', '.join(names)}" if names else ""
 
 
@@ -78,16 +70,20 @@ def note(file: Path, found: Iterable[Noted]) -> int:
     """Add questions to the review file, one that is there already counted once more; returns how many are new.
 
     Raises:
-        DataError: the file cannot be read.
+        DataError: the file cannot be read or written, or another process holds it.
     """
-    with locked(file):
-        notes = {n.question.casefold(): n for n in read(file)}
-        before = len(notes)
-        for new in found:
-            key = new.question.casefold()
-            held = notes.get(key)
-            notes[key] = new if held is None else held.model_copy(update={"asked": held.asked + 1})
-        _write(file, notes.values())
+    try:
+        with locked(file, WAIT):
+            notes = {n.question.casefold(): n for n in read(file)}
+            before = len(notes)
+            for new in found:
+                key = new.question.casefold()
+                held = notes.get(key)
+                notes[key] = new if held is None else held.model_copy(update={"asked": held.asked + 1})
+            _write(file, notes.values())
+    except OSError as error:
+        told = f"{file} cannot be written: {error.strerror}."
+        raise DataError(told, "Make room and let it be written, or switch learning off.") from error
     return len(notes) - before
 
 
@@ -102,8 +98,14 @@ class Learning:
         self._file, self._public = file, public
 
     def note(self, question: str, kind: str, like: QuestionHit) -> str:
-        """Note a question that ``like`` answers; returns why it was not noted, "" when it was."""
-        refused = refusal(question, kind, lambda word: word in self._public)
+        """Note a question that ``like`` answers; returns why it was not noted, "" when it was.
+
+        Raises:
+            DataError: the notes cannot be read or written.
+        """
+        stored = like.question.text
+        asked = {word.lower() for word in WORDS.findall(stored)} if like.document.is_starter else set()
+        refused = refusal(question, kind, lambda word: word in self._public or word in asked, stored)
         if not refused and question.casefold() != like.question.text.casefold():
             known = like.question
             answer = Answer(document=like.document.id, start=known.start, end=known.end)
@@ -115,20 +117,22 @@ class Learning:
 def read(file: Path) -> list[Noted]:
     """The notes; none where there is no file. Raises DataError for a file that is damaged."""
     try:
-        raw = file.read_text(encoding="utf-8")
+        return NOTES.validate_python(yaml.safe_load(file.read_text(encoding="utf-8")) or [])
     except FileNotFoundError:
         return []
-    try:
-        return NOTES.validate_python(yaml.safe_load(raw) or [])
-    except (yaml.YAMLError, ValidationError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise DataError(
             f"{file} cannot be read.", "Mend it, or move it away; new questions are noted afresh."
         ) from error
 
 
 def accepted(file: Path) -> list[Question]:
-    """The questions that a person has accepted."""
-    return [Question(text=n.question, answers=(n.answer,), writer=WRITER) for n in read(file) if n.accept]
+    """The questions that a person has accepted, each with the words that answered it."""
+    return [
+        Question(text=n.question, answers=(QuotedAnswer(**n.answer.model_dump(), quote=n.quote),), writer=WRITER)
+        for n in read(file)
+        if n.accept
+    ]
 
 
 def _write(file: Path, notes: Iterable[Noted]) -> None:

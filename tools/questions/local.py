@@ -18,7 +18,8 @@ from tools.questions.topic import EMPTY, is_disease, sentence_case, subjects
 from tools.text.language import language_of
 from tools.text.tokens import STOP, tokens
 
-NAME = "local@2"  # raised with every change of what is written: what was kept of a build is then written anew
+LOCAL = "local"
+NAME = f"{LOCAL}@3"  # raised with every change of what is written: what was kept of a build is then written anew
 SEVERAL = 0.5  # ours: a kind with at least this share of the strongest one's weight is asked for in several wordings
 FIRST = 4  # ours: kinds that are asked for before the statements, so that what a document mostly says is always asked
 LONGEST = 45  # ours: words of a statement that is asked whole; the encoder reads some 200
@@ -63,7 +64,7 @@ class WriterLocal:
             return []
         kept: dict[str, Question] = {}
         for draft in self._drafts(document):
-            key = " ".join(sorted(set(bag(draft.text)))) + draft.text.partition(" ")[0].lower()
+            key = " ".join(dict.fromkeys(bag(draft.text))) + draft.text.partition(" ")[0].lower()  # in their order
             if len(kept) == wanted:
                 break
             answer = Answer(document=document.id, start=draft.piece.start, end=draft.piece.end, support=draft.support)

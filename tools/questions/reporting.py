@@ -72,7 +72,7 @@ def siblings(questions: Sequence[Question], vectors: Vectors) -> float | None:
     return _mean(np.array(means))
 
 
-def warnings(share: float, coverage: float, empty: int, documents: int, foreign: int) -> tuple[str, ...]:
+def warnings(share: float, coverage: float, empty: int, documents: int, foreign: int, lost: int) -> tuple[str, ...]:
     """What the reader must know of a build."""
     found = []
     if coverage < LOW_COVERAGE:
@@ -86,6 +86,11 @@ def warnings(share: float, coverage: float, empty: int, documents: int, foreign:
         found.append(f"{empty} of {documents} documents have no question; only a direct search finds them.")
     if foreign:
         found.append(f"{foreign} documents are not in English; the local writer writes none for them, a model does.")
+    if lost:
+        found.append(
+            f"{lost} given answers were left out, because their documents no longer hold them. "
+            "Review the learnt questions."
+        )
     return tuple(found)
 
 

@@ -84,7 +84,8 @@ async def make_set(
             unanswered += 1
         else:
             leaks.add(other.text)
-            made.append(Probe(kind=kind, question=other.text, documents=question.documents, source=question.text))
+            answering = question.documents if kind == "rephrase" else (document.id,)  # only this one was judged
+            made.append(Probe(kind=kind, question=other.text, documents=answering, source=question.text))
     return ProbeSet(made, written, leaked, unanswered)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from prompts import tool_arguments
+from prompts.errors import DataError
 from tools.contract import AnsweredQuestion, Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Found, content_key, merge_evidence
 from tools.library.contract import QuestionHit, SearchableLibrary
@@ -74,14 +75,13 @@ class FindAnsweredQuestion:
         kept = same or hits
         evidence = [_evidence(hit, arguments.question, rank) for rank, hit in enumerate(kept, 1)]
         context.recorder.event("question_search", same=len(same), near=len(hits) - len(same))
-        if self._learn is not None and same:
-            await asyncio.to_thread(self._learn.note, arguments.question, context.kind, same[0])
+        not_noted = await self._noted(arguments.question, context.kind, same)
         return ToolArtifact(
             tool=self.name,
             outcome=Outcome.OK if kept else Outcome.NOTHING_FOUND,
             evidence=merge_evidence(evidence),
             answered=answered,
-            notices=self._notices(kept, near=not same),
+            notices=[*self._notices(kept, near=not same), *not_noted],
             strategy=[
                 {
                     "step": "questions",
@@ -98,6 +98,16 @@ class FindAnsweredQuestion:
     def answers(self, question: str) -> bool:
         """Whether a stored question asks the same, so that it can be answered from there: the short way."""
         return self._settings.guards and bool(self._same(self._search(question, SHORT), question))
+
+    async def _noted(self, question: str, kind: str, same: Sequence[QuestionHit]) -> list[Notice]:
+        """Note a question that was answered; what keeps it from being noted is told, and does not fail the turn."""
+        if self._learn is None or not same:
+            return []
+        try:
+            await asyncio.to_thread(self._learn.note, question, kind, same[0])
+        except DataError as error:
+            return [Notice(code="question_notes", text=str(error), severity=Severity.WARNING)]
+        return []
 
     def _search(self, question: str, limit: int) -> list[QuestionHit]:
         """The best questions above the lower threshold that may be about the same subject, best first."""

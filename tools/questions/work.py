@@ -16,9 +16,10 @@ from tools.questions.contract import Judgement, Question, SourceDocument
 
 QUESTIONS = TypeAdapter(list[Question])
 TABLES = (
-    "create table if not exists written (key text primary key, questions blob, vectors blob) without rowid",
+    "create table if not exists written (key text primary key, questions blob, vectors blob, document text) without rowid",
     "create table if not exists judged (key text primary key, judgement text) without rowid",
 )
+WORK = ".work.sqlite"  # what follows the name of an index in that of its work
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
 
 
@@ -43,6 +44,8 @@ class Work:
         with self._store.write() as db:
             for table in TABLES:
                 db.execute(table)
+            if "document" not in {row[1] for row in db.execute("pragma table_info(written)")}:
+                db.execute("alter table written add column document text")  # of a file that was made before
 
     def written(self, keys: Iterable[str]) -> dict[str, Written]:
         """What was written under these keys. Raises DataError when it is damaged."""
@@ -56,14 +59,21 @@ class Work:
                 found.update({key: self._read(questions, vectors) for key, questions, vectors in rows.fetchall()})
         return found
 
-    def put_written(self, written: Mapping[str, Written]) -> None:
-        """Keep what was written; one transaction."""
+    def put_written(self, written: Mapping[str, Written], documents: Mapping[str, SourceDocument]) -> None:
+        """Keep what was written; one transaction. ``documents`` has what each key was written for."""
         rows = [
-            (key, QUESTIONS.dump_json(w.questions), np.asarray(w.vectors, dtype=np.float16).tobytes())
+            (
+                key,
+                QUESTIONS.dump_json(w.questions),
+                np.asarray(w.vectors, dtype=np.float16).tobytes(),
+                document_key(documents[key]),
+            )
             for key, w in written.items()
         ]
         with self._store.write() as db:
-            db.executemany("insert or replace into written values (?, ?, ?)", rows)
+            db.executemany(
+                "insert or replace into written (key, questions, vectors, document) values (?, ?, ?, ?)", rows
+            )
 
     def judged(self, key: str) -> Judgement | None:
         """A judgement that was kept."""
@@ -77,13 +87,17 @@ class Work:
             rows = [(key, j.model_dump_json()) for key, j in judged.items()]
             db.executemany("insert or replace into judged values (?, ?)", rows)
 
-    def keep_only(self, keys: Iterable[str]) -> None:
-        """Forget what was written of documents that are gone or changed."""
+    def keep_only(self, documents: Iterable[SourceDocument]) -> None:
+        """Forget what was written of documents that are gone or changed.
+
+        What other writers wrote for the same documents stays, because a model's work is paid for; and so does what a
+        file that was made before does not say the document of.
+        """
         with self._store.write() as db:
-            db.execute("create temp table if not exists current (key text primary key)")
+            db.execute("create temp table if not exists current (document text primary key)")
             db.execute("delete from current")
-            db.executemany("insert or ignore into current values (?)", [(key,) for key in keys])
-            db.execute("delete from written where key not in (select key from current)")
+            db.executemany("insert or ignore into current values (?)", [(document_key(d),) for d in documents])
+            db.execute("delete from written where document not in (select document from current)")
 
     def close(self) -> None:
         """Close the file."""
@@ -103,6 +117,11 @@ def written_key(document: SourceDocument, writer: str, wanted: int, encoder: str
     """By content: another text, title, writer, number or encoder is other work."""
     parts = (document.id, document.title, document.text, writer, str(wanted), encoder)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
+
+
+def document_key(document: SourceDocument) -> str:
+    """By content, whoever writes for it."""
+    return hashlib.sha256("\x00".join((document.id, document.title, document.text)).encode()).hexdigest()
 
 
 def judged_key(question: str, document: SourceDocument, judge: str) -> str:

@@ -24,7 +24,7 @@ from graphs.completeness.annotation_files import (
 )
 from graphs.completeness.annotation_run import annotate_all, counted
 from graphs.completeness.contract import Label
-from prompts.errors import InputError, ServiceError
+from prompts.errors import DataError, InputError, ServiceError
 from support.annotating import REFLUX, WordDiagnoser, WordReference, annotated
 from tools.text.sentences import Span
 
@@ -90,6 +90,25 @@ def test_diagnoses_are_kept_so_that_a_stopped_annotation_goes_on(tmp_path: Path)
     }
     assert run(third) == done
     assert third.asked == []
+
+
+def test_a_damaged_file_of_diagnoses_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    path.write_bytes(b"no database " * 999)
+    with pytest.raises(DataError, match=r"kept\.sqlite is damaged. Delete it"):
+        DiagnoserKept(WordDiagnoser(), path, 1)
+    path.unlink()
+    kept = DiagnoserKept(WordDiagnoser(), path, 1)
+    for n in range(200):
+        asyncio.run(kept.diagnose(f"It burns {n}."))
+    kept.close()
+    page = 4096
+    whole = path.read_bytes()
+    path.write_bytes(whole[:page] + b"\xff" * (len(whole) - page))  # its first page is sound: it opens
+    again = DiagnoserKept(WordDiagnoser(), path, 1)
+    with pytest.raises(DataError, match="is damaged"):
+        asyncio.run(again.diagnose("It burns 1."))
+    again.close()
 
 
 def test_another_version_of_the_diagnoser_diagnoses_anew(tmp_path: Path) -> None:
@@ -174,6 +193,15 @@ def test_a_persons_corrections_win(tmp_path: Path) -> None:
     done = corrected([case], read_review(path), path.name)
     assert labels(done[0]) == [Label.B, Label.A, Label.A]
     assert [u.reason == BY_PERSON for u in done[0].units] == [True, False, True]
+
+
+def test_a_lone_carriage_return_in_a_sentence_survives_the_review(tmp_path: Path) -> None:
+    case = annotated(REFLUX.model_copy(update={"text": "My chest\rburns. It rises after supper. I own a red bicycle."}))
+    path = tmp_path / "review.csv"
+    write_review(path, [case])
+    path.write_bytes(path.read_bytes().replace(b",\r\n", b",A\r\n"))  # every empty correction filled in
+    done = corrected([case], read_review(path), path.name)
+    assert labels(done[0]) == [Label.A] * 3
 
 
 @pytest.mark.parametrize(

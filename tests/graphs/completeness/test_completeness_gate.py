@@ -192,6 +192,27 @@ def test_labels_and_their_characters() -> None:
     assert labelled[0].reason == "a complaint: pain"
 
 
+def test_letters_within_a_word_are_no_test_and_characters_of_a_unit_no_course() -> None:
+    assert units("My doctor lives nearby. I actually like football.", None)[0].label is Label.C
+    assert coverage("She had a CT of the chest.", 0, 0).stated["tests"] == 1
+    stated = coverage("胸痛3小时，心前区，程度一般", 1, 0).stated
+    assert (stated["course"], stated["onset"], stated["tests"]) == (0, 0, 0)
+    assert coverage("三天前开始，走路时加重，体温38度", 1, 0).stated["tests"] == 1
+
+
+def test_a_denied_finding_against_the_leader_decides_and_is_told_as_denied() -> None:
+    denied = Finding(id="fever", name="fever", clause="no fever", present=False, score=0.3, start=0, end=8)
+    look = differential(0.5, 1, denied)
+    against = look.ranking[0].model_copy(update={"findings_for": (), "findings_against": ("no fever",)})
+    labelled = units("No fever.", look.model_copy(update={"ranking": (against,)}))[0]
+    assert (labelled.label, labelled.reason) == (Label.A, "denies fever")
+
+
+def test_nothing_is_answered_directly_where_a_warning_is_due() -> None:
+    theta1, theta2 = GateSettings(risk=0.3).thresholds
+    assert theta1 >= theta2 == 0.4
+
+
 def test_a_finding_of_the_leading_disease_makes_its_sentence_critical() -> None:
     text = "Something burns after supper."
     finding = Finding(id="heartburn", name="heartburn", clause="burns after supper", score=0.3, start=10, end=28)

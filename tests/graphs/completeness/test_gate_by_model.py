@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from graphs.completeness.by_model import CompletenessGateByModel
+from graphs.completeness.by_model import THRESHOLDS, CompletenessGateByModel
 from graphs.completeness.contract import CompletenessGate, Decision, GateDecision, Label
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.completeness.score import GateSettings, decide, information_score
@@ -70,7 +70,8 @@ def by_model(
 def test_a_decision_follows_from_its_score_and_its_units_are_slices(make: Make, method: str, text: str) -> None:
     settings = GateSettings(method=method)
     decision = assess(make(settings), text)
-    assert (decision.theta1, decision.theta2) == settings.thresholds
+    due = THRESHOLDS if "verdict" in decision.parts else settings.thresholds
+    assert (decision.theta1, decision.theta2) == due
     assert 0.0 <= decision.score <= 1.0
     assert decision.decision is decide(decision.score, decision.theta1, decision.theta2)
     assert all(text[u.start : u.end] == u.text for u in decision.units)
@@ -118,6 +119,28 @@ def test_the_self_judging_prompt_alone(server: ScriptedModel, verdict: str, deci
     system, user = (m["content"] for m in server.requests[0]["messages"])
     assert "label" not in system
     assert QUESTION in user
+
+
+@pytest.mark.parametrize("settings", [{"risk": 0.001}, {"theta1": 1.0}, {"theta1": 0.1, "theta2": 0.0}])
+@pytest.mark.parametrize(
+    ("verdict", "decision"), [("enough", "direct"), ("more", "retrieve"), ("sparse", "retrieve_with_warning")]
+)
+def test_no_calibration_binds_a_verdict(
+    server: ScriptedModel, settings: dict[str, float], verdict: str, decision: str
+) -> None:
+    assert assess(by_model(server, said(verdict), **settings)).decision == decision
+
+
+def test_a_chinese_case_is_judged_in_chinese(server: ScriptedModel) -> None:
+    text = "男，45岁，胸骨后烧灼感三个月。无体重下降。家里有一只猫。"
+    for made in ({}, {"pure": True}, {"method": "published"}):
+        decision = assess(by_model(server, said("enough", reason="已经足够"), **made), text)  # type: ignore[arg-type]
+        told = [decision.reason, *(u.reason for u in decision.units)]
+        assert all("\u4e00" <= one[0] <= "\u9fff" or one[:6] == "I_norm" for one in told), told
+        assert "model" not in " ".join(told)
+    vague = assess(by_model(server, said("enough")), "我不舒服。")
+    assert vague.decision is Decision.RETRIEVE
+    assert vague.reason.startswith("模型判断：按规则")
 
 
 def test_a_failure_leaves_the_rules_and_one_note(server: ScriptedModel) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,3 +145,23 @@ def test_the_head_over_the_whole_input_learns_from_words_and_is_of_its_encoder()
     if load_head().encoder != encoder.name:
         with pytest.raises(DataError, match="fitted on"):
             WholeInputGate(encoder)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("names", ["shoe_size"], "shoe_size"), ("weights", [], "one for each"), ("scales", [0.0], "greater than 0"),
+        ("leaders", {"gerd": {"features": [1.0, 2.0]}}, "leader"),
+    ],
+)  # fmt: skip
+def test_a_calibration_that_does_not_fit_together_is_refused(
+    tmp_path: Path, field: str, value: object, said: str
+) -> None:
+    sound = {"names": ["lead"], "means": [0.0], "scales": [1.0], "weights": [1.0], "constant": 0.0}
+    path = tmp_path / "calibrated.json"
+    path.write_text(json.dumps({**sound, field: value}), encoding="utf-8")
+    with pytest.raises(DataError, match="no calibration") as caught:
+        load_model(path)
+    assert said in str(caught.value.__cause__)
+    (tmp_path / "sound.json").write_text(json.dumps(sound), encoding="utf-8")
+    assert load_model(tmp_path / "sound.json").probability(case(0, "gerd")) == 0.5

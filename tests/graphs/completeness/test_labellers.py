@@ -9,16 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graphs.completeness.annotation import AnnotatedCase
 from graphs.completeness.classifier import HEAD, Labeller, RulesLabeller, labelled, open_labeller
+from graphs.completeness.classifier_bert import load
 from graphs.completeness.classifier_card import CARD, Card, data_sha256, file_sha256
 from graphs.completeness.classifier_features import PLAIN, CaseFeatures
 from graphs.completeness.classifier_head import HeadLabeller, load_head
 from graphs.completeness.classifier_head_training import rows_of, save_trained
-from graphs.completeness.classifier_metrics import best_weights, chosen, f1_by_class, folds, macro_f1
 from graphs.completeness.classifier_split import split_cases
 from graphs.completeness.classifier_training import STATE, WORK, Training, train_bert, whole_checkpoint
 from graphs.completeness.contract import Label, Unit
@@ -126,6 +124,27 @@ def test_a_damaged_head_is_told(head_folder: Path, tmp_path: Path, cut: int) -> 
         load_head(tmp_path / HEAD.name)
 
 
+def test_a_head_of_other_arrays_is_damaged(head_folder: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    with pytest.raises(DataError, match=r"x\.npy is damaged"):
+        open_labeller("head", tmp_path / "x.npy", WordEncoder())
+    with np.load(head_folder / HEAD.name) as held:
+        arrays = dict(held)
+    for name, array in (("unit", arrays["unit"][:, 0]), ("hidden_bias", np.float32(1)), ("rest", arrays["rest"][1:])):
+        np.savez(tmp_path / HEAD.name, **{**arrays, name: array})
+        with pytest.raises(DataError, match="damaged"):
+            load_head(tmp_path / HEAD.name)
+
+
+def test_a_backbone_that_was_cut_off_is_told(bert_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(bert_folder, folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(DataError, match="no BERT that can be read"):
+        load(folder)
+
+
 def test_what_is_no_classifier_is_an_input_error(head_folder: Path, tmp_path: Path) -> None:
     for method, path in (("trained", None), ("trained", tmp_path), ("trained", head_folder), ("head", tmp_path)):
         with pytest.raises(InputError):
@@ -193,33 +212,6 @@ def test_a_case_and_its_shortenings_are_in_one_part() -> None:
     assert not parts[0] & parts[2]
     with pytest.raises(InputError, match="too few"):
         split_cases(whole[:2], 0)
-
-
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(1, 5), st.integers(0, 3))
-def test_folds_hold_every_row_once_and_groups_whole(groups: list[str], count: int, seed: int) -> None:
-    found = np.array(folds(groups, count, seed))
-    assert (found.sum(axis=0) == 1).all()
-    for group in set(groups):
-        rows = found[:, [g == group for g in groups]]
-        assert (rows.any(axis=1) == rows.all(axis=1)).all()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
-def test_macro_f1_is_the_mean_of_what_each_class_has(pairs: list[tuple[int, int]]) -> None:
-    said, true = (np.array(column) for column in zip(*pairs, strict=True))
-    for label, score in enumerate(f1_by_class(said, true)):
-        both = sum(s == t == label for s, t in pairs)
-        due = sum(s == label for s, _ in pairs) + sum(t == label for _, t in pairs)
-        assert score == pytest.approx(2 * both / due if due else 0)
-    assert macro_f1(true, true) == pytest.approx(len(set(true.tolist())) / 3)
-
-
-def test_rare_labels_weigh_more_where_that_helps() -> None:
-    rare = np.array([[0.3, 0.0, 0.7], [0.05, 0.0, 0.95], [0.05, 0.0, 0.95]])
-    true = np.array([0, 2, 2])
-    weights = best_weights(rare, true)
-    assert chosen(rare, weights).tolist() == [0, 2, 2]
-    assert weights[1] == 1.0  # of equal ones the smallest
 
 
 def test_features_tell_support_redundancy_and_place() -> None:

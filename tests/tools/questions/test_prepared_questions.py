@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prompts.tool_arguments import FindAnsweredQuestion as Arguments
-from tools.contract import ToolArtifact, ToolContext
+from tools.contract import Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.library.collection import Library
 from tools.questions.building import build
@@ -91,6 +91,16 @@ def test_only_questions_of_evidence_that_were_answered_are_noted(
     ask(asked, "How long will the cough from bronchitis last?")
     assert [n.question for n in read(file)] == ["How long will the cough from bronchitis last?"]
     assert read(file)[0].quote.startswith("The cough of acute bronchitis usually lasts")
+
+
+def test_notes_that_cannot_be_read_are_told_and_the_answer_stands(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "learnt.yaml"
+    file.write_text("- question: [")
+    asked = FindAnsweredQuestion(library, learn=Learning(file, library.public_words.frequencies))
+    found = ask(asked, "How long will the cough from bronchitis last?")
+    assert found.answered
+    assert [(n.code, n.severity) for n in found.notices] == [("question_notes", Severity.WARNING)]
+    assert file.read_text() == "- question: ["
 
 
 def test_a_librarys_own_questions_can_be_indexed_too(library: Library, encoder: Encoder, tmp_path: Path) -> None:

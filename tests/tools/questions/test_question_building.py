@@ -122,6 +122,28 @@ def test_near_duplicates_are_one_question_with_all_their_documents() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "one"),
+    [
+        ("Does depression raise the risk of diabetes?", "Does diabetes raise the risk of depression?", False),
+        ("Can asthma cause anxiety?", "Can anxiety cause asthma?", False),
+        ("Is adrenaline given intramuscularly?", "Is adrenaline given intravenously?", False),
+        ("How is gout diagnosed?", "What is the diagnosis of gout?", True),
+        ("Can asthma cause anxiety?", "Can asthma causes anxiety?", True),
+        ("How are arthritic joints treated?", "How are arthritis joints treated?", True),
+    ],
+)
+def test_what_asks_the_other_way_round_is_another_question(left: str, right: str, one: bool) -> None:
+    questions = [question(left, "a", 1), question(right, "b", 1)]
+    assert merge(questions, np.ones((2, 1), dtype=np.float32), 0.95, lambda _: 1.0) == [0, 0 if one else 1]
+
+
+def test_the_local_writer_asks_both_ways_round() -> None:
+    text = "Does asthma cause anxiety?\nAsthma does at times.\n\nDoes anxiety cause asthma?\nAnxiety makes it worse."
+    asked = {q.text for q in WriterLocal().write_now(SourceDocument(id="own:a", title="Asthma", text=text), 40)}
+    assert {"Does asthma cause anxiety?", "Does anxiety cause asthma?"} <= asked
+
+
 def test_of_equal_documents_the_newer_stands_first_then_the_more_general(tmp_path: Path, encoder: Encoder) -> None:
     text = "Gout is caused by crystals of uric acid."
     dates = {"own:old": "2020-01-01", "own:new": "2024-01-01", "own:newest-narrow": "2025-01-01", "own:b": "2024-01-01"}

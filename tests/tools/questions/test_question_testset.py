@@ -52,6 +52,16 @@ def test_documents_take_turns() -> None:
     assert len({p.documents for p in found.questions}) == 3
 
 
+def test_an_unforeseen_question_names_only_the_document_that_was_judged() -> None:
+    gout, croup = pages("gout", "croup")
+    both = tuple(Answer(document=d.id, start=0, end=4) for d in (gout, croup))
+    merged = Question(text="What is known of it?", answers=both, writer="t")
+    expected: dict[SetName, tuple[str, ...]] = {"ood": (gout.id,), "rephrase": (gout.id, croup.id)}
+    for kind, documents in expected.items():
+        found = asyncio.run(make_set(kind, [merged], [gout, croup], Rewriting(["Which pill helps?"]), Judging(), 1))
+        assert found.questions[0].documents == documents
+
+
 def test_the_local_rewording_is_another_question_about_the_same() -> None:
     question = Question(text="How is gout treated?", answers=(Answer(document="own:gout", start=0, end=4),), writer="t")
     gout = pages("gout")[0]
