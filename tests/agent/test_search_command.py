@@ -121,10 +121,12 @@ def test_a_source_that_failed_is_never_nothing_found(capsys: pytest.CaptureFixtu
     assert "cut off" in account(strategy)
 
 
-def test_imported_vectors_outlive_a_rebuild(tmp_path: Path) -> None:
+def test_imported_vectors_and_paid_work_outlive_a_rebuild(tmp_path: Path) -> None:
     home = Home(tmp_path).prepare()
     for name in ("pubmed-vectors", "pubmed-vectors.building", "library"):
         (home.indexes / name).mkdir(parents=True)
-    (home.indexes / "icd10.json").write_text("{}")
+    for name in ("icd10.json", "questions.work.sqlite", "questions.work.sqlite-wal"):
+        (home.indexes / name).write_text("{}")
     _forget_indexes(home)
-    assert sorted(p.name for p in home.indexes.iterdir()) == ["pubmed-vectors", "pubmed-vectors.building"]
+    kept = ["pubmed-vectors", "pubmed-vectors.building", "questions.work.sqlite", "questions.work.sqlite-wal"]
+    assert sorted(p.name for p in home.indexes.iterdir()) == kept

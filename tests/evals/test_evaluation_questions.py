@@ -6,13 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from agent.sessions import Home
 from agent.settings import Settings
-from evals import answered_questions_index
+from evals import answered_questions_index, answered_questions_short_way
 from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
 from evals.answered_questions_ahead import AHEAD, write_ahead
 from evals.answered_questions_figures import compared_figures, system_figures
@@ -32,6 +33,7 @@ from support.scripted_model import Scripted, serving
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
 from tools.questions.contract import SourceDocument
+from tools.questions.settings import BuildSettings, QuestionSettings
 from tools.text.tokens import tokens
 
 TEXTS = {
@@ -227,6 +229,27 @@ def test_precision_of_direct_answers_counts_those_that_should_not_have_been_give
     assert figures["short_way.library.coverage"] == (66.67, 3)
     assert figures["short_way.outside.answered"] == (50, 2)
     assert figures["short_way.rephrase.precision"] == (100, 1)
+
+
+def test_the_short_way_is_measured_beside_the_users_index_and_notes(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path).prepare()
+    learning = QuestionSettings(learn=True)
+    settings = Settings(home=tmp_path, questions=learning, question_index=BuildSettings(per_document=3))
+    bodies = (SourceDocument(id="library:gout", title="Gout", text="Gout is caused by crystals of uric acid."),)
+    asked = QuestionSet(bodies, ())
+    monkeypatch.setattr(answered_questions_short_way, "of_library", lambda _: bodies)
+    monkeypatch.setattr(answered_questions_short_way, "read_own", lambda *_: asked)
+    answered_questions_short_way.figures(TaskContext(tmp_path, 1, 0, settings), home, cast(Any, Shelfless()), encoder)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+    assert next(home.cache.rglob("questions/manifest.json"), None) is not None
+
+
+class Shelfless:
+    """A library that is not asked anything."""
+
+    documents = ()
 
 
 def test_a_bar_ends_with_its_stage(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tools.questions.contract import Judgement, Question, SourceDocument
 
 QUESTIONS = TypeAdapter(list[Question])
 TABLES = (
-    "create table if not exists written (key text primary key, questions blob, vectors blob, document text) without rowid",
+    "create table if not exists written (key text primary key, questions blob, vectors blob, document) without rowid",
     "create table if not exists judged (key text primary key, judgement text) without rowid",
 )
 WORK = ".work.sqlite"  # what follows the name of an index in that of its work
@@ -121,7 +121,7 @@ def written_key(document: SourceDocument, writer: str, wanted: int, encoder: str
 
 def document_key(document: SourceDocument) -> str:
     """By content, whoever writes for it."""
-    return hashlib.sha256("\x00".join((document.id, document.title, document.text)).encode()).hexdigest()
+    return hashlib.sha256(f"{document.id}\x00{document.title}\x00{document.text}".encode()).hexdigest()
 
 
 def judged_key(question: str, document: SourceDocument, judge: str) -> str:

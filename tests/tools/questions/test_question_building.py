@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,6 +72,26 @@ def test_only_what_has_changed_is_written_again(tmp_path: Path, encoder: Encoder
     assert report.reused == 2
     again = made(tmp_path / "i", encoder, changed, writer=writer)
     assert (again.reused, len(writer.asked)) == (3, 4)
+
+
+def test_what_one_writer_wrote_outlives_the_build_of_another(tmp_path: Path, encoder: Encoder) -> None:
+    paid = CountingWriter()
+    made(tmp_path / "i", encoder, pages("gout", "croup"), writer=paid)
+    changed = pages("croup")[0].model_copy(update={"text": "Croup is a cough of children."})
+    made(tmp_path / "i", encoder, [*pages("gout"), changed])  # by the local writer
+    report = made(tmp_path / "i", encoder, pages("gout", "croup"), writer=paid)
+    assert report.reused == 1  # that of the changed document was forgotten
+    assert paid.asked == ["own:gout", "own:croup", "own:croup"]
+
+
+def test_work_of_a_file_that_names_no_documents_is_taken_over(tmp_path: Path, encoder: Encoder) -> None:
+    writer = CountingWriter()
+    made(tmp_path / "i", encoder, pages("gout"), writer=writer)
+    with contextlib.closing(sqlite3.connect(tmp_path / "i.work.sqlite")) as db:
+        db.execute("alter table written drop column document")
+    made(tmp_path / "i", encoder, pages("gout", "croup"))
+    assert made(tmp_path / "i", encoder, pages("gout", "croup"), writer=writer).reused == 1
+    assert writer.asked == ["own:gout", "own:croup"]
 
 
 def test_a_build_that_failed_goes_on_and_the_old_index_stays(tmp_path: Path, encoder: Encoder) -> None:
