@@ -15,7 +15,8 @@ from pathlib import Path
 from evals.completeness_cases import ArmCase
 from evals.contract import TaskContext
 from evals.differential_graphs import train_records
-from evals.kept_outcomes import KeptOutcomes, code_sha256
+from evals.kept_outcomes import KeptOutcomes
+from graphs.completeness.annotation_diagnosers import code_sha256
 from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.evidence import Frozen

@@ -12,18 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 Kept = TypeVar("Kept", bound=BaseModel)
-ROOT = Path(__file__).resolve().parents[1]
-CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up depends on
 WAIT = 60.0  # ours: seconds that a write waits for another run of the same evaluation
-
-
-def code_sha256() -> str:
-    """sha256 over the files that a look-up runs through: other code, other outcomes."""
-    digest = hashlib.sha256()
-    for pattern in CODE:
-        for path in sorted(ROOT.glob(pattern)):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 class KeptOutcomes:
