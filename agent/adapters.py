@@ -15,6 +15,7 @@ from tools.library.contract import LibraryHit, SearchableLibrary
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import StoredDocument
 from tools.passages.quotes import rank_sentences
+from tools.recorder import SEARCHED
 
 # ours: cosine from which a question of unknown words is on a subject of the library. Thirty-two messages of other
 # fields reach 0.32 at most, eighty questions on its subjects 0.52 at least.
@@ -125,6 +126,7 @@ class GapSearch:
         """Evidence for a query; raises ServiceError when the search failed and gave nothing."""
         topic = replace(context, question=query, kind="evidence", findings=[])  # a topic, not the patient's story
         artifact = await self._tool.run(SearchArguments(query=query, limit=limit), topic)
+        context.recorder.event(SEARCHED, query=query, strategy=artifact.strategy)
         if artifact.outcome is Outcome.UNAVAILABLE:
             raise ServiceError("; ".join(n.text for n in artifact.notices) or "The literature search failed.")
         return artifact.evidence

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from graphs.answering.contract import Answer
 
@@ -24,6 +24,8 @@ class Asked(NamedTuple):
     options: Options = None
     given: Given = ()
     report: bool = False
+    owner: str = ""
+    turn_key: str = ""
 
 
 class With(TypedDict, total=False):
@@ -33,13 +35,16 @@ class With(TypedDict, total=False):
     options: Options
     given: Given
     report: bool
+    owner: str
+    turn_key: str
 
 
 class Step(BaseModel):
     """A step of a turn, as it happens.
 
     ``status`` is ``started``, ``finished`` or ``text``; ``text`` is then the answer so far as a model writes it, whole
-    each time: a draft that nothing has verified, which the answer replaces.
+    each time: a draft that nothing has verified, which the answer replaces. ``data`` holds details of a finished step:
+    ``gate``, ``differential``, ``evidence`` (see docs/server.md).
     """
 
     step: str
@@ -48,39 +53,46 @@ class Step(BaseModel):
     summary: str = ""
     seconds: float = 0.0
     text: str = ""
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class In(TypedDict, total=False):
+    """What may come with a message in a session, by name; see `Agent.ask`."""
+
+    options: Options
+    given: Given
+    report: bool
+    turn_key: str
 
 
 class Session:
     """Turns that know of each other, in a session that outlives the program."""
 
-    def __init__(self, agent: Agent, session: str) -> None:
+    def __init__(self, agent: Agent, session: str, owner: str = "") -> None:
         self._agent = agent
+        self._owner = owner
         self.id = session
 
-    def ask(self, text: str, *, options: Options = None, given: Given = (), report: bool = False) -> Answer:
+    def ask(self, text: str, **asked: Unpack[In]) -> Answer:
         """Answer a message and wait for it; arguments as for `Agent.ask`."""
-        return self._agent.ask(text, session=self.id, options=options, given=given, report=report)
+        return self._agent.ask(text, session=self.id, owner=self._owner, **asked)
 
-    async def aask(self, text: str, *, options: Options = None, given: Given = (), report: bool = False) -> Answer:
+    async def aask(self, text: str, **asked: Unpack[In]) -> Answer:
         """Answer a message."""
-        return await self._agent.aask(text, session=self.id, options=options, given=given, report=report)
+        return await self._agent.aask(text, session=self.id, owner=self._owner, **asked)
 
-    def astream(
-        self, text: str, *, options: Options = None, given: Given = (), report: bool = False
-    ) -> AsyncIterator[Step | Answer]:
+    def astream(self, text: str, **asked: Unpack[In]) -> AsyncIterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer."""
-        return self._agent.astream(text, session=self.id, options=options, given=given, report=report)
+        return self._agent.astream(text, session=self.id, owner=self._owner, **asked)
 
-    def stream(
-        self, text: str, *, options: Options = None, given: Given = (), report: bool = False
-    ) -> Iterator[Step | Answer]:
+    def stream(self, text: str, **asked: Unpack[In]) -> Iterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer, from synchronous code."""
-        return self._agent.stream(text, session=self.id, options=options, given=given, report=report)
+        return self._agent.stream(text, session=self.id, owner=self._owner, **asked)
 
     def resume(self) -> Answer:
         """Finish the turn that was cut off, or give the last answer once more."""
-        return self._agent.resume(self.id)
+        return self._agent.resume(self.id, self._owner)
 
     def delete(self) -> None:
-        """Delete the session with its checkpoints, traces and texts."""
+        """Delete the session with all that it left."""
         self._agent.delete_session(self.id)

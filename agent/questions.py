@@ -187,7 +187,7 @@ def question_tool(settings: Settings, home: Home, library: SearchableLibrary, en
     """The tool `find_answered_question`, with the generated questions of what has been built."""
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
-        search = SearchSettings(words=0.0, support=0.0, coverage=settings.questions.coverage)
+        search = SearchSettings.published(settings.questions.coverage)
     folders = [folder_of(home, STARTER), folder_of(home, OWN)]
     prepared = PreparedQuestions(library, folders, encoder, search)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None

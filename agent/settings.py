@@ -14,6 +14,8 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from agent.configurations.loading import configured
+from agent.server.settings import ServerSettings
+from agent.sessions.settings import SessionSettings
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
 from graphs.kads.settings import SelectionSettings
@@ -77,6 +79,9 @@ class Settings(BaseSettings):
         question_index: how the index of generated questions is built (`anamnesis questions build`).
         literature, gate, limits, selection, gaps, questions, pipeline: rooms' own settings, for example
             ``ANAMNESIS_LITERATURE__LIVE=off``. What ``gaps`` may write is said by ``generated``.
+        database: ``postgresql://...`` keeps sessions there; None in SQLite files of the data folder.
+        sessions: how long sessions are kept, and how they are shared (`SessionSettings`).
+        server: where and how conversations are served (`ServerSettings`).
         document_filter: judge the documents before answering; else all that were selected are kept.
         config: a published configuration, for example ``medrgag`` or ``medrgag:without-kads``: what it sets stands
             above everything else that sets it (see `agent.configurations`).
@@ -122,6 +127,9 @@ class Settings(BaseSettings):
     question_index: BuildSettings = Field(default_factory=BuildSettings)
     pipeline: PipelineSettings = Field(default_factory=PipelineSettings)
     document_filter: bool = True
+    database: SecretStr | None = None
+    sessions: SessionSettings = Field(default_factory=SessionSettings)
+    server: ServerSettings = Field(default_factory=ServerSettings)
     config: str = ""
 
     @model_validator(mode="before")

@@ -72,7 +72,14 @@ def _events(path: Path) -> Iterator[dict[str, Any]]:
     """Every event; a line that a kill cut or something damaged is marked, and costs no other line."""
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if line:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                yield {"kind": "damaged_line", "at": 0.0, "line": number}
+            event = _event(line)
+            yield event if event is not None else {"kind": "damaged_line", "at": 0.0, "line": number}
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    """The event of a line; None for one that is no JSON, or no event."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("kind"), str) else None

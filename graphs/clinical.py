@@ -36,8 +36,9 @@ from graphs.state import State
 Machine = CompiledStateGraph[State, TurnContext, State, State]
 
 
-def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Machine:
-    """The machine out of its parts. With a checkpointer, every finished step survives a kill."""
+def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool | None = None) -> Machine:
+    """The machine out of its parts. With a checkpointer, every finished step survives a kill; True takes the one of the
+    graph that it stands in."""
     graph = StateGraph(State, context_schema=TurnContext)
 
     def add(name: str, body: Body) -> None:

@@ -21,7 +21,7 @@ from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
 from tools.recorder import NullRecorder, Recorder
-from tools.store import ContentStore
+from tools.store import TextStore
 
 Model = TypeVar("Model", bound=BaseModel)
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class TurnContext:
 
     session: str
     run: str
-    store: ContentStore
+    store: TextStore
     recorder: Recorder = field(default_factory=NullRecorder)
     meter: Meter = field(default_factory=Meter)
     listened_to: bool = True

@@ -144,6 +144,14 @@ class Differential(Frozen):
     margin: float = 0.0
     entropy: float = 0.0
 
+    def _repr_html_(self) -> str:
+        """The first diseases of the ranking, as a notebook shows them."""
+        from tools.notebook.markup import rendered
+        from tools.notebook.ranking import ranking_table
+        from tools.notebook.style import page
+
+        return rendered(page("en", ranking_table(self.ranking)))
+
 
 class AnsweredQuestion(Frozen):
     """A question of the collection that its document answers, with the span that does."""

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from prompts.errors import DataError
 from tools.evidence import content_key
@@ -26,6 +27,32 @@ create table if not exists texts (key text primary key, body text not null) with
 create table if not exists owners (session text, key text, primary key (session, key)) without rowid;
 create index if not exists owners_by_key on owners (key);
 """
+GONE = """
+delete from texts where key in (select key from owners where session = ?)
+    and not exists (select 1 from owners o where o.key = texts.key and o.session <> ?)
+"""
+
+
+class TextStore(Protocol):
+    """Texts by content, owned by sessions. A text lives as long as one session owns it. Called synchronously."""
+
+    def put(self, session: str, text: str) -> str:
+        """Keep a text for a session and return its key, the sha256."""
+
+    def put_all(self, session: str, texts: Iterable[str]) -> list[str]:
+        """Keep several texts in one transaction and return their keys, in order."""
+
+    def get(self, key: str) -> str:
+        """The text with this key; raises DataError when it is gone."""
+
+    def get_all(self, keys: Iterable[str]) -> list[str]:
+        """The texts with these keys, in order; raises DataError when one is gone."""
+
+    def purge(self, session: str) -> int:
+        """Forget what only this session owned; returns how many texts went."""
+
+    def close(self) -> None:
+        """Close it."""
 
 
 class ContentStore:
@@ -79,8 +106,8 @@ class ContentStore:
     def purge(self, session: str) -> int:
         """Forget what only this session owned; returns how many texts went."""
         with self._statements(), self._db:
+            gone = self._db.execute(GONE, (session, session)).rowcount
             self._db.execute("delete from owners where session = ?", (session,))
-            gone = self._db.execute("delete from texts where key not in (select key from owners)").rowcount
             self._recent.clear()
         with self._statements():  # the write-ahead log still holds what was deleted: fold it in and cut it off
             self._db.execute("pragma wal_checkpoint(truncate)")

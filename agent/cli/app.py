@@ -14,11 +14,15 @@ from agent.cli.config_commands import ConfigOption, config
 from agent.cli.differential_command import differential
 from agent.cli.gate_commands import gate
 from agent.cli.icd10_command import icd10
+from agent.cli.keys_commands import keys
 from agent.cli.kg_commands import kg
 from agent.cli.library_commands import embeddings, library
+from agent.cli.mcp_command import mcp
 from agent.cli.mirror_commands import mirror
 from agent.cli.passages_command import passages
 from agent.cli.questions_commands import questions
+from agent.cli.serve_command import serve
+from agent.cli.sessions_commands import sessions
 
 app = typer.Typer(
     name="anamnesis",
@@ -82,21 +86,18 @@ def resume(
 
 
 @app.command()
-def sessions(
-    delete: Annotated[str | None, typer.Option(help="Delete this session and all that it left.")] = None,
-) -> None:
-    """List sessions, or delete one."""
-    from agent.cli.chat import list_or_delete
-
-    list_or_delete(delete)
-
-
-@app.command()
 def trace(
     run: Annotated[str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the run as one HTML page to this file.")] = None,
+    beside: Annotated[str | None, typer.Option(help="With --html: another run, to stand beside it.")] = None,
 ) -> None:
     """Show what a run did: steps, times, queries, what was kept and dropped and why."""
+    if html is not None or beside is not None:
+        from agent.cli.trace_page import write_page
+
+        write_page(run, html, beside)
+        return
     from agent.cli.trace import show_trace
 
     show_trace(run, as_json=as_json)
@@ -151,6 +152,7 @@ def setup(
     build_all(rebuild=rebuild)
 
 
+app.add_typer(sessions, name="sessions")
 app.add_typer(library, name="library")
 app.add_typer(questions, name="questions")
 app.add_typer(embeddings, name="embeddings")
@@ -159,6 +161,9 @@ app.command()(passages)
 app.add_typer(mirror, name="mirror")
 app.add_typer(kg, name="kg")
 app.add_typer(gate, name="gate")
+app.command()(serve)
+app.add_typer(keys, name="keys")
+app.command()(mcp)
 app.command()(differential)
 app.command()(icd10)
 

@@ -1,4 +1,4 @@
-"""`anamnesis chat` and `anamnesis sessions`."""
+"""`anamnesis chat`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent.cli.ask import follow, print_answer, settings_for
 from agent.cli.gate import show_whole, write_json
 from agent.cli.render import console, progress_console
 from agent.conversation import Session
-from agent.settings import load_settings
+from agent.loop import run
 from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
 
@@ -23,7 +23,9 @@ def talk(session: str | None, *, as_json: bool, config: str = "") -> None:
     """Turns from standard input until it ends."""
     with Agent(settings_for(config)) as agent:
         conversation = agent.session(session, create=False) if session else agent.session()
-        progress_console().print(f"Session {conversation.id}. {HINT}")
+        title = run(agent.records.get(session)).title if session else ""
+        named = f"Session {conversation.id}" + (f", {title}" if title else "")
+        progress_console().print(f"{named}. {HINT}", markup=False)
         last: Answer | None = None  # of this run of the program
         if session and agent.unfinished(session):
             last = conversation.resume()
@@ -34,18 +36,6 @@ def talk(session: str | None, *, as_json: bool, config: str = "") -> None:
             else:
                 last = _turn(conversation, message, as_json=as_json) or last
         progress_console().print(f"Go on with: anamnesis chat --session {conversation.id}")
-
-
-def list_or_delete(delete: str | None) -> None:
-    """Print the sessions' ids, last used first, or delete one."""
-    with Agent(load_settings()) as agent:
-        if delete is not None:
-            agent.delete_session(delete)
-            sys.stdout.write(f"Session {delete} is deleted.\n")
-            return
-        for session in agent.sessions():
-            mark = "  (unfinished: anamnesis resume " + session + ")" if agent.unfinished(session) else ""
-            sys.stdout.write(session + mark + "\n")
 
 
 def _turn(conversation: Session, message: str, *, as_json: bool) -> Answer | None:

@@ -11,6 +11,7 @@ from graphs.completeness.explained import Explanation, explained
 from graphs.differential_filter.contract import Verdict
 from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
+from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
@@ -82,6 +83,7 @@ class Answer(BaseModel):
         report: for a case, when it was asked for: MedRAG's report, each sentence cited or parametric.
         gate: the completeness gate's decision, None where the gate was not asked.
         emergency: red flags; show them first.
+        review_reasons: why a clinician should review the answer before anyone acts on it; empty where none is asked.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -106,6 +108,7 @@ class Answer(BaseModel):
     abstained: bool = False
     report: Report | None = None
     gate: GateDecision | None = None
+    review_reasons: list[ReviewReason] = Field(default_factory=list)
     usage: Usage = Field(default_factory=Usage)
 
     @property
@@ -121,6 +124,22 @@ class Answer(BaseModel):
     def to_json(self, **options: Any) -> str:
         """The stable JSON form (``anamnesis ask --json``)."""
         return self.model_dump_json(**options)
+
+    def to_markdown(self) -> str:
+        """The answer as Markdown, with numbered citations and their quotes."""
+        from graphs.answering.markdown import markdown_of
+
+        return markdown_of(self)
+
+    def _repr_html_(self) -> str:
+        """The answer as a notebook shows it."""
+        from graphs.answering.html import html_of
+
+        return html_of(self)
+
+    def _repr_markdown_(self) -> str:
+        """The same for a front end that shows no HTML."""
+        return self.to_markdown()
 
 
 class Said(Frozen):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
 from graphs.answering.contract import AnswerView
-from graphs.triage.contract import Kind
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.text.language import language_of
@@ -136,41 +134,6 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
 }
 
 UNREVIEWED = frozenset({"library", "graph"})  # ours: collections that ship with the house
-# High-risk topics, in words; ours.
-TOPICS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    (
-        "dosing",
-        "用药剂量",
-        re.compile(
-            r"\b(?:dos(?:e|es|ing|age)|mg|mcg|micrograms?|milligrams?|ml per|overdose)\b|剂量|毫克|用量|过量", re.I
-        ),
-    ),
-    (
-        "pregnancy or breastfeeding",
-        "妊娠或哺乳",
-        re.compile(r"\b(?:pregnan\w+|breast-?feed\w*|trimester|expecting a baby)\b|怀孕|妊娠|孕妇|哺乳", re.I),
-    ),
-    (
-        "children",
-        "儿童",
-        re.compile(
-            r"\b(?:child(?:ren)?|infants?|bab(?:y|ies)|newborns?|neonat\w+|toddlers?|paediatric|pediatric"
-            r"|\d+[- ](?:month|week)s?[- ]old|(?:my|our) (?:son|daughter))\b|儿童|小儿|婴儿|新生儿|幼儿|宝宝|孩子",
-            re.I,
-        ),
-    ),
-    (
-        "emergency",
-        "急症",
-        re.compile(
-            r"\b(?:emergency|cardiac arrest|anaphyla\w+|shock|stroke|heart attack|myocardial infarction|suicid\w+"
-            r"|sepsis)\b"
-            r"|急症|急救|休克|心肌梗死|脑卒中|自杀|过敏性休克|脓毒症",
-            re.I,
-        ),
-    ),
-)
-SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge format
 
 
 def notice(code: str, language: str, detail: str = "") -> Notice:
@@ -183,13 +146,10 @@ def notice(code: str, language: str, detail: str = "") -> Notice:
 def notices_for(
     view: AnswerView, statements: Sequence[Statement], evidence: Iterable[Evidence], today: date
 ) -> list[Notice]:
-    """What the user must know about an answer that was given: sources, dates, language, risk."""
+    """What the user must know about an answer that was given: sources, dates, language."""
     cited_ids = {c.evidence_id for s in statements for c in s.citations}
     cited = [e for e in {e.id: e for e in evidence}.values() if e.id in cited_ids]
     out: list[Notice] = []
-    risks = high_risk(view)
-    if risks:
-        out.append(notice("clinician_review", view.language, ", ".join(risks)))
     if any(EvidenceId.parse(e.id).collection in UNREVIEWED for e in cited):
         out.append(notice("starter_knowledge", view.language))
     late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
@@ -201,18 +161,6 @@ def notices_for(
     if view.language == "zh" and _english(statements):
         out.append(notice("evidence_in_english", view.language))
     return out
-
-
-def high_risk(view: AnswerView) -> list[str]:
-    """Why the matter is high-risk, in the view's language; empty when it is not."""
-    zh = view.language == "zh"
-    found = [chinese if zh else english for english, chinese, pattern in TOPICS if pattern.search(view.question)]
-    if view.red_flags:
-        found.append("急症征象" if zh else "signs of an emergency")
-    ranking = view.differential.ranking if view.differential is not None else ()
-    if view.kind in (Kind.CASE, Kind.FOLLOW_UP, Kind.EXPLAIN) and ranking and ranking[0].severity in SEVERE:
-        found.append("首位诊断可能严重" if zh else "a severe leading diagnosis")
-    return list(dict.fromkeys(found))
 
 
 def _english(statements: Sequence[Statement]) -> bool:

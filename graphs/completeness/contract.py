@@ -72,6 +72,13 @@ class GateDecision(Frozen):
     question: str = ""
     reason: str
 
+    def _repr_html_(self) -> str:
+        """The decision in words, as a notebook shows it."""
+        from graphs.completeness.explained import explained
+        from graphs.completeness.html import gate_html
+
+        return gate_html(explained(self, "en"))
+
 
 class CompletenessGate(Protocol):
     """Judges whether the input is enough to answer from."""

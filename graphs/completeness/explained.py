@@ -60,6 +60,12 @@ class Explanation(Frozen):
         lines = [self.verdict, *([self.warning] if self.warning else []), *([self.counts] if self.counts else [])]
         return "\n".join([*lines, *units, *self.after])
 
+    def _repr_html_(self) -> str:
+        """The whole as a notebook shows it."""
+        from graphs.completeness.html import gate_html
+
+        return gate_html(self)
+
 
 def explained(decision: GateDecision, language: str) -> Explanation:
     """A decision in words; ``language`` is ``en`` or ``zh``."""

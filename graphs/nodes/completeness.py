@@ -8,6 +8,7 @@ from typing import Any
 from graphs.completeness.contract import CompletenessGate, Decision
 from graphs.completeness.explained import sparse_warning
 from graphs.context import TurnContext
+from graphs.nodes.live import LIVE, live_gate
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from graphs.triage.contract import Kind
@@ -33,6 +34,7 @@ def completeness_node(gate: CompletenessGate, look_up: Any) -> Body:
             "gate_key": context.keep(decision),
             "first_look_key": first_key,
             "path": "direct" if direct else "researched",
+            LIVE: lambda: live_gate(decision, first_look),
             SUMMARY: f"{decision.decision.value}: {decision.reason}",
         }
         if direct:

@@ -10,6 +10,7 @@ from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
 from graphs.nodes.step import fallback_notices
 from graphs.reporting.contract import Report
+from graphs.reviewing.asking import with_review
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
 from prompts.metering import Usage as ModelUsage
@@ -63,7 +64,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
     shown = differential if differential is not None and state["kind"] in RANKED else Differential()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
     notices += fallback_notices(context.meter, state["language"])
-    return Answer(
+    answer = Answer(
         session=context.session,
         turn=state["turn"],
         run=context.run,
@@ -84,6 +85,13 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         gate=context.load(GateDecision, state["gate_key"]),
         usage=_usage(state, context),
     )
+    return with_review(answer, context.text(state.get("case_key", "")) if _on_case(state) else "")
+
+
+def _on_case(state: State) -> bool:
+    """Whether the turn is about the session's case, or asks of its leading diagnosis."""
+    subject = state.get("subject") or {}
+    return subject.get("kind") == Kind.CASE or bool(subject.get("about_case"))
 
 
 def _usage(state: State, context: TurnContext) -> Usage:

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from graphs.context import TurnContext
+from graphs.nodes.live import LIVE, Live
 from graphs.state import State
 from prompts.metering import Meter
 from tools.contract import Notice, Severity
@@ -65,14 +66,23 @@ def step(name: str, body: Body) -> Node:
         update = with_fallbacks(state, context, update)
         seconds = time.perf_counter() - started
         summary = str(update.pop(SUMMARY, ""))
+        live: Live | None = update.pop(LIVE, None)
+        data = live() if live is not None and context.listened_to else {}
         others = update.pop("seconds", {})
-        context.recorder.event("step_finished", step=name, seconds=round(seconds, 4), summary=summary)
-        runtime.stream_writer({"step": name, "status": "finished", "summary": summary, "seconds": seconds})
+        kept = kept_texts(update)
+        context.recorder.event("step_finished", step=name, seconds=round(seconds, 4), summary=summary, kept=kept)
+        told = {"step": name, "status": "finished", "summary": summary, "seconds": seconds, "data": data}
+        runtime.stream_writer(told)
         spent = state.get("seconds", {}).get(name, 0.0)
         return {**update, "seconds": {**others, name: round(spent + seconds, 4)}}
 
     node.__name__ = name
     return node
+
+
+def kept_texts(update: dict[str, Any]) -> dict[str, str]:
+    """Channel to key of every text that a node kept: the trace names them and the content store holds them."""
+    return {channel: key for channel, key in update.items() if channel.endswith("_key") and key}
 
 
 def with_fallbacks(state: State, context: TurnContext, update: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from langgraph.prebuilt.tool_node import ToolRuntime
 
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
+from graphs.nodes.live import live_tool
 from graphs.state import State
 from prompts.errors import ServiceError
 from prompts.errors import ToolError as BadCall
@@ -47,16 +48,16 @@ def bind(tool: Tool) -> BaseTool:
         started = time.perf_counter()
         artifact = await _run(tool, arguments, cast(State, runtime.state), context)
         seconds = time.perf_counter() - started
-        _record(context, tool.name, arguments, artifact, seconds)
+        key = context.keep(artifact)
+        _record(context, tool.name, arguments, artifact, seconds, key)
         summary = f"{artifact.outcome.value}, {len(artifact.evidence)} pieces of evidence"
-        runtime.stream_writer(
-            {"step": "tools", "status": "finished", "tool": tool.name, "summary": summary, "seconds": seconds}
-        )
+        told = {"step": "tools", "status": "finished", "tool": tool.name, "summary": summary, "seconds": seconds}
+        runtime.stream_writer({**told, "data": live_tool(artifact) if context.listened_to else {}})
         kept = {
             "tool": tool.name,
             "outcome": artifact.outcome.value,
             "seconds": round(seconds, 4),
-            "key": context.keep(artifact),
+            "key": key,
         }
         return summarise(artifact), kept
 
@@ -97,7 +98,9 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
     )
 
 
-def _record(context: TurnContext, tool: str, arguments: dict[str, Any], artifact: ToolArtifact, seconds: float) -> None:
+def _record(
+    context: TurnContext, tool: str, arguments: dict[str, Any], artifact: ToolArtifact, seconds: float, key: str
+) -> None:
     context.recorder.event(
         "tool",
         tool=tool,
@@ -107,4 +110,5 @@ def _record(context: TurnContext, tool: str, arguments: dict[str, Any], artifact
         evidence=[e.model_dump(mode="json", include={"id", "title", "found"}) for e in artifact.evidence],
         strategy=artifact.strategy,
         notices=[n.model_dump(mode="json") for n in artifact.notices],
+        key=key,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from graphs.context import TurnContext
 from graphs.nodes.given import on_given
+from graphs.nodes.live import LIVE, live_triage
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from graphs.triage.contract import AskedQuestion, Change, Kind, SessionView, Triage, TriageDecision
@@ -25,8 +26,11 @@ def triage_node(triage: Triage) -> Body:
         decision = await triage.decide(context.text(state["message_key"]), view)
         decision = await on_given(triage, state, context, decision)
         details = decision.model_dump(mode="json", exclude={"question", "case", "kind"})
-        context.recorder.event("triage", kind_of_turn=decision.kind.value, **details)
-        return {**_turn(state, context, decision), **_session(state, context, decision)}
+        given = {name: state["evidence"][name] for name in state.get("given", [])}
+        kept = {"message_key": state["message_key"], "given": given}
+        context.recorder.event("triage", kind_of_turn=decision.kind.value, **details, **kept)
+        turn = _turn(state, context, decision)
+        return {**turn, **_session(state, context, decision), LIVE: lambda: live_triage(turn)}
 
     return body
 

@@ -14,7 +14,7 @@ def test_a_direct_answer_is_the_models_own_knowledge_and_is_said_to_be(ask: Ask)
     texts = ["It may be a collapsed lung.", "See https://example.org/x for more.", "It may be a collapsed lung."]
     draft, _, _ = ask(lambda *_: {"statements": texts}, case)
     assert [(s.text, s.origin) for s in draft.statements] == [(texts[0], Origin.PARAMETRIC)]
-    assert {"not_retrieved", "reference_dropped", "clinician_review"} <= codes(draft)
+    assert {"not_retrieved", "reference_dropped"} <= codes(draft)
     assert [q.finding for q in draft.follow_up_questions] == ["f0", "f1", "f2"]
 
 

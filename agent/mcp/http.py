@@ -1,0 +1,147 @@
+"""The protocol over streamable HTTP, at one address of the server, with the server's keys.
+
+What stands before every endpoint of the server stands before this one too: the Host list, the Origin check, the body
+limit, request ids and the log. Every request is let in by its key, so that one that is taken back is refused with the
+next; the log-in cookie of the page opens nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from agent.loop import run
+from agent.mcp.callers import IN_SCOPE, SCOPES
+from agent.mcp.opening import Opening
+from agent.mcp.served import Served
+from agent.mcp.server import Service, server_of
+from agent.server.access import Access, AccessRefused, Caller
+from agent.server.edge import Edge
+from agent.server.guard import Parts
+from agent.server.histories import Histories
+from agent.server.keys import Keys
+from agent.server.limits import Rate
+from agent.server.problems import body_of
+from agent.server.tables import Tables
+from agent.server.turns import Turns
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+
+PATH = "/mcp"
+METHODS = ["GET", "POST", "DELETE"]
+IDLE = 1800.0  # ours: seconds after which a connection that nobody uses is forgotten
+CONNECTIONS = 1000  # ours: connections at once; the protocol's newest version needs none
+
+
+class Endpoint:
+    """The address as an application.
+
+    Args:
+        agent: the agent. access: lets callers in.
+    """
+
+    def __init__(self, agent: Agent, access: Access) -> None:
+        self._agent, self._access = agent, access
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def running(self, turns: Any, body: int, seconds: float) -> AsyncIterator[None]:
+        """Serve while inside.
+
+        Args:
+            turns: the server's turns. body: bytes of a request at most. seconds: how long a call may take.
+        """
+        from anamnesis import __version__
+
+        service = Service(Opening(lambda: self._agent, own=False), Served(turns, seconds))
+        self._manager = StreamableHTTPSessionManager(
+            server_of(service, __version__),
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the server's own is
+            max_request_body_size=body,
+            session_idle_timeout=IDLE,
+            max_sessions=CONNECTIONS,
+        )
+        try:
+            async with self._manager.run():
+                yield
+        finally:
+            self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        state = scope.setdefault("state", {})
+        state["route"] = PATH
+        try:
+            caller = await self._access.authenticate(Headers(scope=scope).get("authorization"), None)
+            state["caller"] = caller.id
+            if not SCOPES & caller.scopes:
+                raise AccessRefused(403, "scope_missing", "This key opens nothing here.", "Ask for one that does.")
+        except AccessRefused as refused:
+            body = body_of(PATH, refused, state.get("request_id", ""))
+            await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
+            return
+        if self._manager is None:
+            raise RuntimeError("the endpoint was called outside `running`")
+        scope[IN_SCOPE] = caller
+        scope["user"] = _user(caller)
+        await self._manager.handle_request(scope, receive, send)
+
+
+def mount(app: Starlette, agent: Agent, access: Access) -> None:
+    """Serve the protocol at /mcp of the server, for as long as the server runs.
+
+    The server's parts (``app.state.parts``) must be there when it starts.
+    """
+    endpoint = Endpoint(agent, access)
+    before = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(application: Any) -> AsyncIterator[Any]:
+        async with before(application) as state:
+            parts = app.state.parts
+            async with endpoint.running(parts.turns, parts.settings.body, parts.settings.turn_seconds):
+                yield state
+
+    app.router.lifespan_context = lifespan
+    app.router.routes.insert(0, Route(PATH, endpoint=endpoint, methods=METHODS, include_in_schema=False))
+
+
+def create_app(agent: Agent, *, authentication: bool = True) -> Starlette:
+    """An application with nothing but the protocol, guarded as the whole server is."""
+    chosen = agent.settings.server
+    tables = run(Tables(agent.database).open())
+    access = Access(Keys(tables), Rate(chosen.requests), enabled=authentication)
+    app = Starlette()
+    parts = Parts(agent, access, Turns(agent, chosen), Histories(tables), chosen)
+    app.state.parts, app.state.turns = parts, parts.turns
+    app.add_middleware(Edge, hosts=[chosen.host, *chosen.hosts], body=chosen.body)
+    mount(app, agent, access)
+    return app
+
+
+def serve(host: str | None, port: int | None, *, authentication: bool) -> None:
+    """Serve the protocol alone until a signal says stop; None takes the setting. Raises as the server does."""
+    from agent.server import start
+    from agent.settings import load_settings
+
+    settings = load_settings()
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    server = settings.server.model_copy(update=given)
+    start.serve(settings.model_copy(update={"server": server}), authentication=authentication, make=create_app)
+
+
+def _user(caller: Caller) -> AuthenticatedUser:
+    """The caller as the library knows one: it binds a connection to who opened it."""
+    return AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=sorted(caller.scopes)))

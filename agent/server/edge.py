@@ -1,0 +1,198 @@
+"""What stands before every endpoint, mounted applications too: request ids, the Host list, the Origin check, the body
+limit, security headers and the log line."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agent.server import logs
+from agent.server.problems import Refusal, body_of
+
+REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})  # methods with which a page can change something
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+POLICY = (
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; img-src 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+PRIVATE = ("/api/", "/v1/", "/mcp")  # what no cache may keep
+YEAR = 31_536_000  # seconds
+
+
+class Edge:
+    """The outermost layer.
+
+    Args:
+        app: what it stands before.
+        hosts: names under which clients reach the server, beside loopback and any IP address: a page that rebinds its
+            own name to this machine sends that name.
+        body: bytes of a request at most.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], body: int) -> None:
+        self._app, self._body = app, body
+        self._hosts = frozenset(name.lower().strip("[]") for name in (*LOOPBACK, *hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            await _Exchange(self, scope, receive, send).run()
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        else:  # there are no websockets here
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request to what stands behind."""
+        await self._app(scope, receive, send)
+
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise Refusal for a request that is not to be answered at all."""
+        host = headers.get("host", "")
+        if not self._known(host):
+            advice = "The operator can add its name: ANAMNESIS_SERVER__HOSTS."
+            raise Refusal(421, "host_refused", "The server is not known under this name.", advice)
+        if scope["method"] in CHANGING and "origin" in headers and not from_own_page(headers):
+            raise foreign_origin()
+        length = headers.get("content-length", "")
+        if length.isdecimal() and (len(length) > len(str(self._body)) or int(length) > self._body):
+            raise too_large(self._body)
+
+    def limited(self, receive: Receive) -> Receive:
+        """The same body, refused once it is too long, whatever its length was said to be."""
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > self._body:
+                raise HTTPException(413)
+            return message
+
+        return counted
+
+    def _known(self, host: str) -> bool:
+        name = _host_of(f"//{host}")
+        return name in self._hosts or _is_address(name)
+
+
+def too_large(most: int) -> Refusal:
+    """The answer to a body beyond the limit."""
+    return Refusal(413, "too_large", f"A request has at most {most:,} bytes.", "Send less at once.")
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, edge: Edge, scope: Scope, receive: Receive, send: Send) -> None:
+        self._edge, self._scope, self._receive, self._send = edge, scope, receive, send
+        self._headers = Headers(scope=scope)
+        given = self._headers.get("x-request-id", "")
+        self._id = given if REQUEST_ID.match(given) else secrets.token_hex(8)
+        self._started, self._status = time.perf_counter(), 0
+        scope.setdefault("state", {})["request_id"] = self._id
+
+    async def run(self) -> None:
+        try:
+            self._edge.check(self._scope, self._headers)
+            await self._edge.pass_on(self._scope, self._edge.limited(self._receive), self._answered)
+        except Refusal as refusal:
+            await self._refuse(refusal)
+        except Exception as error:  # noqa: BLE001  the last line: it is logged, and the client is told
+            logs.failure("A request failed.", error, request=self._id)
+            if not self._status:
+                await self._refuse(Refusal(500, "internal", "The server failed.", "Tell the operator the request id."))
+        finally:
+            self._log()
+
+    async def _answered(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in self._own_headers().items():
+                headers.setdefault(name, value)  # a mounted application may be stricter
+        await self._send(message)
+
+    def _own_headers(self) -> dict[str, str]:
+        own = {**HEADERS, "X-Request-ID": self._id}
+        if self._scope["path"].startswith(PRIVATE):
+            own["Cache-Control"] = "no-store"
+        if self._scope.get("scheme") == "https":
+            own["Strict-Transport-Security"] = f"max-age={YEAR}"
+        return own
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        body = json.dumps(body_of(self._scope["path"], refusal, self._id)).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+        raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        await self._answered({"type": "http.response.start", "status": refusal.status, "headers": raw})
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _log(self) -> None:
+        state: dict[str, Any] = self._scope.get("state", {})
+        logs.event(
+            "request",
+            request=self._id,
+            key=state.get("caller", ""),
+            method=self._scope["method"] if self._scope["method"].isalpha() else "",
+            route=state.get("route", ""),
+            status=self._status,
+            ms=round((time.perf_counter() - self._started) * 1000, 1),
+        )
+
+
+def from_own_page(headers: Headers) -> bool:
+    """Whether a browser says that a page of this server sends the request.
+
+    Every browser says so with a request that changes something. What is authenticated by the log-in cookie must have
+    it (`guard.caller_of`), because a browser adds the cookie by itself; with a key in a header, no page of another
+    site can have sent it.
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site") == "same-origin"
+    try:
+        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+    except ValueError:
+        return False
+
+
+def foreign_origin() -> Refusal:
+    """The answer to another site's page."""
+    return Refusal(403, "origin_refused", "Another site's page may not do this.", "Use the server's own page.")
+
+
+def _host_of(address: str) -> str:
+    """The host of an address, "" where there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

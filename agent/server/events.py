@@ -1,0 +1,43 @@
+"""Server-sent events: a running turn as a stream that stays open while nothing happens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from starlette.responses import StreamingResponse
+
+from agent.server.problems import Problem, Refusal
+from agent.server.turns import Running
+from graphs.answering.contract import Answer
+
+MEDIA = "text/event-stream"
+ALIVE = 15.0  # ours: seconds between comments; proxies close what is silent for 30 or 60
+COMMENT = ": alive\n\n"
+HEADERS = {"X-Accel-Buffering": "no"}  # a proxy that buffers would hold the steps back
+
+
+class EventStream(StreamingResponse):
+    """A stream of server-sent events."""
+
+    media_type = MEDIA
+
+    def __init__(self, events: AsyncIterator[str], status_code: int = 200, headers: dict[str, str] | None = None):
+        super().__init__(events, status_code=status_code, headers={**HEADERS, **(headers or {})})
+
+
+async def told(turn: Running, request_id: str, every: float = ALIVE) -> AsyncIterator[str]:
+    """Events ``step``, then ``answer`` or ``error``, with a comment wherever nothing else is said for a while."""
+    try:
+        async for event in turn.follow(every):
+            if event is None:
+                yield COMMENT
+            else:
+                yield frame("answer" if isinstance(event, Answer) else "step", event.model_dump_json())
+    except Refusal as refusal:
+        problem = Problem(code=refusal.code, message=refusal.what, advice=refusal.advice, request_id=request_id)
+        yield frame("error", problem.model_dump_json())
+
+
+def frame(name: str, data: str) -> str:
+    """An event. ``data`` is JSON in one line."""
+    return f"event: {name}\ndata: {data}\n\n"

@@ -1,0 +1,85 @@
+"""Sessions over HTTP: open, list, read, rename, export, delete. A key sees its own; another's is as an unknown one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from agent.loop import arun
+from agent.server.contract import SESSION, NewSession, NewTitle, SessionList, SessionWhole
+from agent.server.guard import Asker, The
+from agent.server.problems import Refusal, answers
+from agent.sessions import SessionRecord
+
+FOLLOWING = ("read_session", "rename_session", "delete_session", "export_session", "ask", "resume")  # operations
+TIME = r"^[0-9T:.+-]{1,40}Z?$"
+PAGE, LARGEST_PAGE = 50, 200  # ours: sessions in one answer
+EXPORTS = {"json": "application/json", "markdown": "text/markdown"}
+ENDINGS = {"json": "json", "markdown": "md"}
+EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media: {"schema": {}} for media in EXPORTS.values()}, "description": "The session."}
+}
+USUAL = (400, 401, 403, 413, 421, 422, 429, 500)  # what every endpoint of a key can answer
+
+SessionPath = Annotated[str, Path(pattern=SESSION, description="The session's id.")]
+
+THIS = {"parameters": {"session": "$response.body#/id"}}
+CREATED: dict[int | str, dict[str, Any]] = {
+    201: {"description": "The session.", "links": {name: {"operationId": name, **THIS} for name in FOLLOWING}}
+}
+
+sessions = APIRouter(prefix="/api/sessions", tags=["sessions"], responses=answers(*USUAL))
+
+
+@sessions.post("", status_code=201, responses=CREATED)
+async def create_session(body: NewSession, the: The, caller: Asker) -> SessionRecord:
+    """Open a session."""
+    return await arun(the.agent.records.create(owner=caller.id, title=body.title))
+
+
+@sessions.get("")
+async def list_sessions(
+    the: The,
+    caller: Asker,
+    limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = PAGE,
+    before: Annotated[
+        str | None, Query(pattern=TIME, description="`updated` of the last session of the page before.")
+    ] = None,
+) -> SessionList:
+    """Your sessions, last used first."""
+    return SessionList(sessions=await arun(the.agent.records.list(owner=caller.id, limit=limit, before=before)))
+
+
+@sessions.get("/{session}", responses=answers(404))
+async def read_session(session: SessionPath, the: The, caller: Asker) -> SessionWhole:
+    """A session with its turns."""
+    record = await arun(the.agent.records.get(session, owner=caller.id))
+    return SessionWhole(session=record, turns=await arun(the.agent.records.turns(session, owner=caller.id)))
+
+
+@sessions.patch("/{session}", responses=answers(404))
+async def rename_session(session: SessionPath, body: NewTitle, the: The, caller: Asker) -> SessionRecord:
+    """Rename a session."""
+    return await arun(the.agent.records.rename(session, body.title, owner=caller.id))
+
+
+@sessions.delete("/{session}", status_code=204, responses=answers(404, 409))
+async def delete_session(session: SessionPath, the: The, caller: Asker) -> Response:
+    """Delete a session with all that it left: answers, texts, traces, reviews."""
+    await arun(the.agent.records.get(session, owner=caller.id))
+    if the.turns.runs(session):
+        raise Refusal(409, "session_busy", "A turn of the session runs.", "Delete it afterwards.", retry_after=1)
+    await arun(the.agent.records.delete(session, owner=caller.id))
+    await the.histories.forget(session)
+    return Response(status_code=204)
+
+
+@sessions.get("/{session}/export", responses={**answers(404), **EXPORTED}, response_class=Response)
+async def export_session(
+    session: SessionPath, the: The, caller: Asker, format: Literal["json", "markdown"] = "json"
+) -> Response:
+    """A session as a file: JSON, or Markdown to read."""
+    text = await arun(the.agent.records.export(session, format=format, owner=caller.id))
+    name = f'attachment; filename="{session}.{ENDINGS[format]}"'
+    return Response(text, media_type=EXPORTS[format], headers={"Content-Disposition": name})

@@ -1,0 +1,39 @@
+"""Settings of the server. All numbers are ours: for one machine that a ward shares; raise them with the machine."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+HOST, PORT = "127.0.0.1", 8000  # ours: this machine alone; the port that web applications in Python commonly have
+
+
+class ServerSettings(BaseModel):
+    """How conversations are served.
+
+    Attributes:
+        host, port: where to listen; ``--host`` and ``--port`` stand above them.
+        hosts: names under which clients reach the server, beside this machine's own and any IP address.
+        requests: requests a minute that a key may make; a burst of a quarter of it may come at once.
+        turns: turns of a key that may run at once. all_turns: of all keys together.
+        body: bytes of a request at most.
+        turn_seconds: a turn is stopped after this long; its session can be resumed.
+        grace_seconds: running turns get this long when the server stops.
+        login_hours: a log-in of the page lasts this long.
+        finish_at_start: turns that were cut off are finished in the background when the server starts.
+        finish_most: so many of them at most.
+        replay_most: earlier messages of an unknown conversation that `/v1/chat/completions` replays.
+    """
+
+    host: str = HOST
+    port: int = Field(default=PORT, ge=0, le=65535)
+    hosts: list[str] = Field(default_factory=list)
+    requests: int = Field(default=600, ge=1)
+    turns: int = Field(default=8, ge=1)
+    all_turns: int = Field(default=64, ge=1)
+    body: int = Field(default=1_000_000, ge=1000)
+    turn_seconds: float = Field(default=300.0, gt=0)
+    grace_seconds: float = Field(default=20.0, ge=0)
+    login_hours: float = Field(default=12.0, gt=0)
+    finish_at_start: bool = True
+    finish_most: int = Field(default=100, ge=0)
+    replay_most: int = Field(default=20, ge=0)

@@ -1,0 +1,208 @@
+"""Turns that run on the server: each goes on, and is stored, whether or not its client stays.
+
+Whoever follows a turn gets all its steps so far, then the others as they happen, then its answer. A session has at most
+one running turn in a process; a second message is refused with 409, not queued, because nobody could tell how long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent.conversation import Given, Options, Step
+from agent.server import logs
+from agent.server.access import Caller
+from agent.server.limits import Places
+from agent.server.problems import Refusal, refusal_of
+from agent.server.settings import ServerSettings
+from graphs.answering.contract import Answer
+from prompts.errors import AnamnesisError
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+
+T = TypeVar("T")
+TEXT = "text"  # status of a step that holds the draft so far
+LOOK = 0.2  # ours: seconds between looks at whether a second signal came
+RESUME = "POST /api/sessions/{session}/resume finishes it."
+
+
+@dataclass(frozen=True)
+class Question:
+    """A message with what comes with it; ``key`` makes it be answered once, however often it is sent."""
+
+    session: str
+    text: str
+    options: Options = None
+    given: Given = ()
+    report: bool = False
+    key: str = ""
+
+
+class Running:
+    """A turn that runs. Iterate over it to follow it: steps, then the answer; raises Refusal when it fails."""
+
+    def __init__(self, key: str, freed: Callable[[], None]) -> None:
+        self.key, self._freed = key, freed
+        self.ended: Answer | Refusal | None = None
+        self._past: list[Step] = []
+        self._followers: set[asyncio.Queue[Step | Answer | Refusal]] = set()
+
+    def tell(self, step: Step) -> None:
+        """Hand a step to every follower. Of drafts, which hold the whole text each, only the last is kept."""
+        if step.status == TEXT:
+            self._past = [past for past in self._past if past.status != TEXT]
+        self._past.append(step)
+        for follower in self._followers:
+            follower.put_nowait(step)
+
+    def end(self, how: Answer | Refusal) -> None:
+        """End it, once; what is to happen then comes before the followers are told."""
+        if self.ended is None:
+            self.ended = how
+            self._freed()
+            for follower in self._followers:
+                follower.put_nowait(how)
+
+    async def __aiter__(self) -> AsyncIterator[Step | Answer]:
+        async for event in self.follow():
+            if event is not None:
+                yield event
+
+    async def follow(self, every: float | None = None) -> AsyncIterator[Step | Answer | None]:
+        """Follow it, with a None each time that nothing is told for ``every`` seconds."""
+        queue: asyncio.Queue[Step | Answer | Refusal] = asyncio.Queue()
+        for past in [*self._past, *([] if self.ended is None else [self.ended])]:
+            queue.put_nowait(past)
+        self._followers.add(queue)
+        try:
+            while True:
+                event = await _next(queue, every)
+                if isinstance(event, Refusal):
+                    raise event
+                yield event
+                if isinstance(event, Answer):
+                    return
+        finally:
+            self._followers.discard(queue)
+
+    async def answer(self) -> Answer:
+        """Wait for the answer; raises Refusal when it fails."""
+        async for event in self:
+            if isinstance(event, Answer):
+                return event
+        raise Refusal(500, "internal", "The turn ended without an answer.", RESUME)
+
+
+class Turns:
+    """The turns of a process.
+
+    Args:
+        agent: the agent. settings: limits and times.
+    """
+
+    def __init__(self, agent: Agent, settings: ServerSettings) -> None:
+        self._agent, self._seconds = agent, settings.turn_seconds
+        self.places = Places(settings.turns, settings.all_turns)
+        self.closing = self._hurried = False
+        self._running: dict[str, Running] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def ask(self, caller: Caller, question: Question) -> Running:
+        """Start the turn of a message, or follow the one that runs with the same key. Needs the scope ``ask``.
+
+        Raises:
+            Refusal: 403, 409 another turn of the session runs, 429 or 503 no place is free, 503 the server stops.
+        """
+        caller.require("ask")
+        running = self._running.get(question.session)
+        if running is not None:
+            if question.key and running.key == question.key:
+                return running
+            what = "The session's turn before is not finished."
+            raise Refusal(409, "session_busy", what, f"Wait for it; {RESUME}", retry_after=1)
+        asked: dict[str, Any] = {"options": question.options, "given": question.given, "report": question.report}
+        asked |= {"session": question.session, "owner": caller.id, "turn_key": question.key}
+        return self._start(caller, question.session, question.key, lambda: self._agent.astream(question.text, **asked))
+
+    def resume(self, caller: Caller, session: str) -> Running:
+        """Follow the session's running turn, or finish the one that was cut off, or give its last answer once more."""
+        caller.require("ask")
+        running = self._running.get(session)
+        if running is not None:
+            return running
+        return self._start(caller, session, "", lambda: self._agent.astream_resume(session, owner=caller.id))
+
+    def runs(self, session: str) -> bool:
+        """Whether a turn of the session runs in this process."""
+        return session in self._running
+
+    async def close(self, grace: float) -> int:
+        """Take no more turns, let those that run go on for ``grace`` seconds, then stop them; returns how many.
+
+        A stopped turn has its finished steps on disk and can be resumed.
+        """
+        self.closing = True
+        until = asyncio.get_running_loop().time() + grace
+        while self._tasks and not self._hurried and asyncio.get_running_loop().time() < until:
+            await asyncio.wait(self._tasks, timeout=LOOK)
+        left = [task for task in self._tasks if not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+        return len(left)
+
+    def hurry(self) -> None:
+        """Give no more grace; to be called from a signal handler too."""
+        self._hurried = True
+
+    def _start(
+        self, caller: Caller, session: str, key: str, source: Callable[[], AsyncIterator[Step | Answer]]
+    ) -> Running:
+        if self.closing:
+            raise stopping()
+        give_back = self.places.take(caller.id)
+
+        def freed() -> None:
+            del self._running[session]
+            give_back()
+
+        running = self._running[session] = Running(key, freed)
+        running.tell(Step(step="turn", status="started", data={"session": session}))
+        task = asyncio.create_task(self._drive(running, source()))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return running
+
+    async def _drive(self, running: Running, source: AsyncIterator[Step | Answer]) -> None:
+        try:
+            async with asyncio.timeout(self._seconds):
+                async for event in source:
+                    running.end(event) if isinstance(event, Answer) else running.tell(event)
+        except TimeoutError:
+            what = f"The turn took longer than {self._seconds:g} s and was stopped."
+            running.end(Refusal(504, "turn_timeout", what, RESUME))
+        except asyncio.CancelledError:
+            running.end(stopping())
+        except AnamnesisError as error:
+            running.end(refusal_of(error))
+        except Exception as error:  # noqa: BLE001  the followers are told, the log says where
+            logs.failure("A turn failed.", error)
+            running.end(Refusal(500, "internal", "The turn failed.", RESUME))
+        finally:
+            running.end(Refusal(500, "internal", "The turn ended without an answer.", RESUME))
+
+
+async def _next(queue: asyncio.Queue[T], every: float | None) -> T | None:
+    try:
+        return await asyncio.wait_for(queue.get(), every)
+    except TimeoutError:
+        return None
+
+
+def stopping() -> Refusal:
+    """The answer while the server stops."""
+    return Refusal(503, "stopping", "The server is stopping.", f"Try again soon. {RESUME}", retry_after=5)

@@ -1,0 +1,105 @@
+"""Turns over HTTP: ask, resume, review, trace. An answer comes as JSON, or with its steps as server-sent events."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Request, Response
+
+from agent.given import given_evidence
+from agent.loop import arun
+from agent.messages import check_message
+from agent.server.contract import NewReview, NewTurn, Trace
+from agent.server.events import MEDIA, EventStream, told
+from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
+from agent.server.problems import Refusal, answers
+from agent.server.sessions_api import USUAL, SessionPath
+from agent.server.turns import Question, Running
+from agent.sessions import Review, TurnRecord
+from agent.sessions.contract import LONGEST_CORRECTION
+from agent.trace import read_trace
+from graphs.answering.contract import Answer
+
+THIS_TURN = {"session": "$response.body#/session", "turn": "$response.body#/turn"}
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {MEDIA: {"schema": {"type": "string"}}},
+        "description": "The answer; with `Accept: text/event-stream` events `step`, then `answer` or `error`.",
+        "links": {name: {"operationId": name, "parameters": THIS_TURN} for name in ("review", "trace")},
+    }
+}
+ASKED = {**answers(404, 409, 502, 503, 504), **STREAM}
+
+TurnPath = Annotated[int, Path(ge=1, le=1_000_000, description="The turn, from 1.")]
+Once = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,200}$",
+        description="Any text of your own: a second message with the same one is answered once.",
+    ),
+]
+
+turns = APIRouter(prefix="/api/sessions/{session}", tags=["turns"], responses=answers(*USUAL))
+
+
+@turns.post("/turns", response_model=Answer, responses=ASKED)
+async def ask(
+    session: SessionPath, body: NewTurn, request: Request, the: The, caller: Asker, idempotency_key: Once = None
+) -> Response:
+    """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
+    check(the, body)
+    await arun(the.agent.records.get(session, owner=caller.id))
+    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key or "")
+    return await _answered(request, the.turns.ask(caller, question))
+
+
+@turns.post("/resume", response_model=Answer, responses=ASKED)
+async def resume(session: SessionPath, request: Request, the: The, caller: Asker) -> Response:
+    """Follow the turn that runs, finish the one that was cut off, or get the last answer once more."""
+    record = await arun(the.agent.records.get(session, owner=caller.id))
+    if not record.turns and not the.turns.runs(session):
+        raise Refusal(409, "no_turn", "The session holds no message yet.", "Send one: POST .../turns.")
+    return await _answered(request, the.turns.resume(caller, session))
+
+
+@turns.put("/turns/{turn}/review", responses=answers(404))
+async def review(session: SessionPath, turn: TurnPath, body: NewReview, the: The, caller: Reviewer) -> TurnRecord:
+    """Put a clinician's verdict beside an answer. It is signed with the key's name."""
+    if body.verdict == "corrected":
+        check_message(body.correction, LONGEST_CORRECTION, "The correction")
+    said = Review(verdict=body.verdict, correction=body.correction, reviewer=caller.name)
+    await _record(the, session, turn, caller.id)
+    await arun(the.agent.records.review(session, turn, said, owner=caller.id))
+    return await _record(the, session, turn, caller.id)
+
+
+@turns.get("/turns/{turn}/trace", responses=answers(404))
+async def trace(session: SessionPath, turn: TurnPath, the: The, caller: Tracer) -> Trace:
+    """What a turn did: steps, times, queries, what was kept and dropped and why."""
+    await _record(the, session, turn, caller.id)
+    return Trace(events=read_trace(the.agent.home.traces, f"{session}/{turn}"))
+
+
+def check(the: Parts, body: NewTurn) -> None:
+    """Raise InputError for what the agent would not take, before anything is begun."""
+    most = the.agent.settings.max_characters
+    check_message(body.text, most)
+    for letter, option in (body.options or {}).items():
+        check_message(letter, most, "An option's letter")
+        check_message(option, most, "An option")
+    given_evidence(body.given, most)
+
+
+async def _answered(request: Request, running: Running) -> Response:
+    if MEDIA in request.headers.get("accept", ""):
+        return EventStream(told(running, request.state.request_id))
+    answer = await running.answer()
+    return Response(answer.to_json(), media_type="application/json")
+
+
+async def _record(the: Parts, session: str, turn: int, owner: str) -> TurnRecord:
+    for record in await arun(the.agent.records.turns(session, owner=owner)):
+        if record.turn == turn:
+            return record
+    raise Refusal(404, "no_turn", f"The session has no turn {turn}.", "GET /api/sessions/{session} lists them.")

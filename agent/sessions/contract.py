@@ -1,0 +1,118 @@
+"""What is known of a session, and the database that keeps it. `SessionRecord`, `TurnRecord` and `Review` are public."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from graphs.answering.contract import Answer
+from tools.store import TextStore
+
+LONGEST_TITLE = 200  # ours: characters; a title is a line, not a text
+LONGEST_CORRECTION = 20_000  # ours: as long as a message may be
+
+Statement = tuple[str, tuple[Any, ...]]  # SQL with ``?`` placeholders, and its parameters
+Row = tuple[Any, ...]
+Release = Callable[[], Awaitable[None]]  # gives a lock back
+
+
+class SessionRecord(BaseModel):
+    """A session as it is listed.
+
+    Attributes:
+        owner: id of the key that it belongs to; "" for the command line and for Python without a server.
+        title: the first words of its first message, until it is renamed.
+        created, updated: when it was made, and when its last turn began or ended (UTC, ISO 8601).
+        turns: how many messages it holds.
+        unfinished: its last turn was cut off before the answer.
+        needs_review: an answer asks for a clinician's review and has none.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    owner: str = ""
+    title: str = ""
+    created: str
+    updated: str
+    turns: int = 0
+    unfinished: bool = False
+    needs_review: bool = False
+
+
+class Review(BaseModel):
+    """What a clinician says of an answer.
+
+    Attributes:
+        correction: what the answer should say; only, and always, with the verdict ``corrected``.
+        reviewer: the name that the review is given under.
+        at: when (UTC, ISO 8601); "" until it is kept.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdict: Literal["accepted", "corrected", "rejected"]
+    correction: str = Field(default="", max_length=LONGEST_CORRECTION)
+    reviewer: str = Field(default="", max_length=LONGEST_TITLE)
+    at: str = ""
+
+    @model_validator(mode="after")
+    def _corrected_says_how(self) -> Review:
+        if bool(self.correction.strip()) != (self.verdict == "corrected"):
+            raise ValueError("a correction belongs to the verdict `corrected`, and to no other")
+        return self
+
+
+class TurnRecord(BaseModel):
+    """A turn: the message, and its answer, which is None while it runs, or when it was cut off."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turn: int
+    asked: str
+    asked_at: str
+    answer: Answer | None = None
+    answered_at: str = ""
+    review: Review | None = None
+
+
+class Database(Protocol):
+    """Where sessions are kept: SQLite files of the data folder, or PostgreSQL. One contract test holds both."""
+
+    @property
+    def saver(self) -> Any:
+        """LangGraph's checkpointer."""
+
+    @property
+    def texts(self) -> TextStore:
+        """The content store, called synchronously."""
+
+    async def execute(self, *statements: Statement) -> list[list[Row]]:
+        """Carry out statements in one transaction; the rows of each. What it returns is durable."""
+
+    async def try_lock(self, session: str) -> Release | None:
+        """Hold a session against every other process, also of other machines on the same database.
+
+        The lock goes with the process that holds it. None when another one holds it.
+        """
+
+    async def checkpointed(self) -> list[tuple[str, str]]:
+        """Every session that has checkpoints, with the id of the last."""
+
+    async def forget(self, session: str) -> None:
+        """Delete the session's checkpoints and texts, so that no file of ours holds a word of them."""
+
+    async def scrub(self) -> None:
+        """Take what was deleted from the records out of the files too."""
+
+    async def check(self) -> None:
+        """Raise DataError or ServiceError when it cannot be used."""
+
+    def faults(self) -> AbstractContextManager[None]:
+        """Turns the driver's errors into DataError and ServiceError with advice."""
+
+    async def close(self) -> None:
+        """Close every file and connection."""

@@ -1,0 +1,72 @@
+"""The places under the data folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from prompts.errors import DataError
+
+
+@dataclass(frozen=True)
+class Home:
+    """The places under the data folder."""
+
+    root: Path
+
+    def prepare(self) -> Home:
+        """Make the folder, mode 0700; raises DataError when it cannot be used."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.root.chmod(0o700)
+        except OSError as error:
+            raise DataError(
+                f"The data folder {self.root} cannot be used: {error.strerror}.",
+                "Set ANAMNESIS_HOME to a folder that you may write to.",
+            ) from error
+        return self
+
+    @property
+    def checkpoints(self) -> Path:
+        """SQLite file of the checkpoints."""
+        return self.root / "checkpoints.sqlite"
+
+    @property
+    def texts(self) -> Path:
+        """SQLite file of the content store."""
+        return self.root / "texts.sqlite"
+
+    @property
+    def records(self) -> Path:
+        """SQLite file of the sessions' records: titles, turns, reviews."""
+        return self.root / "sessions.sqlite"
+
+    @property
+    def locks(self) -> Path:
+        """Folder of the sessions' locks."""
+        return self.root / "locks"
+
+    @property
+    def traces(self) -> Path:
+        """Folder of the traces."""
+        return self.root / "traces"
+
+    @property
+    def indexes(self) -> Path:
+        """Folder of the indexes and compiled tables."""
+        return self.root / "indexes"
+
+    @property
+    def library(self) -> Path:
+        """Folder of the user's own documents."""
+        return self.root / "library"
+
+    @property
+    def cache(self) -> Path:
+        """Folder of what may be deleted at any time."""
+        return self.root / "cache"
+
+    @property
+    def encoder_choice(self) -> Path:
+        """The result of the encoder's self-measurement at set-up."""
+        return self.root / "encoder.json"

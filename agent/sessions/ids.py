@@ -1,0 +1,40 @@
+"""Ids of sessions, and the errors that name a session."""
+
+from __future__ import annotations
+
+import secrets
+
+from agent.trace import SESSION_NAME
+from prompts.errors import InputError
+
+
+class SessionBusy(InputError):  # noqa: N818
+    """The session's turn runs in another process."""
+
+
+class UnknownSession(InputError):  # noqa: N818
+    """There is no such session, or it is another owner's."""
+
+
+def new_session_id() -> str:
+    """A session id that nobody can guess."""
+    return secrets.token_hex(8)
+
+
+def check_session_id(session: str) -> str:
+    """The id, when it can be one; raises InputError otherwise."""
+    if not SESSION_NAME.match(session):
+        raise InputError(
+            f"{session[:80]!r} is no session id.", "Use letters, digits, '.', '_' and '-', at most 80 characters."
+        )
+    return session
+
+
+def unknown_session(session: str) -> UnknownSession:
+    """The error for a session that is not there, and for one of another owner: the two cannot be told apart."""
+    return UnknownSession(f"There is no session {session}.", "`anamnesis sessions` lists them.")
+
+
+def busy_session(session: str) -> SessionBusy:
+    """The error for a session that another process holds."""
+    return SessionBusy(f"Session {session} is in use by another process.", "Wait for its turn to end.")

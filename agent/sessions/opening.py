@@ -1,0 +1,38 @@
+"""Which database keeps the sessions: SQLite in the data folder, or the one that the settings name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from agent.sessions.contract import Database
+from agent.sessions.home import Home
+from agent.sessions.locks import Locks
+from agent.sessions.records import Records
+from agent.sessions.sqlite import SqliteDatabase
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
+
+
+async def open_database(settings: Settings, home: Home) -> Database:
+    """The database of the settings; raises DataError or ServiceError where it cannot be used."""
+    if settings.database is None:
+        return await SqliteDatabase.open(home)
+    from agent.sessions.postgres import PostgresDatabase
+
+    return await PostgresDatabase.open(settings.database.get_secret_value(), settings.sessions.connections)
+
+
+@contextlib.asynccontextmanager
+async def open_records(settings: Settings) -> AsyncIterator[Records]:
+    """The sessions' records by themselves, without the agent's indexes and models."""
+    home = Home(settings.home).prepare()
+    database = await open_database(settings, home)
+    try:
+        records = Records(database, home, Locks(database, settings.sessions.wait))
+        await records.open()
+        yield records
+    finally:
+        await database.close()

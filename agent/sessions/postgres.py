@@ -1,0 +1,164 @@
+"""Sessions in PostgreSQL, for several workers on one database: checkpoints, texts, records and locks.
+
+The package's drivers are an extra, so they are imported only where this is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from agent.sessions.contract import Release, Row, Statement
+from agent.sessions.postgres_locks import SETUP, AdvisoryLocks
+from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
+from tools.store import TextStore
+
+PATIENCE = 10.0  # ours: seconds to wait for a connection before the database counts as unreachable
+POLL = 0.05  # ours: seconds between tries while another worker makes the tables
+
+
+class PostgresDatabase:
+    """`Database` on PostgreSQL. A worker holds its sessions' locks on a connection of their own.
+
+    Deleted rows are gone for every query; the server's own clean-up (vacuum, recycled logs) takes their bytes away.
+    """
+
+    def __init__(self, saver: Any, pool: Any, texts: TextStore, locks: AdvisoryLocks) -> None:
+        self.saver = saver
+        self.texts = texts
+        self._pool = pool
+        self._locks = locks
+
+    @classmethod
+    async def open(cls, url: str, connections: int) -> PostgresDatabase:
+        """Connect, and make the tables where they are missing.
+
+        Args:
+            url: ``postgresql://user:password@host:port/name``, or any connection string of libpq.
+            connections: most connections of each of the two pools.
+
+        Raises:
+            InputError: the drivers are not installed.
+            ServiceError: the database cannot be reached.
+        """
+        psycopg, pools, savers = drivers()
+        from tools.postgres_store import PostgresStore
+
+        async with contextlib.AsyncExitStack() as opened:
+            with typed_postgres_errors():
+                locks = await AdvisoryLocks.connect(url)
+                opened.push_async_callback(locks.close)
+                plain = {"autocommit": True, "prepare_threshold": 0, "row_factory": psycopg.rows.dict_row}
+                pool = pools.AsyncConnectionPool(
+                    url, min_size=1, max_size=connections, kwargs=plain, open=False, timeout=PATIENCE
+                )
+                opened.push_async_callback(pool.close)
+                await pool.open(wait=True, timeout=PATIENCE)
+                saver = savers.AsyncPostgresSaver(pool)
+                saver.lock = asyncio.Semaphore(connections)  # its own lock is for one connection; these have a pool
+                async with _set_up(locks):
+                    await saver.setup()
+                    texts = PostgresStore(url, connections)
+            opened.pop_all()
+        return cls(saver, pool, texts, locks)
+
+    async def execute(self, *statements: Statement) -> list[list[Row]]:
+        """Carry out statements in one transaction."""
+        from psycopg.rows import tuple_row
+
+        found: list[list[Row]] = []
+        with self.faults():
+            async with self._pool.connection() as connection, connection.transaction():
+                cursor = connection.cursor(row_factory=tuple_row)
+                if any(sql.lstrip().startswith("create") for sql, _ in statements):  # two workers would collide
+                    await cursor.execute("select pg_advisory_xact_lock(%s)", (SETUP + 1,))
+                for sql, parameters in statements:
+                    await cursor.execute(sql.replace("?", "%s"), parameters)
+                    found.append(await cursor.fetchall() if cursor.description else [])
+        return found
+
+    async def try_lock(self, session: str) -> Release | None:
+        """Hold the session by an advisory lock; None when another worker has it."""
+        with self.faults():
+            key = int.from_bytes(hashlib.sha256(session.encode()).digest()[:8], "big", signed=True)
+            return await self._locks.try_lock(key)
+
+    async def checkpointed(self) -> list[tuple[str, str]]:
+        """Every session that has checkpoints, with the id of the last."""
+        sql = "select thread_id, max(checkpoint_id) from checkpoints group by thread_id"
+        return [(str(session), str(last)) for session, last in (await self.execute((sql, ())))[0]]
+
+    async def forget(self, session: str) -> None:
+        """Delete checkpoints and texts."""
+        with self.faults():
+            await self.saver.adelete_thread(session)
+            self.texts.purge(session)
+
+    async def scrub(self) -> None:
+        """Nothing to do: the server cleans up after itself."""
+
+    async def check(self) -> None:
+        """Ask something that touches a table."""
+        await self.execute(("select 1 from sessions limit 1", ()))
+
+    def faults(self) -> contextlib.AbstractContextManager[None]:
+        """The driver's errors as ServiceErrors and DataErrors."""
+        return typed_postgres_errors()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+        await self._locks.close()
+        self.texts.close()
+
+
+def drivers() -> tuple[Any, Any, Any]:
+    """psycopg, its pools, and LangGraph's checkpointer; raises InputError where they are not installed."""
+    try:
+        import psycopg
+        import psycopg_pool
+        from langgraph.checkpoint.postgres import aio
+    except ImportError as error:
+        raise InputError(
+            f"PostgreSQL needs a package that is not installed: {error.name}.", "Run: pip install 'anamnesis[postgres]'"
+        ) from error
+    return psycopg, psycopg_pool, aio
+
+
+@contextlib.contextmanager
+def typed_postgres_errors() -> Iterator[None]:
+    """An unreachable server is a ServiceError, anything else that it says a DataError."""
+    import psycopg
+
+    try:
+        yield
+    except AnamnesisError:
+        raise
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise ServiceError(
+            f"The session database does not serve: {_said(error)}.", "Check ANAMNESIS_DATABASE."
+        ) from error
+    except psycopg.DatabaseError as error:
+        raise DataError(
+            f"The session database cannot be used: {_said(error)}.", "Check that its tables are Anamnesis's own."
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    """The first line of what the driver says; a connection string, which may hold a password, is not repeated."""
+    line = (str(error).splitlines() or [""])[0].strip().rstrip(".")
+    return type(error).__name__ if "://" in line or "password=" in line else line
+
+
+@contextlib.asynccontextmanager
+async def _set_up(locks: AdvisoryLocks) -> AsyncIterator[None]:
+    """Only one worker makes tables; polled, because an index that is built concurrently waits for whoever waits."""
+    while (release := await locks.try_lock(SETUP)) is None:  # noqa: ASYNC110  another process ends it
+        await asyncio.sleep(POLL)
+    try:
+        yield
+    finally:
+        await release()

@@ -1,0 +1,240 @@
+"""`agent.records`: sessions as they are listed, read, renamed, reviewed, exported and deleted. All of it is async."""
+
+from __future__ import annotations
+
+import builtins
+from datetime import UTC, datetime, timedelta
+
+from agent.messages import check_message
+from agent.sessions.adoption import adopt, note_unread
+from agent.sessions.contract import (
+    LONGEST_CORRECTION,
+    LONGEST_TITLE,
+    Database,
+    Review,
+    Row,
+    SessionRecord,
+    Statement,
+    TurnRecord,
+)
+from agent.sessions.home import Home
+from agent.sessions.ids import SessionBusy, UnknownSession, check_session_id, new_session_id, unknown_session
+from agent.sessions.locks import Locks
+from agent.sessions.retention import purge_records, purge_traces
+from agent.sessions.schema import prepare_tables
+from agent.sessions.times import now, stamp
+from agent.sessions.titles import check_title
+from agent.sessions.turns import Turns
+from graphs.answering.contract import Answer
+from prompts.errors import InputError
+
+LISTED = 50  # ours: sessions of one page
+MOST = 1000  # ours: sessions of the longest page
+
+FIELDS = """s.id, s.owner, s.title, s.created, s.updated,
+    (select count(*) from turns t where t.session = s.id),
+    coalesce((select t.answer_key = '' from turns t where t.session = s.id order by t.turn desc limit 1), 1 = 0),
+    exists (select 1 from turns t where t.session = s.id and t.asks_review = 1 and not exists (
+        select 1 from reviews r where r.session = t.session and r.turn = t.turn)),
+    s.unread"""
+
+
+class Records:
+    """The sessions' records.
+
+    Args:
+        database: where they are kept.
+        home: whose traces go with a session.
+        locks: a session is held while it is deleted.
+    """
+
+    def __init__(self, database: Database, home: Home, locks: Locks) -> None:
+        self._database = database
+        self._home = home
+        self._locks = locks
+        self.turn_rows = Turns(database)
+
+    async def open(self) -> None:
+        """Make the tables, note what an older program left, and finish deletions that were cut off."""
+        if await prepare_tables(self._database):
+            await note_unread(self._database)
+        left = (await self._database.execute(("select id from sessions where leaving = 1", ())))[0]
+        for (session,) in left:
+            await self._leave_if_free(str(session))
+
+    async def create(self, owner: str = "", title: str = "", session: str | None = None) -> SessionRecord:
+        """A new session; with an id of one that is there already, that one. Raises InputError for another owner's."""
+        name = check_session_id(session) if session is not None else new_session_id()
+        at = now()
+        columns = "insert into sessions (id, owner, title, created, updated) values (?, ?, ?, ?, ?)"
+        made = (f"{columns} on conflict do nothing", (name, owner, check_title(title) if title else "", at, at))
+        found = (await self._database.execute(made, _one(name)))[-1]
+        return _record(_owned(found, name, owner)[0])
+
+    async def enter(self, session: str, owner: str) -> None:
+        """Make the session where it is new; raises InputError for another owner's."""
+        try:
+            await self.get(session, owner)
+        except UnknownSession:
+            await self.create(owner, session=session)
+
+    async def ids(self) -> builtins.list[str]:
+        """Ids of all sessions, last used first."""
+        sql = "select id from sessions where leaving = 0 order by updated desc, id"
+        return [str(row[0]) for row in (await self._database.execute((sql, ())))[0]]
+
+    async def list(
+        self, owner: str | None = None, limit: int = LISTED, before: str | None = None
+    ) -> list[SessionRecord]:
+        """Sessions, last used first.
+
+        Args:
+            owner: only this owner's; None lists all.
+            limit: most of a page.
+            before: only what was used before this time: the ``updated`` of the last record of the page before.
+        """
+        if not 1 <= limit <= MOST:
+            raise InputError(f"A page has 1 to {MOST} sessions.", "Ask for more pages.")
+        where, parameters = "s.leaving = 0", builtins.list[str]()
+        if owner is not None:
+            where, parameters = f"{where} and s.owner = ?", [*parameters, owner]
+        if before is not None:
+            where, parameters = f"{where} and s.updated < ?", [*parameters, before]
+        sql = f"select {FIELDS} from sessions s where {where} order by s.updated desc, s.id limit {int(limit)}"
+        rows = (await self._database.execute((sql, tuple(parameters))))[0]
+        return [await self._read(row) for row in rows]
+
+    async def get(self, session: str, owner: str | None = None) -> SessionRecord:
+        """One session; raises InputError for an unknown one, and the same for another owner's."""
+        found = (await self._database.execute(_one(session)))[0]
+        if not found and await adopt(self._database, self.turn_rows, session):
+            found = (await self._database.execute(_one(session)))[0]
+        return await self._read(_owned(found, session, owner)[0])
+
+    async def turns(self, session: str, owner: str | None = None) -> builtins.list[TurnRecord]:
+        """The session's turns, in order, each with its answer and what a clinician said of it."""
+        await self.get(session, owner)
+        rows = await self.turn_rows.all(session)
+        reviews = await self._reviews(session)
+        texts = iter(self._database.texts.get_all([row.answer_key for row in rows if row.answer_key]))
+        return [
+            TurnRecord(
+                turn=row.turn,
+                asked=row.asked,
+                asked_at=row.asked_at,
+                answer=Answer.model_validate_json(next(texts)) if row.answer_key else None,
+                answered_at=row.answered_at,
+                review=reviews.get(row.turn),
+            )
+            for row in rows
+        ]
+
+    async def rename(self, session: str, title: str, owner: str | None = None) -> SessionRecord:
+        """Give a session another title; raises InputError for one that is empty or too long."""
+        line = check_title(title)
+        await self.get(session, owner)
+        await self._database.execute(("update sessions set title = ? where id = ?", (line, session)))
+        await self._database.scrub()
+        return await self.get(session, owner)
+
+    async def review(self, session: str, turn: int, review: Review, owner: str | None = None) -> Review:
+        """Keep what a clinician says of an answer, in place of what was said before. It never becomes evidence."""
+        await self.get(session, owner)
+        rows = {row.turn: row for row in await self.turn_rows.all(session)}
+        if turn not in rows or not rows[turn].answer_key:
+            raise InputError(f"Session {session} has no answered turn {turn}.", "`anamnesis sessions show` lists them.")
+        said = check_message(review.correction, LONGEST_CORRECTION, "The correction") if review.correction else ""
+        by = check_message(review.reviewer, LONGEST_TITLE, "The reviewer") if review.reviewer else ""
+        kept = Review(verdict=review.verdict, correction=said, reviewer=by, at=now())
+        values = (kept.verdict, kept.correction, kept.reviewer, kept.at)
+        sql = (
+            "insert into reviews (session, turn, verdict, correction, reviewer, reviewed_at) values (?, ?, ?, ?, ?, ?)"
+            " on conflict (session, turn) do update set verdict = ?, correction = ?, reviewer = ?, reviewed_at = ?"
+        )
+        await self._database.execute((sql, (session, turn, *values, *values)))
+        return kept
+
+    async def export(self, session: str, format: str = "json", owner: str | None = None) -> str:
+        """The whole session with its search strategies: JSON (stable, see docs/sessions.md) or Markdown."""
+        from agent.sessions.export import exported
+
+        record = await self.get(session, owner)
+        rows = await self.turn_rows.all(session)
+        return exported(format, record, await self.turns(session, owner), rows, self._database.texts)
+
+    async def delete(self, session: str, owner: str | None = None) -> None:
+        """Delete a session with its checkpoints, traces, texts, records and reviews.
+
+        Raises:
+            InputError: it is unknown.
+            SessionBusy: its turn runs in another process.
+        """
+        await self.get(session, owner)
+        async with self._locks.held(session):
+            await self._leave(session)
+
+    async def expire(self, days: float) -> builtins.list[str]:
+        """Delete what was not used for so many days; returns the ids. What is in use stays."""
+        if days <= 0:
+            raise InputError("Sessions expire after more than 0 days.", "Give a number of days.")
+        until = stamp(datetime.now(UTC) - timedelta(days=days))
+        old = (await self._database.execute(("select id from sessions where updated < ? order by updated", (until,))))[
+            0
+        ]
+        return [str(session) for (session,) in old if await self._leave_if_free(str(session))]
+
+    async def _leave_if_free(self, session: str) -> bool:
+        if self._locks.busy(session):
+            return False
+        try:
+            async with self._locks.held(session):
+                await self._leave(session)
+        except SessionBusy:
+            return False
+        return True
+
+    async def _leave(self, session: str) -> None:
+        """Hidden first and the record last, so that a kill in between leaves nothing that is shown or forgotten."""
+        await self._database.execute(("update sessions set leaving = 1 where id = ?", (session,)))
+        await self._database.forget(session)
+        purge_traces(self._home, session)
+        await purge_records(self._database, session)
+
+    async def _read(self, row: Row) -> SessionRecord:
+        """The record of a row; what an older program left is taken over now."""
+        if not row[-1]:
+            return _record(row)
+        await adopt(self._database, self.turn_rows, str(row[0]))
+        return _record((await self._database.execute(_one(str(row[0]))))[0][0])
+
+    async def _reviews(self, session: str) -> dict[int, Review]:
+        sql = "select turn, verdict, correction, reviewer, reviewed_at from reviews where session = ?"
+        rows = (await self._database.execute((sql, (session,))))[0]
+        return {
+            int(turn): Review(verdict=verdict, correction=correction, reviewer=reviewer, at=at)
+            for turn, verdict, correction, reviewer, at in rows
+        }
+
+
+def _one(session: str) -> Statement:
+    return f"select {FIELDS} from sessions s where s.id = ? and s.leaving = 0", (session,)
+
+
+def _owned(found: list[Row], session: str, owner: str | None) -> list[Row]:
+    if not found or (owner is not None and found[0][1] != owner):
+        raise unknown_session(session)
+    return found
+
+
+def _record(row: Row) -> SessionRecord:
+    session, owner, title, created, updated, turns, unfinished, needs_review, _ = row
+    return SessionRecord(
+        id=session,
+        owner=owner,
+        title=title,
+        created=created,
+        updated=updated,
+        turns=int(turns),
+        unfinished=bool(unfinished),
+        needs_review=bool(needs_review),
+    )

@@ -1,0 +1,119 @@
+"""A turn's record: written before the first step runs, and again with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.sessions.contract import Database, Statement
+from agent.sessions.times import now
+from agent.sessions.titles import title_of
+from graphs.state import new_turn
+from prompts.errors import DataError, InputError
+from tools.contract import Notice
+from tools.evidence import Evidence
+from tools.store import TextStore
+
+
+class Begun(BaseModel):
+    """All that starts a turn. It is kept until the turn has its answer, so that a killed turn can start again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    options: dict[str, str] | None = None
+    given: list[Evidence] = Field(default_factory=list)
+    report: bool = False
+    notices: list[Notice] = Field(default_factory=list)
+
+    def state(self, texts: TextStore, session: str, turn: int) -> dict[str, Any]:
+        """The machine's input, its texts in the content store."""
+        key = texts.put(session, self.text)
+        keys = {e.id: texts.put(session, e.model_dump_json()) for e in self.given}
+        return new_turn(turn, key, self.options, self.notices, keys, report=self.report)
+
+
+class TurnRow(NamedTuple):
+    """A turn as the table has it; ``answer_key`` is "" while it has no answer, ``begun`` is "" once it has one."""
+
+    turn: int
+    turn_key: str
+    asked: str
+    asked_at: str
+    begun: str
+    answer_key: str
+    answered_at: str
+    searches: str
+
+    def start(self) -> Begun:
+        """What started it; raises DataError where that was never kept."""
+        if not self.begun:
+            raise DataError("What started the turn was not kept.", "Ask the question again.")
+        return Begun.model_validate_json(self.begun)
+
+
+COLUMNS = ", ".join(TurnRow._fields)
+
+
+class Turns:
+    """The turns' rows. Whoever writes one holds the session's lock."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, session: str) -> list[TurnRow]:
+        """Every turn, in order."""
+        sql = f"select {COLUMNS} from turns where session = ? order by turn"
+        return [TurnRow(*row) for row in (await self._database.execute((sql, (session,))))[0]]
+
+    async def last(self, session: str) -> TurnRow | None:
+        """The last turn, None where there is none."""
+        sql = f"select {COLUMNS} from turns where session = ? order by turn desc limit 1"
+        rows = (await self._database.execute((sql, (session,))))[0]
+        return TurnRow(*rows[0]) if rows else None
+
+    async def keyed(self, session: str, turn_key: str) -> TurnRow | None:
+        """The turn that was begun under an idempotency key."""
+        sql = f"select {COLUMNS} from turns where session = ? and turn_key = ? order by turn limit 1"
+        rows = (await self._database.execute((sql, (session, turn_key))))[0] if turn_key else []
+        return TurnRow(*rows[0]) if rows else None
+
+    async def begin(self, session: str, turn: int, begun: Begun, turn_key: str = "") -> TurnRow:
+        """Keep a turn that begins; the session's first message is its title until it is renamed."""
+        row = TurnRow(turn, turn_key, begun.text, now(), begun.model_dump_json(), "", "", "")
+        named = "update sessions set updated = ?, title = case when title = '' then ? else title end where id = ?"
+        await self._database.execute(_insert(session, row), (named, (row.asked_at, title_of(begun.text), session)))
+        return row
+
+    async def end(self, session: str, turn: int, answer_key: str, *, asks_review: bool, searches: str = "") -> None:
+        """Keep the answer's key; what started the turn is no longer needed."""
+        at = now()
+        ended = (
+            "update turns set answer_key = ?, answered_at = ?, asks_review = ?, searches = ?, begun = ''"
+            " where session = ? and turn = ?"
+        )
+        await self._database.execute(
+            (ended, (answer_key, at, int(asks_review), searches, session, turn)),
+            ("update sessions set updated = ? where id = ?", (at, session)),
+        )
+
+    async def add(self, session: str, rows: Sequence[tuple[TurnRow, bool]]) -> None:
+        """Take over turns that have no record, each with whether it asks for review."""
+        await self._database.execute(*[_insert(session, row, asks, " on conflict do nothing") for row, asks in rows])
+
+
+def check_turn_key(turn_key: str) -> str:
+    """The idempotency key, when it can be one; raises InputError otherwise."""
+    if len(turn_key) > LONGEST_KEY or not turn_key.isprintable():
+        raise InputError("That is no turn key.", f"Use at most {LONGEST_KEY} printable characters.")
+    return turn_key
+
+
+LONGEST_KEY = 200  # ours: characters, several times a UUID
+
+
+def _insert(session: str, row: TurnRow, asks_review: bool = False, otherwise: str = "") -> Statement:
+    sql = f"insert into turns (session, asks_review, {COLUMNS}) values (?, ?{', ?' * len(row)}){otherwise}"
+    return sql, (session, int(asks_review), *row)

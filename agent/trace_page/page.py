@@ -1,0 +1,147 @@
+"""The page: everything that is shown of a run, or of two beside each other, through templates that escape."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.trace_page.beside import Difference, Only, differences, only_in
+from agent.trace_page.documents import FATES, ORIGINS, Document, counts, documents_of
+from agent.trace_page.happened import Event, Happened
+from agent.trace_page.kept import Kept, Texts
+from agent.trace_page.machine import Drawing, drawing, told
+from agent.trace_page.quotes import Told, parts_of, statements_of
+from agent.trace_page.reading import happened
+from agent.trace_page.searches import Search, searches_of
+from agent.trace_page.steps import ROOM, Shown, Value, steps_of, values_of
+from agent.trace_page.time_line import Bar, bars, resumed
+from graphs.answering.contract import Answer
+from graphs.completeness.contract import GateDecision
+from graphs.completeness.explained import Explanation, explained
+from tools.contract import Notice
+from tools.evidence import Origin
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LABELS = {  # sign and word beside each label's colour
+    "A": ("▲", "decides the diagnosis"),
+    "B": ("●", "helps a search"),
+    "C": ("○", "does neither"),
+}
+SEVERITIES = {"info": "note", "warning": "warning", "danger": "danger"}
+
+
+class Run(NamedTuple):
+    """A run as it is shown. ``prefix`` begins the ids of its parts; ``at`` is its beginning, UTC."""
+
+    prefix: str
+    run: str
+    at: str
+    language: str
+    happened: Happened
+    message: str | None
+    question: str | None
+    answer: Answer | None
+    told: list[Told]
+    documents: list[Document]
+    fates: list[tuple[str, int, str]]
+    drawing: Drawing
+    bars: list[Bar]
+    resumed: list[str]
+    gate: GateDecision | None
+    explanation: Explanation | None
+    searches: list[Search]
+    steps: list[Shown]
+    values: list[Value]
+    notices: list[Notice]
+    missing: list[str]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The nodes in the order in which they were visited."""
+        return self.drawing.path
+
+
+def run_of(run: str, events: list[Event], texts: Texts, prefix: str = "a-", room: int = ROOM) -> Run:
+    """A run out of its trace and the texts that it kept."""
+    seen = happened(run, events)
+    kept = Kept(seen, texts)
+    answer = kept.answer
+    statements = statements_of(answer, kept.evidence(), prefix)
+    documents = documents_of(seen, kept, statements)
+    language = str(seen.triage.get("language", "en"))
+    return Run(
+        prefix=prefix,
+        run=run,
+        at=f"{datetime.fromtimestamp(seen.at, UTC):%Y-%m-%d %H:%M:%S} UTC" if seen.at else "at a time unknown",
+        language=language,
+        happened=seen,
+        message=kept.message,
+        question=kept.question,
+        answer=answer,
+        told=statements,
+        documents=documents,
+        fates=counts(documents),
+        drawing=drawing(seen),
+        bars=bars(seen),
+        resumed=resumed(seen),
+        gate=seen.gate,
+        explanation=explained(seen.gate, language) if seen.gate is not None else None,
+        searches=searches_of(seen),
+        steps=steps_of(seen, prefix),
+        values=values_of(seen, kept, prefix, room),
+        notices=_notices(answer, seen),
+        missing=list(dict.fromkeys([*seen.damaged, *kept.missing, *_untold(seen)])),
+    )
+
+
+def page(run: Run, beside: Run | None = None) -> str:
+    """The page as HTML. With ``beside`` both runs stand side by side, and what only one of them has is marked."""
+    runs = [run] if beside is None else [run, beside]
+    marks = [Only()] if beside is None else [only_in(run, beside), only_in(beside, run)]
+    table: list[Difference] = [] if beside is None else differences(run, beside)
+    return environment().get_template("page.html").render(runs=list(zip(runs, marks, strict=True)), differences=table)
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates: every value is escaped, and a name that is not there is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("agent.trace_page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {
+        "FATES": FATES,
+        "LABELS": LABELS,
+        "ORIGINS": ORIGINS,
+        "PARAMETRIC": Origin.PARAMETRIC,
+        "SEVERITIES": SEVERITIES,
+        "parts_of": parts_of,
+        "time": told,
+    }
+    return made
+
+
+def _notices(answer: Answer | None, seen: Happened) -> list[Notice]:
+    """The answer's notices; of a run that was cut off, those of its tools."""
+    if answer is not None:
+        return answer.notices
+    found = [n for call in seen.tools for n in call.notices]
+    return list({(n.code, n.text): n for n in found}.values())
+
+
+def _untold(seen: Happened) -> list[str]:
+    """What the page cannot show, and why."""
+    out = []
+    if seen.steps and not any(s.kept for s in seen.steps):
+        out.append("this trace does not name the texts that the run kept (it may be of an earlier version)")
+    if not seen.answered:
+        out.append("the run has no answer: it was cut off, or is still going on")
+    return out

@@ -1,0 +1,194 @@
+"""Turns as the machine runs them: recorded before the first step, finished when they were cut off, each only once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from agent.configurations.telling import notices_of
+from agent.conversation import Asked, Step
+from agent.given import given_evidence
+from agent.messages import check_message
+from agent.sessions.contract import Database
+from agent.sessions.home import Home
+from agent.sessions.ids import check_session_id, new_session_id
+from agent.sessions.locks import Locks
+from agent.sessions.records import Records
+from agent.sessions.searches import calls_of
+from agent.sessions.turns import Begun, TurnRow, check_turn_key
+from agent.settings import Settings
+from agent.trace import TraceRecorder
+from graphs.answering.contract import Answer
+from graphs.context import TurnContext
+from graphs.state import check_schema
+from prompts.errors import DataError, InputError
+from prompts.metering import Meter, Usage, metered
+from tools.contract import Notice, Severity
+from tools.embedding_cache import unkept
+
+if TYPE_CHECKING:
+    from graphs.clinical import Machine
+
+RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
+DURABILITY = "sync"  # a finished node is on disk before the next begins
+
+Emit = Callable[[Step], None] | None
+
+
+class TurnRunner:
+    """Runs the turns of all sessions. All of it is awaited on the agent's loop.
+
+    The record of a turn is kept before its first step, with all that started it, and again with its answer. So a kill
+    leaves one of four things, and `_finish` goes on from each: a record alone, a record and a machine in mid-turn, a
+    machine that has ended without its record, or both ended.
+    """
+
+    def __init__(
+        self, settings: Settings, home: Home, database: Database, records: Records, locks: Locks, machine: Machine
+    ) -> None:
+        self._settings = settings
+        self._home = home
+        self._database = database
+        self._records = records
+        self._rows = records.turn_rows
+        self._locks = locks
+        self._machine = machine
+
+    async def take(self, asked: Asked, emit: Emit = None) -> Answer:
+        """Answer a message; see `Agent.ask`."""
+        text = check_message(asked.text, self._settings.max_characters)
+        given = given_evidence(asked.given, self._settings.max_characters)
+        turn_key = check_turn_key(asked.turn_key)
+        session = check_session_id(asked.session) if asked.session else new_session_id()
+        async with self._held(session):
+            await self._records.enter(session, asked.owner)
+            last = await self._rows.last(session)
+            earlier = await self._rows.keyed(session, turn_key)
+            if earlier is not None:
+                return await self._again(session, earlier, last, text, emit)
+            notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
+            notices += notices_of(self._settings, text)
+            turn = max(await self._reached(session), last.turn if last else 0) + 1
+            begun = Begun(text=text, options=asked.options, given=given, report=asked.report, notices=notices)
+            row = await self._rows.begin(session, turn, begun, turn_key)
+            return await self._start(session, row, emit)
+
+    async def resume(self, session: str, owner: str | None = None, emit: Emit = None) -> Answer:
+        """Finish the session's last turn where it was cut off, or give its answer once more."""
+        async with self._held(check_session_id(session)):
+            await self._records.get(session, owner)
+            last = await self._rows.last(session)
+            if last is None:
+                raise InputError(f"Session {session} holds no message yet.", "Ask something in it first.")
+            return await self._finish(session, last, emit)
+
+    async def _again(self, session: str, earlier: TurnRow, last: TurnRow | None, text: str, emit: Emit) -> Answer:
+        """The answer of the turn that was begun under the same key, finished now where it was cut off."""
+        if earlier.asked != text:
+            raise InputError("This turn key was used for another message.", "Use a new key for a new message.")
+        if not earlier.answer_key and last is not None and last.turn != earlier.turn:
+            raise DataError("The turn of this key was cut off, and could not be finished.", "Ask again with a new key.")
+        return await self._finish(session, earlier, emit)
+
+    async def _finish_earlier(self, session: str, last: TurnRow) -> Notice:
+        """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
+        try:
+            answer = await self._finish(session, last, None)
+        except Exception as error:  # noqa: BLE001  it is told, and the session goes on
+            lost = f"The turn before was cut off and could not be finished: {error}"
+            return Notice(code="earlier_turn_lost", text=lost, severity=Severity.WARNING)
+        text = f"The turn before was cut off; it has been finished now: {answer.text or 'no answer is given'}"
+        return Notice(code="earlier_turn_finished", text=text)
+
+    async def _finish(self, session: str, row: TurnRow, emit: Emit) -> Answer:
+        """Bring a turn to its answer, from wherever it was cut off; no finished step runs again.
+
+        Whether the machine has ended is told by its tasks. `next` leaves out a step whose results were written and
+        whose checkpoint was not.
+        """
+        if row.answer_key:
+            return self._answer(row.answer_key)
+        snapshot = await self._machine.aget_state(_config(session))
+        values = snapshot.values
+        check_schema(values)
+        if int(values.get("turn", 0)) < row.turn and row.begun:  # the machine never took the message in
+            return await self._start(session, row, emit)
+        if not snapshot.tasks:  # it ended, and its record was not written
+            return await self._end(session, row.turn, values)
+        spent = {role: Usage.model_validate(u) for role, u in values.get("spent", {}).items()}
+        private = bool(values.get("given")) or '"given":[{' in row.begun
+        return await self._drive(session, row.turn, None, emit, spent, private=private)
+
+    async def _start(self, session: str, row: TurnRow, emit: Emit) -> Answer:
+        begun = row.start()
+        state = begun.state(self._database.texts, session, row.turn)
+        return await self._drive(session, row.turn, state, emit, private=bool(begun.given))
+
+    async def _reached(self, session: str) -> int:
+        """The last turn that the machine knows of; raises DataError for another version's state."""
+        values = (await self._machine.aget_state(_config(session))).values
+        check_schema(values)
+        return int(values.get("turn", 0))
+
+    async def _drive(
+        self,
+        session: str,
+        turn: int,
+        state: dict[str, Any] | None,
+        emit: Emit,
+        spent: Mapping[str, Usage] | None = None,
+        *,
+        private: bool,
+    ) -> Answer:
+        """Run the machine to its end. ``private``: vectors of given texts are not kept."""
+        run_id = f"{session}/{turn}"
+        recorder = TraceRecorder(self._home.traces, run_id)
+        if self._settings.config:
+            recorder.event("configuration", name=self._settings.config)
+        meter = Meter(self._settings.budget, self._settings.prices, recorder.event, spent)
+        context = TurnContext(session, run_id, self._database.texts, recorder, meter, listened_to=emit is not None)
+        values: dict[str, Any] = {}
+        machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
+        try:
+            with metered(meter), unkept() if private else contextlib.nullcontext():
+                async for mode, chunk in machine.astream(
+                    state,
+                    _config(session),
+                    context=context,
+                    stream_mode=["custom", "values"],
+                    durability=DURABILITY,
+                ):
+                    if mode == "values":
+                        values = chunk
+                    elif emit is not None:
+                        emit(Step.model_validate(chunk))
+            answer = await self._end(session, turn, values)
+            recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
+        finally:
+            recorder.close()
+        return answer
+
+    async def _end(self, session: str, turn: int, values: dict[str, Any]) -> Answer:
+        """The answer that the machine ended with, on record."""
+        key = str(values.get("answer_key", ""))
+        if not key:
+            raise DataError("The session ended without an answer.", "Ask the question again.")
+        answer = self._answer(key)
+        calls = calls_of(values.get("calls", []))
+        searches = self._database.texts.put(session, calls) if calls else ""
+        await self._rows.end(session, turn, key, asks_review=bool(answer.review_reasons), searches=searches)
+        return answer
+
+    def _answer(self, key: str) -> Answer:
+        return Answer.model_validate_json(self._database.texts.get(key))
+
+    @contextlib.asynccontextmanager
+    async def _held(self, session: str) -> AsyncIterator[None]:
+        async with self._locks.held(session):
+            with self._database.faults():
+                yield
+
+
+def _config(session: str) -> Any:
+    return {"configurable": {"thread_id": session}, "recursion_limit": RECURSION}

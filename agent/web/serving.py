@@ -1,0 +1,37 @@
+"""Mounts the page: `/` and its files under `/web`. No unknown path is caught, so the API keeps its own 404.
+
+The security headers, the content policy among them, are the server's (`agent.server.edge`): one place for all answers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+FILES = Path(__file__).parent / "static"
+HEADERS = {"Cache-Control": "no-cache"}  # asked for again by its ETag: a new version is never mixed with an old one
+
+
+def mount(app: FastAPI) -> None:
+    """Serve the page from this application, which has the API under `/api`."""
+    from fastapi.responses import FileResponse
+    from fastapi.staticfiles import StaticFiles
+    from starlette.responses import Response
+    from starlette.types import Scope
+
+    class Files(StaticFiles):
+        """Static files that are asked for again."""
+
+        async def get_response(self, path: str, scope: Scope) -> Response:
+            response = await super().get_response(path, scope)
+            response.headers.update(HEADERS)
+            return response
+
+    async def page() -> FileResponse:
+        return FileResponse(FILES / "index.html", headers=HEADERS)
+
+    app.add_api_route("/", page, methods=["GET"], include_in_schema=False)
+    app.mount("/web", Files(directory=FILES), name="web")

@@ -1,0 +1,110 @@
+/** The API. Addresses are relative, so that the page works below a path of its own. */
+
+import { events } from "./sse.js";
+
+/** @typedef {import("./types.js").Step} Step */
+/** @typedef {import("./types.js").Answer} Answer */
+
+/** What went wrong, with what to do about it. */
+export class Problem extends Error {
+  /**
+   * @param {number} status 0 where the server was not reached
+   * @param {{code?: string, message?: string, advice?: string, request_id?: string}} told
+   */
+  constructor(status, told) {
+    super(told.message ?? "");
+    this.status = status;
+    this.code = told.code ?? "";
+    this.advice = told.advice ?? "";
+    this.requestId = told.request_id ?? "";
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path below api/
+ * @param {unknown} [body]
+ * @param {Record<string, string>} [headers]
+ * @returns {Promise<Response>}
+ * @throws {Problem}
+ */
+async function send(method, path, body, headers = {}) {
+  /** @type {RequestInit} */
+  const init = { method, headers: { Accept: "application/json", ...headers }, credentials: "same-origin" };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...init.headers, "Content-Type": "application/json" };
+  }
+  let response;
+  try {
+    response = await fetch(`api/${path}`, init);
+  } catch {
+    throw new Problem(0, { code: "unreachable" });
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+/**
+ * @param {Response} response
+ * @returns {Promise<Problem>}
+ */
+async function problemOf(response) {
+  try {
+    const told = await response.json();
+    return new Problem(response.status, told.error ?? {});
+  } catch {
+    return new Problem(response.status, {});
+  }
+}
+
+/**
+ * A call that gives JSON, or null where there is none.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>}
+ * @throws {Problem}
+ */
+export async function call(method, path, body) {
+  const response = await send(method, path, body);
+  return response.status === 204 ? null : response.json();
+}
+
+/**
+ * A turn: its steps go to `onStep` as they happen; the answer is returned.
+ *
+ * @param {string} path
+ * @param {unknown} body
+ * @param {string} key the turn's idempotency key: sent again, it runs nothing again
+ * @param {(step: Step) => void} onStep
+ * @returns {Promise<Answer>}
+ * @throws {Problem}
+ */
+export async function turn(path, body, key, onStep) {
+  const headers = { Accept: "text/event-stream", ...(key ? { "Idempotency-Key": key } : {}) };
+  const response = await send("POST", path, body, headers);
+  try {
+    for await (const { event, data } of events(response)) {
+      if (event === "step") onStep(JSON.parse(data));
+      if (event === "answer") return JSON.parse(data);
+      if (event === "error") throw streamed(JSON.parse(data));
+    }
+  } catch (error) {
+    throw error instanceof Problem ? error : new Problem(0, { code: "cut_off" });
+  }
+  throw new Problem(0, { code: "cut_off" });
+}
+
+/** @param {any} told */
+function streamed(told) {
+  const inner = told.error ?? told;
+  return new Problem(told.status ?? 500, inner);
+}
+
+/** An idempotency key. `crypto.randomUUID` is missing where the page came over plain HTTP. */
+export function freshKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,168 @@
+/** The page: log-in, the list of sessions beside the conversation, and the language of both. */
+
+import { call, Problem } from "./api.js";
+import { Conversation } from "./conversation.js";
+import { byId, focusOn, h } from "./dom.js";
+import { loginView } from "./login.js";
+import { problemBox } from "./problem.js";
+import { SessionList } from "./sessions.js";
+import { keepLanguage, readersLanguage, tongue, words } from "./words.js";
+
+/** @typedef {import("./types.js").Me} Me */
+/** @typedef {import("./types.js").SessionRecord} SessionRecord */
+
+const SESSION = /^#\/s\/([^/]+)$/;
+const NARROW = window.matchMedia("(max-width: 52rem)"); // as in page.css
+
+const main = byId("main");
+const nav = byId("sessions");
+const menu = byId("menu");
+
+let language = readersLanguage();
+let t = words(language);
+/** @type {Me | null} */
+let me = null;
+/** @type {SessionList} */
+let list = newList();
+let shown = 0; // counts what was opened, so that a slow answer does not take the place of a later one
+
+/** Begins, or begins again after a log-in. */
+async function start() {
+  try {
+    me = await call("GET", "me");
+  } catch (error) {
+    if (!signedOut(error)) main.replaceChildren(problemBox(error, t, { label: t("tryAgain"), act: start }));
+    return;
+  }
+  showFrame();
+  await Promise.all([list.refresh(), route()]);
+}
+
+function newList() {
+  return new SessionList(nav, () => go(""), signedOut, t);
+}
+
+/** Shows the log-in where an error says that one is needed; whether it did. @param {unknown} error */
+function signedOut(error) {
+  if (!(error instanceof Problem) || error.status !== 401) return false;
+  showLogin(me ? t("signedOut") : "");
+  return true;
+}
+
+/** @param {string} why */
+function showLogin(why) {
+  me = null;
+  shown += 1;
+  showFrame();
+  main.replaceChildren(loginView(start, why, t));
+  byId("key").focus();
+}
+
+/** What stands around the conversation. */
+function showFrame() {
+  nav.hidden = !me || NARROW.matches;
+  menu.hidden = !me;
+  menu.setAttribute("aria-expanded", String(!nav.hidden));
+  byId("logout").hidden = !me?.authentication;
+  byId("who").hidden = !me;
+  byId("who").textContent = me?.name ?? "";
+}
+
+/** Opens what the address names. */
+async function route() {
+  if (!me) return;
+  shown += 1;
+  const turn = shown;
+  const id = decodeURIComponent(SESSION.exec(location.hash)?.[1] ?? "");
+  list.mark(id);
+  if (NARROW.matches) toggleMenu(false);
+  if (!id) return show(new Conversation(frame(), null, []));
+  try {
+    const { session, turns } = await call("GET", `sessions/${encodeURIComponent(id)}`);
+    if (turn === shown) show(new Conversation(frame(), session, turns));
+  } catch (error) {
+    if (turn !== shown || signedOut(error)) return;
+    main.replaceChildren(problemBox(error, t, { label: t("newSession"), act: () => go("") }));
+  }
+}
+
+/** @param {Conversation} conversation */
+function show(conversation) {
+  main.replaceChildren(conversation.view);
+  conversation.follow();
+  const { turns, composer } = conversation;
+  if (turns.length) turns.at(-1)?.view.scrollIntoView({ block: "start" });
+  else composer.text.focus({ preventScroll: true });
+}
+
+/** @returns {import("./conversation.js").Frame} */
+function frame() {
+  const opened = (/** @type {SessionRecord} */ session) => {
+    history.replaceState(null, "", `#/s/${encodeURIComponent(session.id)}`);
+    list.mark(session.id);
+  };
+  const changed = async (/** @type {string} */ id) => {
+    if (me) await list.refresh();
+    return list.sessions.find((s) => s.id === id);
+  };
+  const gone = () => {
+    list.refresh();
+    go("");
+  };
+  return { me: me ?? { name: "", scopes: [], authentication: false }, t, language, opened, changed, gone, signedOut };
+}
+
+/** @param {string} id "" for a new session */
+function go(id) {
+  history.pushState(null, "", id ? `#/s/${encodeURIComponent(id)}` : location.pathname + location.search);
+  route();
+}
+
+/** @param {boolean} open */
+function toggleMenu(open) {
+  nav.hidden = !open;
+  menu.setAttribute("aria-expanded", String(open));
+}
+
+/** Puts the words of index.html into the reader's language. */
+function translate() {
+  document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+  for (const element of document.querySelectorAll("[data-t]")) {
+    if (element instanceof HTMLElement) element.textContent = t(element.dataset.t ?? "");
+  }
+  nav.setAttribute("aria-label", t("sessions"));
+  const select = byId("language");
+  if (select instanceof HTMLSelectElement) select.value = language;
+}
+
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names the session
+  focusOn(main);
+});
+byId("language").addEventListener("change", (event) => {
+  language = event.target instanceof HTMLSelectElement ? tongue(event.target.value) : language;
+  keepLanguage(language);
+  t = words(language);
+  list = newList();
+  translate();
+  if (me) start();
+  else showLogin("");
+  byId("language").focus();
+});
+byId("logout").addEventListener("click", async () => {
+  await call("POST", "logout").catch(() => undefined);
+  history.replaceState(null, "", location.pathname);
+  showLogin("");
+});
+menu.addEventListener("click", () => toggleMenu(nav.matches("[hidden]")));
+nav.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !NARROW.matches) return;
+  toggleMenu(false);
+  menu.focus();
+});
+NARROW.addEventListener("change", showFrame);
+window.addEventListener("hashchange", route);
+
+translate();
+main.replaceChildren(h("p", { class: "muted" }, `${t("loading")} …`));
+start();

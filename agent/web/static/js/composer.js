@@ -1,0 +1,68 @@
+/** Where a message is written: Enter sends it, unless a Chinese or Japanese word is just being composed. */
+
+import { h } from "./dom.js";
+
+/** @typedef {import("./types.js").Translate} Translate */
+/** @typedef {{given: string[], report: boolean}} With */
+
+const PARTED = /^\s*-{3,}\s*$/m; // a line of dashes parts two given texts
+
+export class Composer {
+  /**
+   * @param {(text: string, extra: With) => boolean} send whether the message was taken
+   * @param {Translate} t
+   */
+  constructor(send, t) {
+    this.send = send;
+    this.text = h("textarea", { id: "message", rows: 2, "aria-describedby": "message-hint", "data-focus": "message" });
+    this.report = h("input", { type: "checkbox", id: "report" });
+    this.given = h("textarea", { id: "given", rows: 4 });
+    this.button = h("button", { type: "submit", class: "primary" }, t("send"));
+    this.more = h(
+      "details",
+      {},
+      h("summary", {}, t("more")),
+      h("p", { class: "option" }, this.report, h("label", { for: "report" }, t("withReport"))),
+      h("label", { for: "given" }, t("given")),
+      this.given,
+    );
+    this.view = h(
+      "form",
+      { class: "composer" },
+      h("label", { for: "message" }, t("message")),
+      h("div", { class: "write" }, this.text, this.button),
+      h("div", { class: "composer-foot small" }, h("p", { id: "message-hint", class: "muted" }, t("messageHint")), this.more),
+    );
+    this.view.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+      event.preventDefault();
+      this.submit();
+    });
+  }
+
+  submit() {
+    const text = this.text.value.trim();
+    const given = this.given.value.split(PARTED).map((part) => part.trim()).filter(Boolean);
+    if (!text || !this.send(text, { given, report: this.report.checked })) return;
+    this.text.value = "";
+    this.given.value = "";
+    this.report.checked = false;
+    this.more.open = false;
+  }
+
+  /** Gives a message back that was not taken. @param {string} text @param {With} extra */
+  giveBack(text, extra) {
+    if (!this.text.value) this.text.value = text;
+    if (!this.given.value) this.given.value = extra.given.join("\n---\n");
+    this.report.checked = extra.report;
+  }
+
+  /** @param {boolean} running a turn runs: nothing is sent meanwhile */
+  hold(running) {
+    this.button.setAttribute("aria-disabled", String(running));
+  }
+}

@@ -1,0 +1,180 @@
+/** A session: its turns, what can be done with it, and the next message. */
+
+import { call, freshKey, Problem, turn } from "./api.js";
+import { Composer } from "./composer.js";
+import { announce, focusOn, h, replace } from "./dom.js";
+import { sessionHead } from "./session-head.js";
+import { TurnView } from "./turn.js";
+
+/** @typedef {import("./types.js").SessionRecord} SessionRecord */
+/** @typedef {import("./types.js").TurnRecord} TurnRecord */
+/** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").Ranked} Ranked */
+/** @typedef {import("./types.js").Me} Me */
+/** @typedef {import("./types.js").Translate} Translate */
+/** @typedef {import("./composer.js").With} With */
+
+/** Sessions whose turn this page has begun: on coming back to one it is followed, not offered to be finished. */
+const running = new Set();
+const REFUSED = [400, 401, 403, 404, 409, 413, 422]; // the message was not taken; sending it again would not help
+
+/**
+ * @typedef {object} Frame What the page around a conversation offers it.
+ * @property {Me} me
+ * @property {Translate} t
+ * @property {string} language
+ * @property {(session: SessionRecord) => void} opened a new session has its first message
+ * @property {(id: string) => Promise<SessionRecord | undefined>} changed a session has changed; gives it as it is now
+ * @property {() => void} gone the session is deleted
+ * @property {(error: unknown) => boolean} signedOut shows the log-in where that is what is wrong
+ */
+
+export class Conversation {
+  /**
+   * @param {Frame} frame
+   * @param {SessionRecord | null} session
+   * @param {TurnRecord[]} records
+   */
+  constructor(frame, session, records) {
+    this.frame = frame;
+    this.session = session;
+    this.busy = false;
+    /** @type {TurnView[]} */
+    this.turns = [];
+    this.composer = new Composer((text, extra) => this.take(text, extra), frame.t);
+    this.head = h("div", { class: "session-head" });
+    this.list = h("div", { class: "turns" });
+    this.view = h("div", { class: "conversation" }, this.head, this.list, this.composer.view);
+    this.showHead();
+    records.forEach((record, i) => this.restore(record, i === records.length - 1));
+  }
+
+  /** Whether a turn of this session was begun here and still runs. */
+  follow() {
+    const last = this.turns.at(-1);
+    if (this.session && last && !last.answer && running.has(this.session.id)) this.resume(last);
+  }
+
+  showHead() {
+    const { frame, session } = this;
+    const example = (/** @type {string} */ text) => {
+      this.composer.text.value = text;
+      this.composer.text.focus();
+    };
+    const renamed = (/** @type {SessionRecord} */ record) => {
+      this.session = record;
+      this.showHead();
+      void frame.changed(record.id);
+    };
+    replace(this.head, sessionHead(session, { t: frame.t, example, renamed, gone: frame.gone }));
+  }
+
+  path() {
+    return `sessions/${encodeURIComponent(this.session?.id ?? "")}`;
+  }
+
+  /** @returns {Ranked[]} the differential as it was last told */
+  ranking() {
+    return this.turns.findLast((t) => t.answer?.differential.length)?.answer?.differential ?? [];
+  }
+
+  /** @param {string} asked @param {number} number */
+  addTurn(asked, number) {
+    const { t, me, language } = this.frame;
+    const say = (/** @type {string} */ message) => {
+      if (this.take(message, { given: [], report: false })) focusOn(this.turns.at(-1)?.title ?? this.list);
+    };
+    const setting = { path: () => this.path(), scopes: me.scopes, say, t, language };
+    const view = new TurnView(asked, number, setting, this.ranking());
+    this.turns.at(-1)?.settle();
+    this.turns.push(view);
+    this.list.append(view.view);
+    return view;
+  }
+
+  /** @param {TurnRecord} record @param {boolean} last */
+  restore(record, last) {
+    const view = this.addTurn(record.asked, record.turn);
+    if (record.answer) view.show(record.answer, { review: record.review, last });
+    else view.cutOff(() => this.resume(view));
+  }
+
+  /** Takes a message, unless a turn runs. @param {string} text @param {With} extra */
+  take(text, extra) {
+    if (this.busy) {
+      announce(this.frame.t("working"));
+      return false;
+    }
+    const view = this.addTurn(text, (this.turns.at(-1)?.number ?? 0) + 1);
+    this.ask(view, text, extra, freshKey());
+    return true;
+  }
+
+  /** @param {TurnView} view @param {string} text @param {With} extra @param {string} key */
+  async ask(view, text, extra, key) {
+    const body = { text, ...(extra.given.length ? { given: extra.given } : {}), ...(extra.report ? { report: true } : {}) };
+    const again = () => void this.ask(view, text, extra, key);
+    const failed = (/** @type {unknown} */ error) => {
+      const refused = error instanceof Problem && REFUSED.includes(error.status);
+      if (refused) this.composer.giveBack(text, extra);
+      view.fail(error, refused ? null : { label: this.frame.t("tryAgain"), act: again });
+    };
+    await this.run(view, failed, async (onStep) => {
+      if (!this.session) await this.open();
+      return turn(`${this.path()}/turns`, body, key, onStep);
+    });
+  }
+
+  /** Finishes the turn that was cut off, or follows the one that runs. @param {TurnView} view */
+  async resume(view) {
+    const again = { label: this.frame.t("tryAgain"), act: () => void this.resume(view) };
+    const failed = (/** @type {unknown} */ error) => view.fail(error, again);
+    await this.run(view, failed, (onStep) => turn(`${this.path()}/resume`, {}, "", onStep));
+  }
+
+  /**
+   * @param {TurnView} view
+   * @param {(error: unknown) => void} failed
+   * @param {(onStep: (step: import("./types.js").Step) => void) => Promise<Answer>} work
+   */
+  async run(view, failed, work) {
+    this.hold(true);
+    const progress = view.begin();
+    view.view.scrollIntoView({ block: "start" });
+    try {
+      const answer = await work((step) => progress.add(step));
+      view.show(answer, { fresh: true, last: view === this.turns.at(-1) });
+    } catch (error) {
+      if (!this.frame.signedOut(error)) failed(error);
+    } finally {
+      this.hold(false);
+      await this.refresh();
+    }
+  }
+
+  /** The session's title as the server made it of the first message. */
+  async refresh() {
+    const known = this.session;
+    const record = await this.frame.changed(known?.id ?? "");
+    if (!record || !known) return;
+    this.session = record;
+    if (record.title !== known.title) this.showHead();
+  }
+
+  /** @param {boolean} busy */
+  hold(busy) {
+    this.busy = busy;
+    this.composer.hold(busy);
+    if (this.session) running[busy ? "add" : "delete"](this.session.id);
+  }
+
+  /** Makes the session of a first message. */
+  async open() {
+    /** @type {SessionRecord} */
+    const session = await call("POST", "sessions", {});
+    this.session = session;
+    running.add(session.id);
+    this.showHead();
+    this.frame.opened(session);
+  }
+}

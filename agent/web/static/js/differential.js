@@ -1,0 +1,118 @@
+/** The differential as a table: rank, disease, confidence, what speaks for and against. */
+
+import { h, replace } from "./dom.js";
+
+/** @typedef {import("./types.js").Ranked} Ranked */
+/** @typedef {import("./types.js").Translate} Translate */
+
+const ROWS = 5; // ours: shown at first, as on the command line
+const LEAST = 0.01; // below it the share is said to be less
+const FINDINGS = 6; // ours: findings shown on each side, as on the command line
+
+/**
+ * A table that can be given a new ranking: it says where each disease stood before.
+ */
+export class DifferentialTable {
+  /**
+   * @param {string} title key of its caption
+   * @param {string} language
+   * @param {Translate} t
+   * @param {Ranked[]} [before] the ranking of the turn before
+   */
+  constructor(title, language, t, before = []) {
+    this.t = t;
+    this.language = language;
+    this.before = before;
+    this.all = false;
+    this.body = h("tbody", { role: "rowgroup" });
+    this.more = h("button", { type: "button", class: "quiet", "data-focus": "all", hidden: true });
+    this.more.addEventListener("click", () => this.showAll());
+    const head = ["rank", "disease", "confidence", "for", "against"].map((key) =>
+      h("th", { scope: "col", role: "columnheader" }, t(key)),
+    );
+    const table = h(
+      "table",
+      { class: "differential", role: "table" },
+      h("caption", {}, t(title)),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
+      this.body,
+    );
+    this.view = h("div", { class: "differential-box" }, table, this.more, h("p", { class: "small muted" }, t("differentialNote")));
+    /** @type {Ranked[]} */
+    this.ranking = [];
+  }
+
+  /**
+   * Shows a ranking; the one shown until now becomes the one before.
+   *
+   * @param {Ranked[]} ranking
+   */
+  update(ranking) {
+    if (this.ranking.length) this.before = this.ranking;
+    this.ranking = ranking;
+    this.render();
+  }
+
+  showAll() {
+    this.all = true;
+    this.render();
+    const next = this.body.children[ROWS];
+    if (next instanceof HTMLElement) {
+      next.tabIndex = -1;
+      next.focus();
+    }
+  }
+
+  render() {
+    const shown = this.all ? this.ranking : this.ranking.slice(0, ROWS);
+    replace(this.body, shown.map((item, i) => this.row(item, i + 1)));
+    this.more.textContent = this.t("showAll", { n: this.ranking.length });
+    this.more.hidden = shown.length === this.ranking.length;
+  }
+
+  /** @param {Ranked} item @param {number} rank */
+  row(item, rank) {
+    const t = this.t;
+    const name = this.language === "zh" && item.name_zh ? item.name_zh : item.name;
+    const percent = item.score > 0 && item.score < LEAST ? "<1%" : `${Math.round(item.score * 100)}%`;
+    const loud = item.severity === "emergency" || item.severity === "urgent";
+    return h(
+      "tr",
+      { role: "row" },
+      h("td", { role: "cell", class: "rank" }, rank, this.moved(item, rank)),
+      h(
+        "th",
+        { scope: "row", role: "rowheader", class: "disease" },
+        name,
+        item.icd10 ? h("span", { class: "small muted" }, ` ${item.icd10}`) : null,
+        loud ? h("span", { class: `badge severity ${item.severity}` }, `⚠ ${t(`severity_${item.severity}`)}`) : null,
+      ),
+      h(
+        "td",
+        { role: "cell", class: "confidence" },
+        h("meter", { min: 0, max: 1, value: item.score, "aria-label": t("confidence") }, percent),
+        h("span", {}, percent),
+      ),
+      this.findings(item.findings_for, "for", "+"),
+      this.findings(item.findings_against, "against", "−"),
+    );
+  }
+
+  /** @param {string[] | undefined} told @param {string} side @param {string} mark */
+  findings(told, side, mark) {
+    const head = h("span", { class: "narrow-label", "aria-hidden": "true" }, this.t(side));
+    const items = (told ?? []).slice(0, FINDINGS).map((f) => h("li", {}, h("span", { "aria-hidden": "true" }, `${mark} `), f));
+    const list = items.length ? h("ul", {}, items) : h("span", { class: "muted" }, this.t("none"));
+    return h("td", { role: "cell", class: side }, head, list);
+  }
+
+  /** Where the disease stood before, where that was elsewhere. @param {Ranked} item @param {number} rank */
+  moved(item, rank) {
+    if (!this.before.length) return null;
+    const was = this.before.findIndex((b) => b.disease === item.disease) + 1;
+    if (was === rank) return null;
+    const sign = was === 0 || was > rank ? "▲" : "▼";
+    const text = was ? this.t("was", { n: was }) : this.t("isNew");
+    return h("span", { class: "moved small" }, h("span", { "aria-hidden": "true" }, ` ${sign} `), text);
+  }
+}

@@ -1,0 +1,128 @@
+/** Evidence: where it comes from (sign, word and colour), how strong it is, its status, its text. */
+
+import { freshId, h } from "./dom.js";
+import { allStand, markedText } from "./spans.js";
+
+/** @typedef {import("./types.js").Evidence} Evidence */
+/** @typedef {import("./types.js").Citation} Citation */
+/** @typedef {import("./types.js").Translate} Translate */
+
+/** @type {Record<string, string>} */
+export const SIGNS = { retrieved: "▣", knowledge_graph: "◉", generated: "✦", parametric: "◇", case: "▪" };
+const OUTSIDE = { pubmed: /^pubmed:(\d{1,9})\b/, pmc: /^pmc:(?:PMC)?(\d{1,9})\b/i };
+
+/**
+ * A badge of an origin.
+ *
+ * @param {string} origin
+ * @param {Translate} t
+ */
+export function originBadge(origin, t) {
+  return h("span", { class: `badge origin ${classOf(origin)}` }, sign(origin), " ", t(`origin_${origin}`));
+}
+
+/** @param {string} origin */
+export function sign(origin) {
+  return h("span", { "aria-hidden": "true", class: "sign" }, SIGNS[origin] ?? "?");
+}
+
+/** The class that colours an origin; what is unknown looks as a text that is not literature. @param {string} origin */
+export function classOf(origin) {
+  return `of-${Object.hasOwn(SIGNS, origin) ? origin : "generated"}`;
+}
+
+/**
+ * A piece of evidence as a card.
+ *
+ * @param {Evidence} item
+ * @param {{number?: number, quotes?: Citation[], t: Translate}} options
+ */
+export function card(item, { number, quotes = [], t }) {
+  const title = item.title || item.id;
+  return h(
+    "li",
+    { class: `card ${classOf(item.origin)}` },
+    h("p", { class: "card-title" }, number ? h("span", { class: "number" }, `[${number}] `) : null, title),
+    badges(item, t),
+    h(
+      "p",
+      { class: "small muted" },
+      [item.section, item.date, item.review_by ? t("reviewBy", { date: item.review_by }) : ""].filter(Boolean).join(" · "),
+      " ",
+      h("code", {}, item.id),
+    ),
+    disclosed(t("readText"), () => sourceText(item, quotes, number, t)),
+    item.found.length ? disclosed(t("howFound"), () => found(item)) : null,
+    outside(item.id, t),
+  );
+}
+
+/** @param {Evidence} item @param {Translate} t */
+export function badges(item, t) {
+  const status = t(`status_${item.status}`);
+  const types = item.level ?? (item.publication_types.length ? item.publication_types.join(", ") : t("noLevel"));
+  return h(
+    "p",
+    { class: "badges" },
+    originBadge(item.origin, t),
+    h("span", { class: "badge level" }, `${t("level")}: ${types}`),
+    status ? h("span", { class: `badge status ${item.status === "preprint" ? "" : "loud"}` }, `⚠ ${status}`) : null,
+  );
+}
+
+/**
+ * The text of a source with its quotes marked, in a box that scrolls to the first one.
+ *
+ * @param {Evidence} item
+ * @param {Citation[]} quotes
+ * @param {number | undefined} number
+ * @param {Translate} t
+ */
+export function sourceText(item, quotes, number, t) {
+  const label = number ? t("quoteIn", { n: number }) : item.title || item.id;
+  const box = h("div", { class: "source-text", role: "region", tabindex: 0, "aria-label": label, lang: item.language });
+  box.append(...markedText(item.text, quotes));
+  requestAnimationFrame(() => {
+    const mark = box.querySelector("mark");
+    if (mark) box.scrollTop = mark.offsetTop - box.clientHeight / 3;
+  });
+  const lost = allStand(item.text, quotes) ? null : h("p", { class: "problem" }, t("quoteLost"));
+  return h("div", {}, lost, box);
+}
+
+/**
+ * A disclosure whose content is made when it is first opened.
+ *
+ * @param {string} label
+ * @param {() => HTMLElement} make
+ */
+export function disclosed(label, make) {
+  const details = h("details", { id: freshId("more") }, h("summary", {}, label));
+  const fill = () => {
+    if (!details.open) return;
+    details.append(make());
+    details.removeEventListener("toggle", fill);
+  };
+  details.addEventListener("toggle", fill);
+  return details;
+}
+
+/** @param {Evidence} item */
+function found(item) {
+  const told = item.found.map((f) => {
+    const rank = f.rank ? `#${f.rank}` : "";
+    return h("li", {}, [f.tool, f.stream, f.rung, rank].filter(Boolean).join(" · "), f.query ? [": ", h("code", {}, f.query)] : null);
+  });
+  return h("ul", { class: "small" }, told);
+}
+
+/** A link to the record itself; it is followed only when it is clicked. @param {string} id @param {Translate} t */
+function outside(id, t) {
+  const pubmed = OUTSIDE.pubmed.exec(id);
+  const pmc = OUTSIDE.pmc.exec(id);
+  if (!pubmed && !pmc) return null;
+  const href = pubmed
+    ? `https://pubmed.ncbi.nlm.nih.gov/${pubmed[1]}/`
+    : `https://pmc.ncbi.nlm.nih.gov/articles/PMC${pmc?.[1]}/`;
+  return h("p", { class: "small" }, h("a", { href, target: "_blank", rel: "noopener noreferrer" }, t("atPubMed")));
+}

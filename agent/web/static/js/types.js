@@ -1,0 +1,39 @@
+/**
+ * What the API gives, as far as the page reads it. Types only: the file holds no code.
+ *
+ * @typedef {{id: string, title: string, created: string, updated: string, turns: number, unfinished: boolean,
+ *   needs_review: boolean}} SessionRecord
+ * @typedef {{verdict: string, correction: string, reviewer: string, at: string}} Review
+ * @typedef {{turn: number, asked: string, asked_at?: string, answer: Answer | null, review: Review | null}} TurnRecord
+ * @typedef {{name: string, scopes: string[], authentication: boolean}} Me
+ * @typedef {{evidence_id: string, quote: string, start: number, end: number}} Citation
+ * @typedef {{text: string, origin: string, citations: Citation[]}} Statement
+ * @typedef {{tool: string, stream: string, query: string, rung: string | null, rank: number | null}} Found
+ * @typedef {{id: string, text: string, title: string, kind: string, origin: string, status: string,
+ *   level: string | null, date: string | null, review_by: string | null, section: string | null, language: string,
+ *   publication_types: string[], found: Found[]}} Evidence
+ * @typedef {{disease: string, name: string, name_zh?: string, icd10?: string, score: number, severity?: string,
+ *   findings_for?: string[], findings_against?: string[], missing?: string[], evidence_id?: string}} Ranked
+ * @typedef {{finding: string, text: string, gain: number, why: string}} FollowUp
+ * @typedef {{code: string, text: string, severity: string}} Notice
+ * @typedef {{code: string, seen: string, advice: string}} RedFlag
+ * @typedef {{text: string, label: string, reason: string}} Unit
+ * @typedef {{decision: string, score: number, theta1: number, theta2: number, units: Unit[], missing: string[],
+ *   turning: {unit: number, decision: string, score: number} | null, question: string, reason: string}} Gate
+ * @typedef {{part: string, discipline: string | null, statement: Statement}} ReportStatement
+ * @typedef {{statements: ReportStatement[], questions: FollowUp[], unknown: string[]}} Report
+ * @typedef {{label: string, text: string, confidence: number, reason: string, parametric: boolean}} Choice
+ * @typedef {{tool_calls: number, model_calls: number, cost: number, seconds: Record<string, number>}} Usage
+ * @typedef {{session: string, turn: number, run: string, question: string, kind: string, language: string,
+ *   emergency: RedFlag[], statements: Statement[], evidence: Evidence[], differential: Ranked[], contrasts: string[],
+ *   similar_records: {id: string, diagnosis: string, text: string, similarity: number}[],
+ *   rare_diseases: Ranked[], choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
+ *   abstained: boolean, report: Report | null, gate: Gate | null, usage: Usage,
+ *   review_reasons?: {code: string, text: string}[]}} Answer
+ * @typedef {{gate?: Gate, differential?: Ranked[], evidence?: Record<string, number>, emergency?: RedFlag[],
+ *   language?: string}} StepData
+ * @typedef {{step: string, status: string, tool: string, summary: string, seconds: number, text: string,
+ *   data?: StepData}} Step
+ * @typedef {(key: string, values?: Record<string, string | number>) => string} Translate
+ */
+export {};

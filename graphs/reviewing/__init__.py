@@ -1,0 +1,1 @@
+"""When an answer asks for a clinician's review."""

@@ -1,0 +1,30 @@
+"""Fixtures of the page's tests: one server for all of them, one browser a module."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.agent import Agent
+from support.browser import chromium
+from support.served import Served, served
+
+
+@pytest.fixture(scope="session")
+def page_server(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The real server around the real agent, in a data folder of its own."""
+    home = tmp_path_factory.mktemp("page") / "home"
+    shutil.copytree(built_home, home)
+    with Agent(home=home) as agent, served(agent) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A running Chromium. Playwright keeps a loop in this thread while it runs, so it ends with its module."""
+    with chromium() as running:
+        yield running

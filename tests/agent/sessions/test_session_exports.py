@@ -1,0 +1,200 @@
+"""Sessions as files: stable JSON, readable Markdown, search strategies that can be run again."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from typer.testing import CliRunner
+
+from agent.agent import Agent
+from agent.cli.app import app
+from agent.loop import run
+from agent.sessions import Review
+from agent.sessions.export import SessionExport
+from agent.settings import Settings
+from graphs.answering.contract import AnswerView, Draft
+from prompts.errors import InputError
+from support.machine_parts import Query, Scripted, SearchTool, parts
+from tools.contract import ToolArtifact, ToolContext
+from tools.evidence import Evidence, Origin, Statement, cite
+from tools.literature.adapt_e.contract import PlannedTerm, SearchPlan
+from tools.literature.ladder import Climb, Step
+from tools.literature.strategy import (
+    Source,
+    as_steps,
+    load_strategy,
+    make_strategy,
+    strategies_of,
+)
+
+NASTY = "<script>alert(1)</script> | *not bold* [x](javascript:alert) `code`\n# no heading\n1. no list"
+STRATEGY = make_strategy(
+    "croup?",
+    SearchPlan(terms=(PlannedTerm(text="croup"),)),
+    Climb(
+        steps=(
+            Step(
+                rung="all terms", query='"croup"[tiab] AND steroid*', count=421, ids=("1", "2"), translation="t",
+                warnings=(), seconds=0.1, next="enough",
+            ),
+        ),
+        ids=("1", "2"),
+    ),
+    Source(kind="pubmed", name="https://eutils.ncbi.nlm.nih.gov"),
+    20,
+    at=datetime(2026, 3, 1, 12, 30, tzinfo=UTC),
+)  # fmt: skip
+
+
+class Searching(SearchTool):
+    """Tells how it searched, and finds a text that would be markup."""
+
+    async def run(self, arguments: Query, context: ToolContext) -> ToolArtifact:
+        found = await super().run(arguments, context)
+        background = Evidence(id="generated:abc", text="Written by a model.", kind="background", origin=Origin.GENERATED)
+        library = {"step": "library", "documents": [{"id": "library:croup"}]}
+        strategy = [library, *as_steps(STRATEGY), *as_steps(STRATEGY)]
+        return found.model_copy(update={"strategy": strategy, "evidence": [*found.evidence, background]})
+
+
+class Writing(Scripted):
+    """Quotes a nasty source, and writes a sentence of its own beside it."""
+
+    async def answer(self, view: AnswerView) -> Draft:
+        source = Evidence(
+            id=f"library:nasty@0-{len(NASTY)}", text=NASTY, title=NASTY, kind="passage", origin=Origin.RETRIEVED
+        )
+        background = Evidence(
+            id="generated:abc", text="Written by a model.", kind="background", origin=Origin.GENERATED
+        )
+        quoted = Statement(text=NASTY, origin=Origin.RETRIEVED, citations=(cite(source, 0, len(NASTY)),))
+        own = Statement(text="A sentence of its own.", origin=Origin.PARAMETRIC)
+        return Draft(statements=(quoted, own), evidence=(source,))
+
+    async def verify(self, draft: Draft, evidence: Any) -> Draft:
+        return draft
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    script = Writing()
+    with Agent(Settings(home=tmp_path), parts=parts(script, Searching(log=script.log))) as made:
+        made.ask("case: my son coughs\n" + NASTY, session="s")
+        made.ask("hello", session="s")
+        run(made.records.review("s", 1, Review(verdict="corrected", correction=NASTY, reviewer="Dr B")))
+        yield made
+
+
+def test_strategies_come_back_whole_from_the_steps_of_a_tool() -> None:
+    strategies, others = strategies_of([{"gap": "x"}, *as_steps(STRATEGY), {"step": "library"}, *as_steps(STRATEGY)])
+    assert strategies == [STRATEGY, STRATEGY]
+    assert others == [{"gap": "x"}, {"step": "library"}]
+
+
+def test_json_holds_everything_and_is_stable(agent: Agent) -> None:
+    text = run(agent.records.export("s"))
+    whole = SessionExport.model_validate_json(text)
+    assert list(json.loads(text)) == ["format", "schema_version", "program", "exported_at", "session", "turns"]
+    assert whole.session == run(agent.records.get("s"))
+    turns = run(agent.records.turns("s"))
+    assert [t.answer for t in whole.turns] == [t.answer for t in turns]
+    assert whole.turns[0].review == turns[0].review
+    first, second = whole.turns[0].searches
+    assert (first.tool, first.arguments, first.outcome) == ("search_literature", {"query": "croup"}, "ok")
+    assert first.strategies == [STRATEGY, STRATEGY]
+    assert first.steps == [{"step": "library", "documents": [{"id": "library:croup"}]}]
+    assert first.found == ["library:croup@0-19", "generated:abc"]
+    assert second.arguments == {"query": "croup treatment"}
+    assert whole.turns[1].searches == []
+
+
+def test_markdown_shows_every_text_as_it_is_and_nothing_as_markup(agent: Agent) -> None:
+    text = run(agent.records.export("s", "markdown"))
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<script" not in page
+    assert "javascript:" not in page.replace("(javascript:alert)", "")
+    assert "<em>not bold" not in page
+    assert "<h1>no heading" not in page
+    shown = html.unescape(page)
+    assert shown.count("<script>alert(1)</script> | *not bold* [x](javascript:alert) `code`") >= 4
+    for part in ("A sentence of its own. <em>(from", "Written by a model.", "Dr B", "a child", "1 of 2 statements"):
+        assert part in page, part
+    for part in ('"croup"[tiab] AND steroid*', "421 in all", "2026-03-01 12:30 UTC", "library:croup"):
+        assert part in shown, part
+    assert page.count("<h1>") == 1
+    assert page.count("<h2>") == 2
+
+
+def test_another_format_is_refused(agent: Agent) -> None:
+    with pytest.raises(InputError, match="xml"):
+        run(agent.records.export("s", "xml"))
+
+
+def test_an_export_without_what_was_searched_still_comes(agent: Agent) -> None:
+    """The artefacts of an earlier version, or lost ones, cost the export their part and no more."""
+    sql = "update turns set searches = ? where turn = 1"
+    key = agent.database.texts.put("s", json.dumps([{"tool": "search_literature", "outcome": "ok", "key": "0" * 64}]))
+    run(agent.database.execute((sql, (key,))))
+    (search,) = SessionExport.model_validate_json(run(agent.records.export("s"))).turns[0].searches
+    assert (search.tool, search.found) == ("search_literature", [])
+
+
+@pytest.fixture
+def command(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(agent.home.root))
+
+    def call(*arguments: str, stdin: str = "") -> str:
+        done = CliRunner().invoke(app, ["sessions", *arguments], input=stdin, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    return call
+
+
+def test_the_command_lists_shows_renames_and_reviews(command: Any, agent: Agent) -> None:
+    agent.ask("Is ibuprofen safe in pregnancy?", session="risky")
+    for listed in (command(), command("list")):
+        assert [line.split()[0] for line in listed.splitlines()] == ["risky", "s"]
+        assert "review asked" in listed.splitlines()[0]
+        assert "review asked" not in listed.splitlines()[1]
+    assert json.loads(command("list", "--json", "--limit", "1"))[0]["needs_review"] is True
+    command("review", "risky", "1", "--verdict", "accepted", "--by", "Dr C")
+    assert "review asked" not in command("list")
+    command("rename", "risky", "Ibuprofen")
+    assert "Ibuprofen" in command("list")
+    shown = command("show", "s")
+    for part in ("1 > case: my son coughs", "A sentence of its own.", "2 > hello", "Review: corrected by Dr B"):
+        assert part in shown
+    assert len(json.loads(command("show", "s", "--json"))["turns"]) == 2
+
+
+def test_the_command_exports_to_files_whole_or_not_at_all(command: Any, tmp_path: Path) -> None:
+    out, folder = tmp_path / "a" / "s.json", tmp_path / "strategies"
+    command("export", "s", "--format", "json", "--out", str(out), "--strategies", str(folder))
+    assert SessionExport.model_validate_json(out.read_text()).session.id == "s"
+    assert out.stat().st_mode & 0o077 == 0
+    assert sorted(f.name for f in folder.iterdir()) == [f"turn-1-search-{n}.json" for n in (1, 2, 3, 4)]
+    assert load_strategy(folder / "turn-1-search-1.json") == STRATEGY
+    assert command("export", "s").startswith("# case: my son coughs")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        command("export", "s", "--out", str(tmp_path / "file" / "s.md"))
+
+
+def test_the_command_deletes_and_expires(command: Any, agent: Agent) -> None:
+    agent.ask("croup?", session="t")
+    run(agent.database.execute(("update sessions set updated = '2020-01-01' where id = 't'", ())))
+    assert command("expire", "--days", "30") == "Session t is deleted.\n"
+    with pytest.raises(InputError, match="KEEP_DAYS"):
+        command("expire")
+    with pytest.raises(InputError, match="correction"):
+        command("review", "s", "1", "--verdict", "accepted", "--correction", "x")
+    command("delete", "s")
+    assert command() == ""

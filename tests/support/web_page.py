@@ -1,0 +1,60 @@
+"""Doing on the page what a person does: logging in, sending a message, opening a quote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from support.browser import Window, window
+from support.served import Served
+
+HEARTBURN = (
+    "A 45-year-old woman has had burning chest discomfort after meals for three weeks, worse lying down. "
+    "She takes ibuprofen for knee pain. No fever."
+)
+INFARCTION = (
+    "A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, "
+    "came on at rest, and he is sweating and nauseated. He smokes. No fever, no cough."
+)
+ALL = ("ask", "review", "traces")
+
+
+@contextmanager
+def logged_in(browser: Any, server: Served, scopes: tuple[str, ...] = ALL, **options: Any) -> Iterator[Window]:
+    """A window of somebody who has logged in; the key's text is its ``key``."""
+    with window(browser, **options) as opened:
+        opened.key = server.key("Dr Adams", scopes)  # type: ignore[attr-defined]
+        log_in(opened.page, server.url, opened.key)  # type: ignore[attr-defined]
+        yield opened
+
+
+def log_in(page: Any, url: str, key: str) -> None:
+    """Go to the page and log in."""
+    page.goto(url)
+    page.locator("#key").fill(key)
+    page.keyboard.press("Enter")
+    page.locator(".welcome").wait_for()
+
+
+def say(page: Any, text: str) -> Any:
+    """Send a message and wait for its answer, which is given back."""
+    before = page.locator(".answer").count()
+    page.locator("#message").fill(text)
+    page.keyboard.press("Enter")
+    return answer(page, before)
+
+
+def answer(page: Any, place: int) -> Any:
+    """The answer at a place, from 0, once it is there."""
+    found = page.locator(".answer").nth(place)
+    found.wait_for()
+    return found
+
+
+def session_of(page: Any) -> str:
+    """The id of the session that is open."""
+    found = re.search(r"#/s/([^/]+)$", page.url)
+    assert found, f"no session is open at {page.url}"
+    return found[1]
