@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from tools.gaps.notices import gap_notices, nothing_useful, refusal
 from tools.gaps.requirements import requirements
 from tools.gaps.settings import GapSettings
 from tools.gaps.topics import topic_of
+from tools.recorder import StrategyRecorder
 
 
 class Searcher(Protocol):
@@ -79,7 +81,8 @@ class FillKnowledgeGaps:
         summaries, gaps = await self._explored(inquiry, context.evidence)
         missing = [gap.requirement for gap in gaps if not gap.covered_by]
         asked = missing[: self._settings.points] if self._settings.search_first else []
-        results = await asyncio.gather(*(self._find(r, context) for r in asked), return_exceptions=True)
+        searching = replace(context, recorder=(searched := StrategyRecorder(context.recorder)))
+        results = await asyncio.gather(*(self._find(r, searching) for r in asked), return_exceptions=True)
         found, errors = _sorted_out(results)
         known = {item.id for item in context.evidence}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
@@ -108,7 +111,11 @@ class FillKnowledgeGaps:
             evidence=[*fresh, *background],
             gaps=gaps,
             notices=notices,
-            strategy=[{"gap": r, "results": _count(result)} for r, result in zip(asked, results, strict=True)],
+            strategy=[
+                step
+                for r, result in zip(asked, results, strict=True)
+                for step in ({"gap": r, "results": _count(result)}, *searched.steps(r))
+            ],
         )
 
     def _inquiry(self, arguments: Arguments, context: ToolContext) -> Inquiry:

@@ -43,6 +43,13 @@ class Lexicon:
         """Number of texts."""
         return self._count
 
+    def holding(self, token: str) -> int:
+        """Number of texts that hold a token (as `tools.text.tokens` makes them)."""
+        if self._model is None or token not in self._model.vocab_dict:
+            return 0
+        column, ends = self._model.vocab_dict[token], self._model.scores["indptr"]
+        return int(ends[column + 1] - ends[column])
+
     def weighted(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
         """Array (number of texts,): the sum over tokens (as `tools.text.tokens` makes them) of weight times BM25."""
         total = np.zeros(self._count, dtype=np.float32)

@@ -26,7 +26,8 @@ class LibraryHit(Frozen):
 class QuestionHit(Frozen):
     """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1.
 
-    ``generated``: it was written offline for the document, not with it.
+    ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody has judged that
+    the document answers it (`tools.questions.matrix`).
     """
 
     document: Document
@@ -34,6 +35,7 @@ class QuestionHit(Frozen):
     similarity: float
     lexical: float
     generated: bool = False
+    judged: bool = True
 
 
 class PublicWords(NamedTuple):

@@ -161,6 +161,26 @@ def as_steps(strategy: SearchStrategy) -> list[dict[str, Any]]:
     ]
 
 
+def strategies_of(steps: Sequence[Mapping[str, Any]]) -> tuple[list[SearchStrategy], list[dict[str, Any]]]:
+    """The strategies that `as_steps` took apart, without question and expressions; and the steps of other sources."""
+    strategies: list[SearchStrategy] = []
+    others: list[dict[str, Any]] = []
+    plan: dict[str, Any] = {}
+    rungs: list[dict[str, Any]] = []
+    for step in steps:
+        rest = {name: value for name, value in step.items() if name != "step"}
+        match step.get("step"):
+            case "plan":
+                plan, rungs = rest, []
+            case "rung":
+                rungs.append(rest)
+            case "records":
+                strategies.append(SearchStrategy.model_validate({**rest, "plan": plan, "rungs": rungs}))
+            case _:
+                others.append(dict(step))
+    return strategies, others
+
+
 def save_strategy(strategy: SearchStrategy, path: Path) -> None:
     """Write a strategy as JSON, atomically; raises InputError when the place cannot be written."""
     try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from prompts.errors import AnamnesisError, InputError
-from tools.encoders import Encoder, Vectors
+from prompts.errors import InputError
+from tools.encoders import Encoder
 from tools.evidence import content_key
 from tools.files import locked
 from tools.questions import stored
@@ -24,17 +23,15 @@ from tools.questions.contract import (
 )
 from tools.questions.given import standing
 from tools.questions.judging import Candidates, keep_answered
-from tools.questions.local import Names, WriterLocal
-from tools.questions.matrix import with_matrix
+from tools.questions.local import Names, WriterLocal, is_english
+from tools.questions.matrix import Matrix, check_size, with_matrix
 from tools.questions.merging import merge, merged
 from tools.questions.reporting import diversity, nearness, siblings, warnings
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import BuildSettings
 from tools.questions.timing import TimedEncoder
-from tools.questions.work import WORK, Work, Written, written_key
-from tools.text.language import language_of
-
-CHUNK = 64  # ours: documents written and embedded between two commits; so many are lost by a kill
+from tools.questions.work import WORK, Work
+from tools.questions.writing import keys_of, write_questions
 
 
 async def build(
@@ -62,7 +59,7 @@ async def build(
         progress: called with (stage, done, total).
 
     Raises:
-        InputError: there is no document, or two have one id.
+        InputError: there is no document, two have one id, or the matrix of the settings would be too large.
         DataError: the folder is somebody else's, or the work is damaged.
     """
     chosen = settings or BuildSettings()
@@ -71,6 +68,7 @@ async def build(
     started = time.perf_counter()
     collection = Collection(documents)
     own = writer or WriterLocal(collection.rarity, names)
+    check_size(sum(chosen.wanted(d.text) for d in documents) + len(given), len(documents), chosen.matrix)
     content = _content(documents, own, judge, chosen, given, encoder)
     with locked(folder):
         held = stored.current(folder, content)
@@ -78,7 +76,7 @@ async def build(
             return held.report.model_copy(update={"reused": len(documents)})
         work = Work(folder.with_name(f"{folder.name}{WORK}"), encoder.dimension)
         try:
-            drafts, reused = await _write(collection, own, chosen, timed, work, progress)
+            drafts, reused = await write_questions(collection, own, chosen, timed, work, progress)
             collection.embed(timed, progress)
             judging = judge or RoundTrip(collection, timed, chosen.rank)
             kept = await keep_answered(collection, drafts, judging, work, progress)
@@ -86,7 +84,9 @@ async def build(
             kept, lost = _with_given(kept, given, collection, timed)
             report, rows = _merge(collection, written, kept, chosen, lost)
             vectors = kept.vectors[[number for number, _ in rows]]
-            questions = await with_matrix([q for _, q in rows], vectors, collection, judging, chosen.matrix)
+            matrix = Matrix(collection, judging, work, progress)
+            questions = await with_matrix([q for _, q in rows], vectors, matrix, chosen.matrix)
+            spans = collection.spans([a for q in questions for a in q.answers], timed)
             report = report.model_copy(
                 update={
                     "reused": reused,
@@ -96,7 +96,7 @@ async def build(
                     "encoder_seconds": round(timed.seconds, 3),
                 }
             )
-            stored.write(folder, questions, vectors, documents, encoder, report, content)
+            stored.write(folder, questions, vectors, spans, documents, encoder, report, content)
         finally:
             work.close()
     return report
@@ -123,66 +123,10 @@ def _content(
 ) -> str:
     """sha256 over all that an index is made from."""
     parts = [f"{stored.FORMAT} {encoder.name} {judge.name if judge else RoundTrip.name} {settings.model_dump_json()}"]
-    parts += [written_key(d, writer.name, settings.per_document, encoder.name) + d.date for d in documents]
+    keys = keys_of(documents, writer, settings, encoder)
+    parts += [key + d.date + d.language for key, d in zip(keys, documents, strict=True)]
     parts += [q.model_dump_json(serialize_as_any=True) for q in given]  # with the words of a quoted answer
     return content_key("\n".join(parts))
-
-
-async def _write(
-    collection: Collection,
-    writer: QuestionWriter,
-    settings: BuildSettings,
-    encoder: Encoder,
-    work: Work,
-    progress: Progress | None,
-) -> tuple[Candidates, int]:
-    """The questions of every document, written where they are not there yet."""
-    documents = collection.documents
-    keys = [written_key(d, writer.name, settings.per_document, encoder.name) for d in documents]
-    questions: list[Question] = []
-    owners: list[int] = []
-    vectors: list[Vectors] = []
-    reused = 0
-    for at in range(0, len(documents), CHUNK):
-        part, of = documents[at : at + CHUNK], keys[at : at + CHUNK]
-        known = work.written(of)
-        reused += len(known)
-        missing = [(key, document) for key, document in zip(of, part, strict=True) if key not in known]
-        fresh, failed = await _written(missing, writer, settings.per_document, encoder)
-        work.put_written(fresh, dict(missing))
-        if failed is not None:
-            raise failed
-        known |= fresh
-        for number, key in enumerate(of, start=at):
-            questions += known[key].questions
-            owners += [number] * len(known[key].questions)
-            vectors.append(known[key].vectors.astype(np.float16))
-        if progress is not None:
-            progress("questions", min(at + CHUNK, len(documents)), len(documents))
-    work.keep_only(documents)
-    return Candidates(questions, owners, _stacked(vectors, encoder.dimension)), reused
-
-
-async def _written(
-    missing: Sequence[tuple[str, SourceDocument]], writer: QuestionWriter, wanted: int, encoder: Encoder
-) -> tuple[dict[str, Written], AnamnesisError | None]:
-    """What was written by key, and the first failure: what another document got is kept all the same."""
-    tries = await asyncio.gather(*(_tried(writer, document, wanted) for _, document in missing))
-    failed = next((found for found in tries if isinstance(found, AnamnesisError)), None)
-    done = [(key, found) for (key, _), found in zip(missing, tries, strict=True) if isinstance(found, list)]
-    vectors = encoder.encode_queries([q.text for _, questions in done for q in questions])
-    out, at = {}, 0
-    for key, questions in done:
-        out[key] = Written(questions, vectors[at : at + len(questions)])
-        at += len(questions)
-    return out, failed
-
-
-async def _tried(writer: QuestionWriter, document: SourceDocument, wanted: int) -> list[Question] | AnamnesisError:
-    try:
-        return await writer.write(document, wanted)
-    except AnamnesisError as error:
-        return error
 
 
 def _with_given(
@@ -209,7 +153,9 @@ def _merge(
     empty = sum(not questions for questions in by_document)
     share = written[1] / max(1, written[0])
     coverage = sum(len(q.answers) for _, q in rows) / count
-    foreign = sum(language_of(d.text) != "en" for d in collection.documents)
+    foreign = sum(
+        not is_english(d) and not questions for d, questions in zip(collection.documents, by_document, strict=True)
+    )
     likeness = nearness(kept.questions, kept.vectors, collection)
     likeness = likeness.model_copy(update={"question_question_same_document": siblings(kept.questions, kept.vectors)})
     report = QuestionsReport(
@@ -227,7 +173,3 @@ def _merge(
         warnings=warnings(share, coverage, empty, count, foreign, lost),
     )
     return report, rows
-
-
-def _stacked(parts: Sequence[Vectors], dimension: int) -> Vectors:
-    return np.concatenate(parts) if parts else np.empty((0, dimension), dtype=np.float16)

@@ -12,17 +12,20 @@ from prompts.questions import AnswerabilityReply, JudgedReply, QuestionsReply
 from prompts.shown import one_line
 from prompts.templates import load_prompt
 from tools.questions.contract import Answer, Judgement, Question, SourceDocument, Verdict
+from tools.questions.spread import in_turns, spread
 
 SHOWN = 8000  # ours: characters of a document that a model is shown at once; longer ones are shown in parts
 TITLE = 200  # ours: characters of a title that are shown
 ASKED = 300  # ours: characters of a question that are kept; the thirty words asked for, and some more
+AT_ONCE = 24  # ours: questions that are asked for in one call (paper: about 20); more make replies that are cut off
 TOGETHER = 10  # ours: questions of one document that are judged in one call; more make replies that lose some
 NEAR = 3000  # ours: characters around the answer of a question that are shown of a long document
 BREAK = re.compile(r"\n+|(?<=[.!?]) ")
 
 
 class WriterByModel:
-    """Writes with a language model; a document longer than it is shown at once is written for part by part.
+    """Writes with a language model; a document longer than it is shown at once is written for part by part, and each
+    part gives its questions in turn, so that no part is left out before all have given one.
 
     Args:
         model: in the role ``questions``.
@@ -36,11 +39,11 @@ class WriterByModel:
 
     async def write(self, document: SourceDocument, wanted: int) -> list[Question]:
         """At most ``wanted`` questions, each with the words that answer it; those without such words are left out."""
-        cut = parts(document.text, SHOWN)
-        each = max(1, -(-wanted // len(cut)))
+        cut = spread(parts(document.text, SHOWN))[:wanted]
+        each = min(AT_ONCE, -(-wanted // max(1, len(cut))))
         found = await asyncio.gather(*(self._write(document, start, end, each) for start, end in cut))
         once: dict[str, Question] = {}
-        for question in (q for questions in found for q in questions):
+        for question in in_turns(*found):
             once.setdefault(question.text.casefold(), question)
         return list(once.values())[:wanted]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder, Vectors
-from tools.library.document import lead
+from tools.library.document import Window, lead
 from tools.library.own import paragraph_windows
 from tools.passages.batched_bm25 import BatchedBM25
 from tools.questions.bags import bag
-from tools.questions.contract import SourceDocument
+from tools.questions.contract import Answer, SourceDocument
 from tools.readers.contract import Section
 from tools.text.tokens import tokens
 
@@ -52,22 +52,45 @@ class Collection:
         self._words = BatchedBM25(bags)
         self._windows: Vectors | None = None
         self._first: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._places: list[list[tuple[int, int]]] = []
 
     def embed(self, encoder: Encoder, progress: Progress | None = None) -> None:
         """Embed the windows of all documents, once."""
         parts: list[Vectors] = []
         first: list[int] = []
         count = 0
+        self._places = []
         for at in range(0, len(self.documents), CHUNK):
-            texts = [_window_texts(d, encoder) for d in self.documents[at : at + CHUNK]]
-            for found in texts:
+            part = self.documents[at : at + CHUNK]
+            cut = [_windows(document, encoder) for document in part]
+            for places in cut:
                 first.append(count)
-                count += len(found)
-            parts.append(encoder.encode_documents([text for found in texts for text in found]))
+                count += len(places)
+            self._places += [[(w.start, w.end) for w in places] for places in cut]
+            texts = [_window_text(d, w) for d, places in zip(part, cut, strict=True) for w in places]
+            parts.append(encoder.encode_documents(texts))
             if progress is not None:
                 progress("documents", min(at + CHUNK, len(self.documents)), len(self.documents))
         self._windows = np.concatenate(parts) if parts else np.empty((0, encoder.dimension), dtype=np.float32)
         self._first = np.array(first, dtype=np.int64)
+
+    def spans(self, answers: Sequence[Answer], encoder: Encoder) -> Vectors:
+        """Array (answers, dimension): the words of each answer, after the title of its document."""
+        rows: dict[str, int] = {}
+        places = []
+        for answer in answers:
+            document = self.documents[self.number[answer.document]]
+            before = lead(document.title, "") if document.title.strip() else ""
+            places.append(rows.setdefault(f"{before}{document.text[answer.start : answer.end]}", len(rows)))
+        return encoder.encode_documents(list(rows))[places]
+
+    def best_window(self, number: int, vector: Vectors) -> tuple[int, int]:
+        """The place of the window of a document, by number, that is nearest to a question's vector (dimension,)."""
+        if self._windows is None:
+            raise RuntimeError("the windows are not embedded")
+        places = self._places[number]
+        first = int(self._first[number])
+        return places[int(np.argmax(self._windows[first : first + len(places)] @ vector))]
 
     def answering(self, questions: Sequence[str], vectors: Vectors) -> Scores:
         """Array (documents, questions): how well each answers, 0..1; BM25 as a share of the best, and cosine, alike.
@@ -87,11 +110,16 @@ class Collection:
         return np.asarray(np.maximum.reduceat(self._windows @ vectors.T, self._first, axis=0), dtype=np.float32)
 
 
-def _window_texts(document: SourceDocument, encoder: Encoder) -> list[str]:
-    """What is embedded of a document: its windows, each after the title; the title alone where there is no text."""
+def _windows(document: SourceDocument, encoder: Encoder) -> Sequence[Window]:
+    """The windows of a document as they are embedded; an empty one where there is no text."""
     if document.windows:
-        return [f"{lead(document.title, w.section)}{document.text[w.start : w.end]}" for w in document.windows]
+        return document.windows
     sections = (Section(title="", start=0, end=len(document.text)),)
-    before = lead(document.title, "") if document.title.strip() else ""
-    windows = paragraph_windows(document.title, document.text, sections, encoder)
-    return [f"{before}{document.text[w.start : w.end]}" for w in windows] or [before or document.id]
+    found = list(paragraph_windows(document.title, document.text, sections, encoder))
+    return found or (Window(start=0, end=0, section=""),)
+
+
+def _window_text(document: SourceDocument, window: Window) -> str:
+    """What is embedded of a window: its words after the title; the title alone where there is no text."""
+    before = lead(document.title, window.section) if document.windows or document.title.strip() else ""
+    return f"{before}{document.text[window.start : window.end]}" or document.id

@@ -31,13 +31,15 @@ class SourceDocument(Frozen):
 class Answer(Frozen):
     """Where a document answers a question: ``text[start:end]`` of the document.
 
-    ``support`` is how well, 0..1: among documents of one question the better supported stand first.
+    ``support`` is how well, 0..1: of the documents of one question a search gives the better supported first.
+    ``judged`` is false where nobody judged it and a matrix was only completed: then nothing is answered from there.
     """
 
     document: str
     start: int
     end: int
     support: float = 1.0
+    judged: bool = True
 
 
 class QuotedAnswer(Answer):
@@ -113,6 +115,7 @@ class IndexedHit(Frozen):
         score: what the order is made by (`tools.questions.settings.SearchSettings`).
         similarity: cosine of both questions, whatever the order was made by.
         words: BM25 as a share of the best question's, 0..1; 0 where words do not count.
+        judged: whether the answer was written or judged, and not only completed.
     """
 
     document: str
@@ -122,6 +125,7 @@ class IndexedHit(Frozen):
     score: float
     similarity: float
     words: float = 0.0
+    judged: bool = True
 
 
 class QuestionIndex(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,20 +20,27 @@ from tools.questions import stored
 from tools.questions.contract import IndexedHit
 from tools.questions.settings import SearchSettings
 
-POOL = 200  # ours: questions compared in full for each search; a question has some ten near ones in a document
+POOL = 200  # ours: answers compared in full for each search; a question has some ten near ones in a document
+SEVERAL = 5  # ours: questions of a document that count, the best and the next ones; 3 to 10 do as well
 EQUAL = 4  # ours: decimals of a score beyond which documents are equal; half precision is good for no more
 BATCH = 256  # ours: questions embedded at once
 Rows = NDArray[np.int64]
 
 
-class _Best(NamedTuple):
-    """The best question of a document: its score, cosine and share of words, its row, and the place of its answer."""
+class Candidates(NamedTuple):
+    """Answers that are near a question by meaning or by words: their places, and for each the cosine of its question,
+    the share of words, and the score. ``least`` is the lowest score.
+    """
 
-    score: float
-    similarity: float
-    words: float
-    row: int
-    place: int
+    places: Rows
+    similarity: Vectors
+    shared: Vectors
+    score: Vectors
+
+    @property
+    def least(self) -> float:
+        """The lowest score: what is no candidate has none above it."""
+        return float(self.score.min()) if len(self.score) else 0.0
 
 
 class AnsweredQuestions:
@@ -47,18 +54,38 @@ class AnsweredQuestions:
         self._held, self._encoder, self._settings = held, encoder, settings
         self._rows = _drawn(held, settings.coverage)
         whole = len(self._rows) == len(held.lines)
-        self._vectors = HalfVectors(held.vectors if whole else held.vectors[self._rows])
         self._lexicon = held.lexicon if whole else Lexicon([held.question(int(row)).text for row in self._rows])
-        self._texts = dict(zip(held.documents, held.texts, strict=True))
+        counts = held.first[self._rows + 1] - held.first[self._rows]
+        self._line = np.repeat(np.arange(len(self._rows)), counts)  # the line of each answer among those that count
+        row = np.repeat(np.arange(len(held.lines)), np.diff(held.first))
+        self._places = np.flatnonzero(np.isin(row, self._rows))
+        self._vectors = HalfVectors(self._mixed(np.arange(len(self._places))))
+        self._numbers = {document: number for number, document in enumerate(held.documents)}
         self._answered = Counter(held.answers[:, 0].tolist())
 
     def __len__(self) -> int:
         """Number of questions."""
         return len(self._rows)
 
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of the questions."""
+        return self._lexicon
+
+    def answered(self, document: str) -> int:
+        """How many questions a document answers: how general it is."""
+        number = self._numbers.get(document)
+        return 0 if number is None else self._answered[number]
+
     def text_of(self, document: str) -> str:
         """sha256 of the text that a document had when its questions were written; "" for one that is not here."""
-        return self._texts.get(document, "")
+        number = self._numbers.get(document)
+        return "" if number is None else self._held.texts[number]
+
+    def date_of(self, document: str) -> str:
+        """ISO date of a document, "" where it has none or is not here."""
+        number = self._numbers.get(document)
+        return "" if number is None else self._held.dates[number]
 
     def search(self, question: str, k: int) -> list[IndexedHit]:
         """At most k documents, each once with its nearest question, best first."""
@@ -76,56 +103,90 @@ class AnsweredQuestions:
             return [[] for _ in questions]
         asked = [wordings(q) if q.strip() else [] for q in questions]
         vectors = self._encoder.encode_queries([form for forms in asked for form in forms])
-        pool = max(POOL, 4 * k)
-        near = self._vectors.search(vectors, pool)[0]
+        near = self._near(vectors, k)
         hits, at = [], 0
         for question, forms in zip(questions, asked, strict=True):
             mine = slice(at, at + len(forms))
             at += len(forms)
-            hits.append(self._best(question, vectors[mine], near[mine], pool, k) if forms else [])
+            words = self._lexicon.scores(lexical(question)) if self._settings.words and forms else None
+            found = self._candidates(vectors[mine], near[mine], words, k) if forms else None
+            hits.append([] if found is None else self.documents(found, k, found.least))
         return hits
 
-    def _best(self, question: str, vectors: Vectors, near: Rows, pool: int, k: int) -> list[IndexedHit]:
-        """The best documents of the questions that are near by meaning or by words."""
-        words = self._lexicon.scores(lexical(question)) if self._settings.words else None
-        rows = np.unique(near)
-        if words is not None:
-            top = np.argpartition(-words, min(pool, len(words)) - 1)[:pool]
-            rows = np.union1d(rows, top[words[top] > 0])
-        held = self._held.vectors[self._rows[rows]].astype(np.float32)
-        similarity = (held @ vectors.T).max(axis=1)
-        shared = np.zeros_like(similarity) if words is None else words[rows] / max(float(words.max()), 1e-9)
-        return self._documents(rows, similarity, shared, k)
+    def candidates(self, vectors: Vectors, words: Vectors, most: float, k: int) -> Candidates:
+        """What `search` looks at, where several indexes are searched together (`tools.questions.together`).
 
-    def _documents(self, rows: Rows, similarity: Vectors, shared: Vectors, k: int) -> list[IndexedHit]:
-        """Each document with its best question."""
-        best: dict[int, _Best] = {}
-        score = (1 - self._settings.words) * similarity + self._settings.words * shared
-        enough = -np.inf  # what k documents reach at least
-        for at in np.argsort(-score, kind="stable").tolist():
-            row, value = int(self._rows[rows[at]]), float(score[at])
-            if value + self._settings.support < enough:
-                break
-            for place in range(int(self._held.first[row]), int(self._held.first[row + 1])):
-                document = int(self._held.answers[place, 0])
-                total = round(value + self._settings.support * float(self._held.support[place]), EQUAL)
-                if document not in best or total > best[document].score:
-                    best[document] = _Best(total, float(similarity[at]), float(shared[at]), row, place)
-            if len(best) >= k and enough == -np.inf:
-                enough = min(found.score for found in best.values())
-        order = sorted(best, key=lambda d: (best[d].score, self._held.dates[d], self._answered[d]), reverse=True)
-        return [self._hit(best[document]) for document in order[:k]]
+        Args:
+            vectors: of the wordings of the question, (wordings, dimension).
+            words: BM25 of all questions of this index, (questions,). most: the largest of any of the indexes.
+        """
+        return self._candidates(vectors, self._near(vectors, k), words if self._settings.words else None, k, most)
 
-    def _hit(self, best: _Best) -> IndexedHit:
-        answer = self._held.answer(best.place)
+    def _near(self, vectors: Vectors, k: int) -> Rows:
+        return self._vectors.search(vectors, max(POOL, 4 * k))[0]
+
+    def _candidates(
+        self, vectors: Vectors, near: Rows, words: Vectors | None, k: int, most: float | None = None
+    ) -> Candidates:
+        """The answers that are near by meaning or by words.
+
+        Args:
+            words: BM25 of all questions, (questions,). most: what they are a share of; None for the largest of them.
+        """
+        pool = max(POOL, 4 * k)
+        chosen = np.unique(near)
+        shared = np.zeros(len(self._line), dtype=np.float32)
+        if words is not None and len(words):
+            shared = (words / np.float32(max(most or float(words.max()), 1e-9)))[self._line]
+            top = np.argpartition(-shared, min(pool, len(shared)) - 1)[:pool]
+            chosen = np.union1d(chosen, top[shared[top] > 0])
+        own = self._held.vectors[self._rows[self._line[chosen]]].astype(np.float32)
+        meaning = (self._mixed(chosen) @ vectors.T).max(axis=1)
+        score = (1 - self._settings.words) * meaning + self._settings.words * shared[chosen]
+        score += self._settings.support * self._held.support[self._places[chosen]]
+        similarity = (own @ vectors.T).max(axis=1)
+        return Candidates(self._places[chosen], similarity, shared[chosen], np.asarray(score, dtype=np.float32))
+
+    def _mixed(self, chosen: Rows) -> Vectors:
+        """Vectors of questions and of what answers them, in their shares, (len(chosen), dimension)."""
+        questions = self._held.vectors[self._rows[self._line[chosen]]].astype(np.float32)
+        share = np.float32(self._settings.spans)
+        if not share:
+            return questions
+        return (1 - share) * questions + share * self._held.spans[self._places[chosen]].astype(np.float32)
+
+    def documents(self, found: Candidates, k: int, least: float) -> list[IndexedHit]:
+        """At most k documents, best first: by the best of their questions, and by the next best ones.
+
+        Args:
+            least: score of a question that is no candidate.
+        """
+        of: dict[int, list[int]] = defaultdict(list)  # document: its candidates, best first
+        for at in np.argsort(-found.score, kind="stable").tolist():
+            of[int(self._held.answers[found.places[at], 0])].append(at)
+        totals = {document: self._total(found.score[places[:SEVERAL]], least) for document, places in of.items()}
+        order = sorted(of, key=lambda d: (totals[d], self._held.dates[d], self._answered[d]), reverse=True)
+        return [self._hit(found, of[document][0], totals[document]) for document in order[:k]]
+
+    def _total(self, scores: Vectors, least: float) -> float:
+        """Score of a document with these best questions, in decimals that half precision is good for."""
+        weight = self._settings.several
+        further = np.maximum(scores[1:], least).sum() + (SEVERAL - len(scores)) * least
+        return round((float(scores[0]) + weight * float(further) / (SEVERAL - 1)) / (1 + weight), EQUAL)
+
+    def _hit(self, found: Candidates, at: int, score: float) -> IndexedHit:
+        place = int(found.places[at])
+        answer = self._held.answer(place)
+        row = int(np.searchsorted(self._held.first, place, side="right")) - 1
         return IndexedHit(
             document=answer.document,
-            question=self._held.question(best.row),
+            question=self._held.question(row),
             start=answer.start,
             end=answer.end,
-            score=best.score,
-            similarity=min(1.0, best.similarity),
-            words=min(1.0, best.words),
+            score=score,
+            similarity=min(1.0, float(found.similarity[at])),
+            words=min(1.0, float(found.shared[at])),
+            judged=answer.judged,
         )
 
 

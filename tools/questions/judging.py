@@ -41,7 +41,7 @@ async def keep_answered(
         if isinstance(judge, RoundTrip):  # it takes the vectors that are there
             found = judge.judge_embedded(pairs, drafts.vectors[at : here.stop].astype(np.float32))
         else:
-            found = await _judged(pairs, judge, work)
+            found = await judge_kept(pairs, judge, work)
         for number, (question, _), judgement in zip(here, pairs, found, strict=True):
             if judgement.verdict is Verdict.FULL:
                 kept.append(_supported(question, judgement))
@@ -51,7 +51,7 @@ async def keep_answered(
     return Candidates(kept, [drafts.owners[n] for n in rows], drafts.vectors[rows])
 
 
-async def _judged(pairs: Sequence[Pair], judge: AnswerabilityJudge, work: Work) -> list[Judgement]:
+async def judge_kept(pairs: Sequence[Pair], judge: AnswerabilityJudge, work: Work) -> list[Judgement]:
     """Judgements, those of the pair alone taken from the work where they were made before."""
     if not judge.of_pair:
         return await judge.judge(pairs)

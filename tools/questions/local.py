@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tools.questions.bags import bag
@@ -13,13 +12,14 @@ from tools.questions.contract import Answer, Question, SourceDocument
 from tools.questions.kinds import Kind as Said
 from tools.questions.kinds import kinds, kinds_of, shares, weigh
 from tools.questions.outline import Kind, Piece, in_full, outline
+from tools.questions.spread import in_turns, spread
 from tools.questions.statements import questions_of
 from tools.questions.topic import EMPTY, is_disease, sentence_case, subjects
 from tools.text.language import language_of
 from tools.text.tokens import STOP, tokens
 
 LOCAL = "local"
-NAME = f"{LOCAL}@3"  # raised with every change of what is written: what was kept of a build is then written anew
+NAME = f"{LOCAL}@4"  # raised with every change of what is written: what was kept of a build is then written anew
 SEVERAL = 0.5  # ours: a kind with at least this share of the strongest one's weight is asked for in several wordings
 FIRST = 4  # ours: kinds that are asked for before the statements, so that what a document mostly says is always asked
 LONGEST = 45  # ours: words of a statement that is asked whole; the encoder reads some 200
@@ -60,7 +60,7 @@ class WriterLocal:
 
     def write_now(self, document: SourceDocument, wanted: int) -> list[Question]:
         """The same at once."""
-        if language_of(document.text) != "en":
+        if not is_english(document):
             return []
         kept: dict[str, Question] = {}
         for draft in self._drafts(document):
@@ -76,15 +76,16 @@ class WriterLocal:
         pieces = outline(document.text)
         about = subjects(document.title, document.text, pieces, self._rarity)
         about += self._other_names(about)
-        statements = [p for p in pieces if p.kind is Kind.STATEMENT]
-        if not statements:
+        told = [p for p in pieces if p.kind is Kind.STATEMENT]
+        if not told:
             return
-        of_kinds = _of_kinds(statements, about)
+        of_kinds = _of_kinds(told, about)
         subject = about[0] if about else ""
-        yield from _standing(pieces)
+        statements = spread(told)
+        yield from spread(_standing(pieces))
         yield from of_kinds[:FIRST]
         yield from _whole(statements, subject)
-        yield from _in_turns(of_kinds[FIRST:], _headings(pieces, subject), _said(statements, subject))
+        yield from in_turns(of_kinds[FIRST:], spread([*_headings(pieces, subject)]), _said(statements, subject))
         yield from self._terms(statements, subject)
 
     def _other_names(self, about: Sequence[str]) -> list[str]:
@@ -105,6 +106,12 @@ class WriterLocal:
             if len(rare) == TERMS:
                 told = sorted(rare, key=piece.words.find)
                 yield Draft(f"{subject} {' '.join(told)}".strip(), piece, BY_TERMS)
+
+
+def is_english(document: SourceDocument) -> bool:
+    """Whether a document is in English: by the language that it names (en, eng, en-GB), and by its letters."""
+    named = document.language.strip().lower()
+    return (not named or named.startswith("en")) and language_of(document.text) == "en"
 
 
 def _standing(pieces: Sequence[Piece]) -> list[Draft]:
@@ -177,10 +184,4 @@ def _whole(statements: Sequence[Piece], subject: str) -> Iterator[Draft]:
 def _said(statements: Sequence[Piece], subject: str) -> Iterator[Draft]:
     """Statements turned into questions, one of each statement first, then their further wordings."""
     made = [[Draft(q, piece, BY_STATEMENT) for q in questions_of(piece.words, subject)] for piece in statements]
-    yield from _in_turns(*made)
-
-
-def _in_turns(*sources: Iterable[Draft]) -> Iterator[Draft]:
-    """The first of each, the second of each, and so on."""
-    for row in zip_longest(*sources):
-        yield from (draft for draft in row if draft is not None)
+    yield from in_turns(*made)

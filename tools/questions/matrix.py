@@ -8,17 +8,21 @@ Known generating pairs stay 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import InputError
 from tools.encoders import Vectors
-from tools.questions.collection import Collection
+from tools.questions.collection import Collection, Progress
 from tools.questions.contract import Answer, AnswerabilityJudge, Judgement, Question, Verdict
+from tools.questions.judging import judge_kept
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import MatrixSettings
+from tools.questions.work import Work
 
 MOST = 20_000_000  # ours: entries of a matrix that is completed in memory, some 200 MB
 VALUES = {Verdict.FULL: 1.0, Verdict.PART: 0.5, Verdict.NO: 0.0}  # ours: half an answer is worth half
@@ -26,40 +30,57 @@ ANSWERED = 0.5  # ours: a completed entry above this is an answer; a part of an 
 ROUNDS = 50  # ours: rounds of completion; the change is below TOLERANCE after some 20
 TOLERANCE = 1e-3  # ours: relative change of the matrix at which completion ends
 SHRINK = 0.5  # ours: by which singular values are made smaller; less follows single entries, more loses all of them
-BLOCK = 256  # ours: questions judged at once
-Judged = dict[tuple[int, int], Judgement]
+BLOCK = 256  # ours: questions, or pairs, that are judged at once and kept in one commit
+Judged = dict[int, dict[int, Judgement]]  # by row and column
 Mask = NDArray[np.bool_]
 
 
+class Matrix(NamedTuple):
+    """What a matrix is judged with: a collection that is embedded already, a judge, and where judgements are kept."""
+
+    collection: Collection
+    judge: AnswerabilityJudge | RoundTrip
+    work: Work
+    progress: Progress | None = None
+
+
+def check_size(questions: int, documents: int, settings: MatrixSettings) -> None:
+    """Raise InputError where a matrix of at most so many questions would not fit into memory."""
+    count = questions * documents
+    if settings.form != "vanilla" and count > MOST:
+        raise InputError(
+            f"The answerability matrix may have {count:,} entries; at most {MOST:,} fit.",
+            "Take fewer documents, or fewer questions a document.",
+        )
+
+
 async def with_matrix(
-    questions: Sequence[Question],
-    vectors: Vectors,
-    collection: Collection,
-    judge: AnswerabilityJudge | RoundTrip,
-    settings: MatrixSettings,
+    questions: Sequence[Question], vectors: Vectors, matrix: Matrix, settings: MatrixSettings
 ) -> list[Question]:
     """The questions with every document that the form of the settings says to answer them.
 
     Args:
-        vectors: (questions, dimension). collection: embedded already.
+        vectors: (questions, dimension).
 
     Raises:
         InputError: the matrix has too many entries for this form.
     """
     if settings.form == "vanilla" or not questions:
         return list(questions)
-    count = len(questions) * len(collection.documents)
-    if count > MOST:
-        raise InputError(
-            f"The answerability matrix would have {count:,} entries.", f"At most {MOST:,}: take fewer documents."
-        )
+    collection = matrix.collection
+    check_size(len(questions), len(collection.documents), settings)
     known = np.zeros((len(questions), len(collection.documents)), dtype=bool)
     for row, question in enumerate(questions):
         known[row, [collection.number[d] for d in question.documents]] = True
     chosen = entries(_similarity(collection, vectors), known, settings)
-    judged = await _judged(questions, collection, judge, chosen & ~known)
+    judged = await _judged(questions, vectors, matrix, chosen & ~known)
     answered = _answered(known, chosen, judged, settings)
-    return [_with(q, row, answered[row] & ~known[row], collection, judged) for row, q in enumerate(questions)]
+    return [
+        _with(
+            q, np.asarray(vectors[row], dtype=np.float32), answered[row] & ~known[row], collection, judged.get(row, {})
+        )
+        for row, q in enumerate(questions)
+    ]
 
 
 def entries(similarity: Vectors, known: Mask, settings: MatrixSettings) -> Mask:
@@ -118,33 +139,52 @@ def _similarity(collection: Collection, vectors: Vectors) -> Vectors:
     return np.concatenate(blocks)
 
 
-async def _judged(
-    questions: Sequence[Question], collection: Collection, judge: AnswerabilityJudge | RoundTrip, wanted: Mask
-) -> Judged:
+async def _judged(questions: Sequence[Question], vectors: Vectors, matrix: Matrix, wanted: Mask) -> Judged:
+    """The judgements of the wanted entries other than "not answered"; those of the pair alone are kept in the work."""
+    judge, documents = matrix.judge, matrix.collection.documents
+    found: Judged = defaultdict(dict)
+    if isinstance(judge, RoundTrip):  # it takes the vectors that are there, and compares a question once
+        for at in range(0, len(questions), BLOCK):
+            block = slice(at, at + BLOCK)
+            made = judge.judge_entries(questions[block], np.asarray(vectors[block], dtype=np.float32), wanted[block])
+            for row, column, judgement in made:
+                found[at + row][column] = judgement
+            _report(matrix, min(at + BLOCK, len(questions)), len(questions))
+        return found
     places = [(int(row), int(column)) for row, column in zip(*np.nonzero(wanted), strict=True)]
-    found: Judged = {}
     for at in range(0, len(places), BLOCK):
         part = places[at : at + BLOCK]
-        pairs = [(questions[row], collection.documents[column]) for row, column in part]
-        found.update(zip(part, await judge.judge(pairs), strict=True))
+        pairs = [(questions[row], documents[column]) for row, column in part]
+        for (row, column), judgement in zip(part, await judge_kept(pairs, judge, matrix.work), strict=True):
+            if judgement.verdict is not Verdict.NO:
+                found[row][column] = judgement
+        _report(matrix, min(at + BLOCK, len(places)), len(places))
     return found
+
+
+def _report(matrix: Matrix, done: int, total: int) -> None:
+    if matrix.progress is not None:
+        matrix.progress("matrix", done, total)
 
 
 def _answered(known: Mask, chosen: Mask, judged: Judged, settings: MatrixSettings) -> Mask:
     values = known.astype(np.float32)
-    for place, judgement in judged.items():
-        values[place] = VALUES[judgement.verdict]
+    for row, found in judged.items():
+        for column, judgement in found.items():
+            values[row, column] = VALUES[judgement.verdict]
     if settings.form.startswith("completed"):
         values = complete(values, chosen, settings.rank)
     return np.asarray((values > ANSWERED) | known)
 
 
-def _with(question: Question, row: int, more: Mask, collection: Collection, judged: Judged) -> Question:
-    """The question with further documents; what was only completed has no span of its own: the whole document."""
+def _with(
+    question: Question, vector: Vectors, more: Mask, collection: Collection, judged: Mapping[int, Judgement]
+) -> Question:
+    """The question with further documents; what was only completed has the nearest window, and answers nothing."""
     answers = list(question.answers)
     for column in np.flatnonzero(more).tolist():
-        judgement = judged.get((row, column))
-        document = collection.documents[column]
-        start, end = (judgement.start, judgement.end) if judgement else (0, len(document.text))
-        answers.append(Answer(document=document.id, start=start, end=end, support=ANSWERED))
+        found = judged.get(column)
+        start, end = collection.best_window(column, vector) if found is None else (found.start, found.end)
+        document = collection.documents[column].id
+        answers.append(Answer(document=document, start=start, end=end, support=ANSWERED, judged=found is not None))
     return question.model_copy(update={"answers": tuple(answers)})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,51 +15,49 @@ from tools.questions.contract import Answer, Question
 
 LARGEST = 4000  # ours: questions of one subject that are compared with each other; beyond, only equal texts are merged
 PREFIX = 4  # ours: letters that forms of one word share at least (diagnosed, diagnosis)
+ASKING = re.compile(r"[^\W_]+")
+ASKS = frozenset("what which who whom whose when where why how".split())  # English: words that one asks with
 ENDING = 2  # ours: letters of the shorter form that may be its ending: intramuscular is no form of intravenous
 
 
 class _Form(NamedTuple):
-    """A question to be compared: its first word, and its content words in order, each once."""
+    """A question to be compared: its first word and what it asks with, and its content words in order, each once."""
 
-    first: str
+    asks: tuple[str, ...]
     words: dict[str, None]
 
     @classmethod
     def of(cls, text: str) -> _Form:
-        return cls(text.strip().partition(" ")[0].lower(), dict.fromkeys(bag(text)))
+        first, *rest = ASKING.findall(text.lower()) or [""]
+        return cls((first, *(word for word in rest if word in ASKS)), dict.fromkeys(bag(text)))
 
 
 def merge(questions: Sequence[Question], vectors: Vectors, least: float, rarity: Callable[[str], float]) -> list[int]:
     """For each question the number of the one that stands for it, the first of its group.
 
     Two are one when their cosine is at least ``least`` and their words are the same, but for forms of one word: an
-    encoder puts "type 2" beside "type 5". Where both begin with one word the others stand in one order too: whether
-    a raises b is not whether b raises a. Only questions that share their rarest word are compared.
+    encoder puts "type 2" beside "type 5". They begin with one word, ask with the same words (what, why, ...), and the
+    others stand in one order: whether a raises b is not whether b raises a. What differs in nothing but case is one.
+    Only questions that share their rarest word are compared otherwise.
 
     Args:
         vectors: (questions, dimension).
     """
-    forms = [_Form.of(q.text) for q in questions]
+    first: dict[str, int] = {}
+    equal = [first.setdefault(question.text.casefold(), number) for number, question in enumerate(questions)]
+    forms = {number: _Form.of(questions[number].text) for number in first.values()}
     groups: dict[str, list[int]] = defaultdict(list)
-    for number, form in enumerate(forms):
+    for number, form in forms.items():
         groups[max(form.words, key=lambda t: (rarity(t), t), default="")].append(number)
     stands = list(range(len(questions)))
     for members in groups.values():
-        if len(members) > LARGEST:
-            _merge_equal(members, questions, stands)
-        elif len(members) > 1:
+        if 1 < len(members) <= LARGEST:
             _merge_near(members, forms, vectors, least, stands)
-    return stands
-
-
-def _merge_equal(members: Sequence[int], questions: Sequence[Question], stands: list[int]) -> None:
-    first: dict[str, int] = {}
-    for number in members:
-        stands[number] = first.setdefault(questions[number].text.casefold(), number)
+    return [stands[number] for number in equal]
 
 
 def _merge_near(
-    members: Sequence[int], forms: Sequence[_Form], vectors: Vectors, least: float, stands: list[int]
+    members: Sequence[int], forms: Mapping[int, _Form], vectors: Vectors, least: float, stands: list[int]
 ) -> None:
     rows = np.asarray(vectors[list(members)], dtype=np.float32)
     near = np.triu(rows @ rows.T >= least, 1)
@@ -71,12 +70,12 @@ def _merge_near(
 def _alike(left: _Form, right: _Form) -> bool:
     """Whether two questions hold the same words, one of them in another form at most, and ask the same way round."""
     mine, yours = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
-    if len(mine) != len(yours) or len(mine) > 1:
+    if left.asks != right.asks or len(mine) != len(yours) or len(mine) > 1:
         return False
     other = dict(zip(yours, mine, strict=True))
     if not all(_forms_of_one(a, b) for a, b in other.items()):
         return False
-    return left.first != right.first or list(left.words) == [other.get(word, word) for word in right.words]
+    return list(left.words) == [other.get(word, word) for word in right.words]
 
 
 def _forms_of_one(left: str, right: str) -> bool:
@@ -87,7 +86,10 @@ def _forms_of_one(left: str, right: str) -> bool:
 
 
 def merged(questions: Sequence[Question], stands: Sequence[int]) -> list[tuple[int, Question]]:
-    """(number of the first, question with the documents of all), in order; the best supported document first."""
+    """(number of the first, question with the documents of all), in order.
+
+    The document that the first was written for stands first, then the better supported.
+    """
     answers: dict[int, dict[str, Answer]] = defaultdict(dict)
     for number, question in enumerate(questions):
         of = answers[stands[number]]
@@ -97,6 +99,7 @@ def merged(questions: Sequence[Question], stands: Sequence[int]) -> list[tuple[i
                 of[answer.document] = answer
     out = []
     for number, found in sorted(answers.items()):
-        order = sorted(found.values(), key=lambda a: -a.support)
+        own = [answer.document for answer in questions[number].answers[:1]]
+        order = sorted(found.values(), key=lambda a: (a.document not in own, -a.support))
         out.append((number, questions[number].model_copy(update={"answers": tuple(order)})))
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from prompts.errors import DataError, InputError
@@ -16,6 +17,7 @@ from tools.library.monograph import paragraphs
 from tools.questions.contract import IndexedHit
 from tools.questions.index import AnsweredQuestions, open_questions
 from tools.questions.settings import SearchSettings
+from tools.questions.together import search_together
 
 
 class PreparedQuestions:
@@ -45,11 +47,15 @@ class PreparedQuestions:
 
     def search(self, question: str, limit: int) -> list[QuestionHit]:
         """The nearest generated questions, one a document, best first."""
-        if limit < 1 or not question.strip():
+        if limit < 1:
             return []
-        found = [hit for index in self._indexes() for hit in self._hits(index, question, limit)]
-        found.sort(key=lambda pair: (-pair[0], pair[1].document.id))
-        return [hit for _, hit in found[:limit]]
+        found = search_together(list(self._indexes()), self._encoder, question, limit)
+        hits = (self._hit(each.source, each.hit) for each in found)
+        return list(islice((hit for hit in hits if hit is not None), limit))
+
+    def answered(self, document: str) -> int:
+        """How many generated questions a document answers."""
+        return sum(index.answered(document) for index in self._indexes())
 
     def __len__(self) -> int:
         """Number of questions."""
@@ -76,12 +82,6 @@ class PreparedQuestions:
             self.problems[folder] = str(error)
             return None
 
-    def _hits(self, index: AnsweredQuestions, question: str, limit: int) -> Iterator[tuple[float, QuestionHit]]:
-        for found in index.search(question, limit):
-            hit = self._hit(index, found)
-            if hit is not None:
-                yield found.score, hit
-
     def _hit(self, index: AnsweredQuestions, found: IndexedHit) -> QuestionHit | None:
         try:
             document = self._library.document(found.document)
@@ -99,5 +99,10 @@ class PreparedQuestions:
             paragraph_end=paragraph.end if paragraph else found.end,
         )
         return QuestionHit(
-            document=document, question=known, similarity=found.similarity, lexical=found.words, generated=True
+            document=document,
+            question=known,
+            similarity=found.similarity,
+            lexical=found.words,
+            generated=True,
+            judged=found.judged,
         )

@@ -85,7 +85,10 @@ def warnings(share: float, coverage: float, empty: int, documents: int, foreign:
     if empty:
         found.append(f"{empty} of {documents} documents have no question; only a direct search finds them.")
     if foreign:
-        found.append(f"{foreign} documents are not in English; the local writer writes none for them, a model does.")
+        found.append(
+            f"{foreign} documents are not in English: the local writer has written no questions for them. "
+            "A language model writes them (`--writer model`)."
+        )
     if lost:
         found.append(
             f"{lost} given answers were left out, because their documents no longer hold them. "

@@ -7,6 +7,7 @@ says; and a statement of it must hold what is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class RoundTrip:
         collection: embedded already. rank: how many documents may answer better, and one.
     """
 
-    name = "round trip"
+    name = "round trip@1"  # raised with every change of what is judged: an index is then built anew
     of_pair = False
 
     def __init__(self, collection: Collection, encoder: Encoder, rank: int = 1) -> None:
@@ -65,6 +66,27 @@ class RoundTrip:
             block = pairs[at : at + BLOCK]
             for (question, document), rank in zip(block, self._ranks(block, vectors[at : at + BLOCK]), strict=True):
                 found.append(self._judged(question, document, int(rank)))
+        return found
+
+    def judge_entries(
+        self, questions: Sequence[Question], vectors: Vectors, wanted: NDArray[np.bool_]
+    ) -> list[tuple[int, int, Judgement]]:
+        """(question, document, judgement) by number, of the wanted entries that are not "not answered".
+
+        Args:
+            vectors: (questions, dimension). wanted: (questions, documents).
+        """
+        scores = self.scores([question.text for question in questions], vectors)
+        found = []
+        for row, question in enumerate(questions):
+            column = scores[:, row]
+            order = np.sort(column)
+            better = len(column) - np.searchsorted(order, column + np.float32(EQUAL), side="right")
+            near = wanted[row] & (better < max(PART, self._rank))
+            for number in np.flatnonzero(near).tolist():
+                judgement = self._judged(question, self._collection.documents[number], int(1 + better[number]))
+                if judgement.verdict is not Verdict.NO:
+                    found.append((row, number, judgement))
         return found
 
     def scores(self, questions: Sequence[str], vectors: Vectors) -> Scores:
@@ -106,17 +128,25 @@ class RoundTrip:
             for before in (0, CONTEXT):
                 if held(document.text[max(0, answer.start - before) : answer.end]) >= HELD:
                     return answer.start, answer.end
-        best = max(_statements(document), key=lambda p: held(in_full(p)), default=None)
-        if best is None or held(in_full(best)) < HELD:
-            return None
-        return best.start, best.end
+        best, share = None, 0.0
+        for piece, words in _statement_words(document.text):
+            now = sum(weights[t] for t in wanted & (title | words)) / whole
+            if best is None or now > share:
+                best, share = piece, now
+        return None if best is None or share < HELD else (best.start, best.end)
 
 
-def _statements(document: SourceDocument) -> list[Piece]:
-    return [piece for piece in outline(document.text) if piece.kind is Kind.STATEMENT]
+@lru_cache(maxsize=4096)  # ours: some thousand documents; a matrix asks each for many questions
+def _statement_words(text: str) -> tuple[tuple[Piece, frozenset[str]], ...]:
+    """The statements of a text, each with its words and those over it."""
+    return tuple((piece, frozenset(tokens(in_full(piece)))) for piece in _statements(text))
+
+
+def _statements(text: str) -> list[Piece]:
+    return [piece for piece in outline(text) if piece.kind is Kind.STATEMENT]
 
 
 def _profile(document: SourceDocument) -> dict[str, float]:
     """How much of a document is of each kind, as shares of the most."""
-    found = weigh(enumerate(in_full(p) for p in _statements(document)))
+    found = weigh(enumerate(in_full(p) for p in _statements(document.text)))
     return shares({name: weight for name, (weight, _) in found.items()})

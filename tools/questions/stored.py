@@ -19,7 +19,7 @@ from tools.indexes.generations import checksum, generation_name, publish, read_c
 from tools.indexes.lexical import Lexicon
 from tools.questions.contract import Answer, Question, QuestionsReport, SourceDocument
 
-FORMAT = 1  # raised with every change of the files
+FORMAT = 2  # raised with every change of the files
 AGAIN = "Run `anamnesis questions build` again."
 Numbers = NDArray[np.int64]
 
@@ -47,7 +47,8 @@ class Stored(NamedTuple):
         lines: a JSON object with text and writer a question.
         vectors: (questions, dimension) float16.
         first: (questions + 1,) where the answers of each question begin.
-        answers: (answers, 3) number of the document, start and end. support: (answers,).
+        answers: (answers, 3) number of the document, start and end. support, judged: (answers,).
+        spans: (answers, dimension) float16, of the words that answer.
         documents, dates, texts: id, ISO date and sha256 of the text, by number.
     """
 
@@ -57,6 +58,8 @@ class Stored(NamedTuple):
     first: Numbers
     answers: Numbers
     support: NDArray[np.float32]
+    judged: NDArray[np.bool_]
+    spans: NDArray[np.float16]
     documents: list[str]
     dates: list[str]
     texts: list[str]
@@ -71,19 +74,25 @@ class Stored(NamedTuple):
     def answer(self, place: int) -> Answer:
         """The answer at a place of ``answers``."""
         number, start, end = (int(n) for n in self.answers[place])
-        return Answer(document=self.documents[number], start=start, end=end, support=float(self.support[place]))
+        support, judged = float(self.support[place]), bool(self.judged[place])
+        return Answer(document=self.documents[number], start=start, end=end, support=support, judged=judged)
 
 
 def write(
     folder: Path,
     questions: Sequence[Question],
     vectors: Vectors,
+    spans: Vectors,
     documents: Sequence[SourceDocument],
     encoder: Encoder,
     report: QuestionsReport,
     content: str = "",
 ) -> QuestionsManifest:
-    """Write an index so that a reader sees the old one or the new one, never a part; the caller holds the lock."""
+    """Write an index so that a reader sees the old one or the new one, never a part; the caller holds the lock.
+
+    Args:
+        vectors: (questions, dimension). spans: of the words of each answer in order, (answers, dimension).
+    """
     numbers = {d.id: n for n, d in enumerate(documents)}
     places = [(numbers[a.document], a.start, a.end) for q in questions for a in q.answers]
     with unfinished(folder) as temporary:
@@ -92,11 +101,13 @@ def write(
                 file.write(json.dumps({"text": question.text, "writer": question.writer}, ensure_ascii=False).encode())
                 file.write(b"\n")
         np.save(temporary / "vectors.npy", np.asarray(vectors, dtype=np.float16), allow_pickle=False)
+        np.save(temporary / "spans.npy", np.asarray(spans, dtype=np.float16), allow_pickle=False)
         np.savez(
             temporary / "answers.npz",
             first=np.cumsum([0, *(len(q.answers) for q in questions)], dtype=np.int64),
             answers=np.array(places, dtype=np.int64).reshape(-1, 3),
             support=np.array([a.support for q in questions for a in q.answers], dtype=np.float32),
+            judged=np.array([a.judged for q in questions for a in q.answers], dtype=bool),
         )
         listed = [[d.id, d.date, content_key(d.text)] for d in documents]
         (temporary / "documents.json").write_text(json.dumps(listed), encoding="utf-8")
@@ -161,9 +172,9 @@ def _read(folder: Path, manifest: QuestionsManifest) -> Stored:
         raise DataError(f"The question index {folder.name} is damaged.", AGAIN)
     lines = (files / "questions.jsonl").read_bytes().splitlines()
     with np.load(files / "answers.npz", allow_pickle=False) as held:
-        first, answers, support = held["first"], held["answers"], held["support"]
+        first, answers, support, judged = (held[name] for name in ("first", "answers", "support", "judged"))
     documents = json.loads((files / "documents.json").read_bytes())
-    vectors = np.load(files / "vectors.npy", allow_pickle=False)
+    vectors, spans = (np.load(files / f"{name}.npy", allow_pickle=False) for name in ("vectors", "spans"))
     ids, dates, texts = ([row[n] for row in documents] for n in range(3))
     lexicon = Lexicon.load(files / "bm25", len(lines))
-    return Stored(manifest, lines, vectors, first, answers, support, ids, dates, texts, lexicon)
+    return Stored(manifest, lines, vectors, first, answers, support, judged, spans, ids, dates, texts, lexicon)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from prompts import tool_arguments
 from prompts.errors import DataError
 from tools.contract import AnsweredQuestion, Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Found, content_key, merge_evidence
+from tools.indexes.lexical import Lexicon
 from tools.library.contract import QuestionHit, SearchableLibrary
-from tools.library.document import review_notices
+from tools.library.document import Document, review_notices
+from tools.library.search import lexical
 from tools.questions.learning import Learning
 from tools.questions.prepared import PreparedQuestions
 from tools.questions.settings import QuestionSettings
@@ -69,8 +71,7 @@ class FindAnsweredQuestion:
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
         """The nearest questions; ``nothing_found`` when none is near."""
-        hits = await asyncio.to_thread(self._search, arguments.question, arguments.limit)
-        same = self._same(hits, arguments.question)
+        hits, same = await asyncio.to_thread(self._search, arguments.question, arguments.limit)
         answered = [_answered(hit, arguments.question, rank) for rank, hit in enumerate(same, 1)]
         kept = same or hits
         evidence = [_evidence(hit, arguments.question, rank) for rank, hit in enumerate(kept, 1)]
@@ -97,7 +98,7 @@ class FindAnsweredQuestion:
 
     def answers(self, question: str) -> bool:
         """Whether a stored question asks the same, so that it can be answered from there: the short way."""
-        return self._settings.guards and bool(self._same(self._search(question, SHORT), question))
+        return self._settings.guards and bool(self._search(question, SHORT)[1])
 
     async def _noted(self, question: str, kind: str, same: Sequence[QuestionHit]) -> list[Notice]:
         """Note a question that was answered; what keeps it from being noted is told, and does not fail the turn."""
@@ -109,19 +110,40 @@ class FindAnsweredQuestion:
             return [Notice(code="question_notes", text=str(error), severity=Severity.WARNING)]
         return []
 
-    def _search(self, question: str, limit: int) -> list[QuestionHit]:
-        """The best questions above the lower threshold that may be about the same subject, best first."""
+    def _search(self, question: str, limit: int) -> tuple[list[QuestionHit], list[QuestionHit]]:
+        """The best questions above the lower threshold that may be about the same subject, and of these the same ones.
+
+        Each document comes once, with its best question; of equal ones the newer stands first, then the document that
+        answers more questions, then the user's own (QB-RAG).
+        """
         hits = self._known(question, POOL * limit)
-        if not self._settings.guards:  # the nearest question of each document: duplicates are dropped
-            nearest = {h.document.id: h for h in sorted(hits, key=_published)}
-            return sorted(nearest.values(), key=_published, reverse=True)[:limit]
+        if not self._settings.guards:  # the nearest counts, whatever it asks
+            nearest = _one_a_document(self._ranked(hits, lambda h: round(h.similarity, NEAR)))[:limit]
+            return nearest, nearest
         subjects = subject_words(tuple(self._library.question_titles))
         about = [
             h
             for h in hits
             if h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects)
         ]
-        return sorted(about, key=_order)[:limit]
+        about = self._ranked(_with_words(about, question), _score)
+        same = _one_a_document(self._same(about, question))
+        found = _one_a_document([*same, *about])[:limit]
+        return found, same[:limit]
+
+    def _ranked(self, hits: Sequence[QuestionHit], score: Callable[[QuestionHit], object]) -> list[QuestionHit]:
+        """Best first, in one order whatever order they come in."""
+        general = {d: self._general(h.document) for h in hits for d in [h.document.id]}
+
+        def order(hit: QuestionHit) -> tuple[object, ...]:
+            document = hit.document
+            return score(hit), document.date, general[document.id], not document.is_starter, not hit.generated
+
+        return sorted(sorted(hits, key=lambda h: (h.document.id, h.question.start)), key=order, reverse=True)
+
+    def _general(self, document: Document) -> int:
+        """How many questions a document answers."""
+        return len(document.questions) + (self._prepared.answered(document.id) if self._prepared is not None else 0)
 
     def _known(self, question: str, limit: int) -> list[QuestionHit]:
         """Questions written with the documents, and generated ones, as the settings have it."""
@@ -133,16 +155,16 @@ class FindAnsweredQuestion:
         return written + self._prepared.search(question, limit)
 
     def _same(self, hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
-        """Those that ask the same: near enough, and near the best; a generated one must hold the words asked too."""
-        if not self._settings.guards:
-            return list(hits)
+        """Those that ask the same: near enough, and near the best; a generated one must hold the words asked too, and
+        its answer must have been judged.
+        """
         least = max((h.similarity for h in hits), default=0.0) - MARGIN
         written = {h.document.id for h in hits if not h.generated and h.similarity >= max(SAME_QUESTION, least)}
         return [
             h
             for h in hits
             if h.similarity >= max(SAME_GENERATED if h.generated else SAME_QUESTION, least)
-            and not (h.generated and (h.document.id in written or not answers(asked, h)))
+            and not (h.generated and (h.document.id in written or not (h.judged and answers(asked, h))))
         ]
 
     def _counts(self, hit: QuestionHit) -> bool:
@@ -172,16 +194,25 @@ def answers(asked: str, hit: QuestionHit) -> bool:
     return len(wanted & held) >= HELD * len(wanted)
 
 
-def _published(hit: QuestionHit) -> tuple[float, str, str]:
-    """QB-RAG's order: the nearest; of equally near ones the newer."""
-    return round(hit.similarity, NEAR), hit.document.date, hit.document.id
+def _one_a_document(hits: Sequence[QuestionHit]) -> list[QuestionHit]:
+    """The first hit of each document."""
+    once: dict[str, QuestionHit] = {}
+    for hit in hits:
+        once.setdefault(hit.document.id, hit)
+    return list(once.values())
 
 
-def _order(hit: QuestionHit) -> tuple[bool, float, bool, str, int]:
-    """What asks the same stands before what is near, whatever its words; of equals, the user's own first."""
+def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
+    """Hits with BM25 among themselves: what each collection says of its own cannot be compared with another's."""
+    words = Lexicon([hit.question.text for hit in hits]).scores(lexical(asked))
+    most = max(float(words.max(initial=0.0)), 1e-9)
+    return [h.model_copy(update={"lexical": float(share) / most}) for h, share in zip(hits, words, strict=True)]
+
+
+def _score(hit: QuestionHit) -> tuple[bool, float]:
+    """What asks the same stands before what is near, whatever its words."""
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    least = SAME_GENERATED if hit.generated else SAME_QUESTION
-    return hit.similarity < least, -score, hit.document.is_starter, hit.document.id, hit.question.start
+    return hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION), round(score, NEAR)
 
 
 def _evidence(hit: QuestionHit, asked: str, rank: int) -> Evidence:

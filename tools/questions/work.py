@@ -115,7 +115,7 @@ class Work:
 
 def written_key(document: SourceDocument, writer: str, wanted: int, encoder: str) -> str:
     """By content: another text, title, writer, number or encoder is other work."""
-    parts = (document.id, document.title, document.text, writer, str(wanted), encoder)
+    parts = (document.id, document.title, document.text, document.language, writer, str(wanted), encoder)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
 
 

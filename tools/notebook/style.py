@@ -1,0 +1,53 @@
+"""How results look in a notebook: on dark and light alike, so every colour is a mark's own ground or see-through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.evidence import Origin
+from tools.notebook.markup import element
+
+NAME = "anamnesis"  # the class under which every rule stands, so that none reaches the rest of the page
+
+# White text on each has a contrast of at least 4.5; the word beside says the origin without colour.
+GROUNDS = {
+    Origin.RETRIEVED: "#0b5cad",
+    Origin.KNOWLEDGE_GRAPH: "#17663a",
+    Origin.GENERATED: "#7a2aa0",
+    Origin.PARAMETRIC: "#8a4b00",
+    Origin.CASE: "#475467",
+}
+LABELS = {"A": "#17663a", "B": "#8a4b00", "C": "#475467"}  # of the gate; the letter says it without colour
+DANGER, WARNING, INFO = "#b00020", "#8a4b00", "#475467"
+
+RULES = f"""
+.{NAME} {{ line-height: 1.45; max-width: 60rem; }}
+.{NAME} p {{ margin: .5em 0 .15em; }}
+.{NAME} h4 {{ margin: 1em 0 .3em; font-size: 1em; }}
+.{NAME} .alert {{ border: 2px solid {DANGER}; border-left-width: 8px; padding: .5em .8em; margin: .5em 0; }}
+.{NAME} .mark {{ color: #fff; border-radius: 3px; padding: 0 .4em; font-size: .8em; white-space: nowrap; }}
+.{NAME} .dim {{ opacity: .75; font-size: .9em; }}
+.{NAME} blockquote {{ margin: .3em 0 .3em .5em; padding-left: .7em; border-left: 3px solid; white-space: pre-wrap; }}
+.{NAME} mark {{ background: rgba(255, 196, 0, .35); color: inherit; }}
+.{NAME} summary {{ cursor: pointer; font-size: .9em; }}
+.{NAME} table {{ border-collapse: collapse; }}
+.{NAME} th, .{NAME} td {{ text-align: left; vertical-align: top; padding: .25em .7em .25em 0;
+  border-bottom: 1px solid rgba(128, 128, 128, .4); }}
+.{NAME} td ul {{ margin: 0; padding-left: 1.1em; }}
+.{NAME} .scroll {{ overflow-x: auto; }}
+"""
+
+
+def page(language: str, *parts: Any) -> Any:
+    """Parts with the rules of how they look."""
+    return element("div", element("style", RULES), *parts, class_=NAME, lang="zh" if language == "zh" else "en")
+
+
+def section(title: str, body: Any) -> Any:
+    """A part with its title; what is wide scrolls by itself."""
+    return element("div", element("h4", title), element("div", body, class_="scroll"))
+
+
+def mark(word: str, ground: str) -> Any:
+    """A word on a ground of its own."""
+    return element("span", word, class_="mark", style=f"background:{ground}")
