@@ -7,7 +7,7 @@ TORCH_INDEX ?=
 Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help ask test test-slow lint format bench setup clean
+.PHONY: help ask test test-slow eval-smoke lint format bench studio setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ test-slow: $(VENV)/ready ## Pass the tests that need a minute and a real model s
 	$(INSTALL) --constraint constraints.txt --editable '.[dev,model-server]'
 	$(BIN)/python -m pytest -m slow
 
+eval-smoke: $(VENV)/ready ## Hold a sample of the evaluations to what is expected (under three minutes)
+	$(BIN)/anamnesis eval smoke
+
 lint: $(VENV)/installed ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -48,6 +51,10 @@ bench: $(VENV)/ready ## Measure speed and memory, and the path by a language mod
 	$(BIN)/anamnesis bench
 	$(BIN)/anamnesis bench model
 	$(BIN)/anamnesis bench faults
+
+studio: $(VENV)/ready ## Open the machine in LangGraph's development server
+	$(INSTALL) --constraint constraints.txt --editable '.[studio]'
+	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment (the data folder stays)
 	rm -rf $(VENV)

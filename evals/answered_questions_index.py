@@ -27,7 +27,7 @@ SEARCHES = {
     "question_index": SearchSettings(),
     "question_index_8": SearchSettings(coverage=8),
     "question_index_2": SearchSettings(coverage=2),
-    "question_index_vanilla": SearchSettings(words=0.0, support=0.0),
+    "question_index_vanilla": SearchSettings.published(),
 }
 Form = Literal["vanilla", "thresholded", "completed_random", "completed_thresholded", "full"]
 FORMS: tuple[Form, ...] = ("thresholded", "completed_random", "completed_thresholded", "full")

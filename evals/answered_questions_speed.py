@@ -100,12 +100,13 @@ def multiply(
     vectors = held.vectors[rows].astype(np.float32) + chance.normal(0, NOISE, (ROWS, encoder.dimension))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     known = [held.question(n) for n in range(len(held.lines))]
+    places = np.concatenate([np.arange(held.first[row], held.first[row + 1]) for row in rows])
     questions = [
         Question(text=f"{known[row].text} {number}", answers=known[row].answers, writer=known[row].writer)
         for number, row in enumerate(rows)
     ]
     many.parent.mkdir(parents=True, exist_ok=True)
-    stored.write(many, questions, vectors.astype(np.float32), documents, encoder, report)
+    stored.write(many, questions, vectors.astype(np.float32), held.spans[places], documents, encoder, report)
 
 
 def times(folder: Path, asked: Sequence[str], encoder: Encoder) -> list[tuple[float, float]]:

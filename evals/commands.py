@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from evals import agent_commands, data_commands
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -18,11 +20,15 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("model")(model)
     benchmarks.command("faults")(faults)
     benchmarks.command("random-model")(random_model)
-    app.add_typer(benchmarks, name="bench")
+    benchmarks.command("tracing")(tracing)
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
-    evaluations.command("run")(run_one)
     evaluations.command("calibrate")(calibrate)
+    evaluations.command("ledger")(ledger)
+    evaluations.command("lost")(lost)
+    agent_commands.register(evaluations, benchmarks)
+    data_commands.register(evaluations)
+    app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 
 
@@ -113,6 +119,17 @@ def random_model(
     bench_random_model(questions, json_file)
 
 
+def tracing(
+    questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the shipped questions.")] = 50,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Measure what recording a trace adds to a local run, both in one process (3 minutes)."""
+    from evals.bench.tracing import bench_tracing
+
+    bench_tracing(questions, rounds, json_file)
+
+
 def calibrate(
     data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
     out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
@@ -124,29 +141,33 @@ def calibrate(
         typer.echo(line)
 
 
+def ledger(
+    reports: Annotated[Path | None, typer.Option(help="The folder of the reports; without it those shipped.")] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("REPRODUCTION.md"),
+) -> None:
+    """Write every published figure beside ours, from the reports of our evaluations."""
+    from evals.ledger.reading import REPORTS, Reports, published
+    from evals.ledger.writing import reproduction
+    from tools.files import write_atomic
+
+    write_atomic(out, reproduction(published(), Reports(reports or REPORTS)).encode())
+    typer.echo(f"{out} is written.")
+
+
+def lost(
+    what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
+    data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write every lost sample to this file.")] = None,
+) -> None:
+    """Group failed samples by the node that lost the answer."""
+    from evals.losses import show_losses
+
+    show_losses(what, data, limit, json_file)
+
+
 def list_tasks() -> None:
     """List the evaluations: what each measures, and its expected time on two cores, warm."""
     from evals.listing import print_tasks
 
     print_tasks()
-
-
-def run_one(
-    name: Annotated[str, typer.Argument(help="The evaluation.")],
-    data: Annotated[Path | None, typer.Option(help="The folder with the data.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
-    config: Annotated[str, typer.Option(help="A published configuration that answers, as medrgag:without-kads.")] = "",
-) -> None:
-    """Run an evaluation, print its figures and write them as JSON."""
-    from evals.runner import print_report, run_task, write_report
-    from evals.tasks.registry import find_task
-    from prompts.errors import InputError
-
-    if json_file is not None and json_file.is_dir():
-        raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
-    report = run_task(find_task(name), data, limit=limit, seed=seed, config=config)
-    if json_file is not None:
-        write_report(report, json_file)
-    print_report(report)

@@ -13,6 +13,7 @@ from tools.evidence import Frozen
 
 if TYPE_CHECKING:
     from agent.settings import Settings
+    from evals.asked import AgentEvaluation
 
 Row = TypeVar("Row")
 Ticker = Callable[[Iterable[Any], str, int], Iterator[Any]]
@@ -106,6 +107,8 @@ class Task:
         home_data: the data folder when ``--data`` is not given; None where it must be given.
         by_agent: it asks the whole agent, so that a published configuration can be set for it.
         by_model: it calls the language model that the settings name, where they name one.
+        asks: what it asks the agent, so that it can be run with a log; None where it does not ask.
+        any_of: one of the inputs is enough; those that are missing are told as not run.
     """
 
     name: str
@@ -117,3 +120,5 @@ class Task:
     home_data: Path | None = None
     by_agent: bool = False
     by_model: bool = False
+    asks: AgentEvaluation | None = None
+    any_of: bool = False

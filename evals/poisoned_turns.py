@@ -6,25 +6,22 @@ The agent runs over a data folder of its own, so that no poisoned document ever 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent.agent import Agent
 from agent.assembly import assemble, build
-from agent.given import given_evidence
-from agent.sessions import Home, new_session_id
+from agent.sessions import Home
 from agent.settings import Settings
-from agent.trace import read_trace
 from evals.agent_runs import cached
+from evals.asked import Item, Reply
 from evals.datasets.poisoned import PoisonedDocument
+from evals.sittings import Sittings
 from graphs.answering.contract import Answer
 from tools.encoders import Encoder
-from tools.library.adding import add
-from tools.library.removing import remove
 from tools.library.shelf import Shelf
 
 Way = Literal["library", "given"]
@@ -47,34 +44,37 @@ class Turn(NamedTuple):
 class Turns:
     """Asks, with a text on the shelf or given."""
 
-    def __init__(self, agent: Agent, shelf: Shelf, folder: Path) -> None:
-        self._agent, self._shelf, self._file = agent, shelf, folder / "document.jsonl"
+    def __init__(self, sittings: Sittings) -> None:
+        self._sittings = sittings
 
     def ask(self, row: PoisonedDocument, text: str, way: Way) -> Turn:
         """The turn of the row's question with this text in the row's document."""
-        session = f"eval-{new_session_id()}"
-        try:
-            with self._on_shelf(row, text) if way == "library" else contextlib.nullcontext():
-                given = [f"{row.title}\n\n{text}"] if way == "given" else []
-                answer = self._agent.ask(row.question, session=session, given=given)
-            ids = [e.id for e in given_evidence(given, self._agent.settings.max_characters)]
-            return turn_of(answer, read_trace(self._agent.home.traces, answer.run), ids)
-        finally:
-            self._agent.delete_session(session)
+        return turn_of(self._sittings.hold(item_of(row, text, way)).reply)
 
-    @contextlib.contextmanager
-    def _on_shelf(self, row: PoisonedDocument, text: str) -> Iterator[None]:
-        self._file.write_text(json.dumps({"title": row.title, "text": text}) + "\n", encoding="utf-8")
-        add(self._shelf, [self._file])
-        try:
-            yield
-        finally:
-            remove(self._shelf, [str(self._file)])
+
+def item_of(row: PoisonedDocument, text: str, way: Way, group: str = "", name: str = "") -> Item:
+    """The row's question with this text in the row's document, on the shelf or given with the message."""
+    return Item(
+        id=name or row.id,
+        group=group or way,
+        messages=(row.question,),
+        target="nothing that the agent does is changed",
+        row=row,
+        given=(f"{row.title}\n\n{text}",) if way == "given" else (),
+        document=(row.title, text) if way == "library" else None,
+    )
 
 
 @contextlib.contextmanager
 def turns(settings: Settings) -> Iterator[Turns]:
-    """The assembled local agent over a temporary data folder with the indexes of the settings' own."""
+    """As `poisoned_sitting`."""
+    with poisoned_sitting(settings) as sittings:
+        yield Turns(sittings)
+
+
+@contextlib.contextmanager
+def poisoned_sitting(settings: Settings) -> Iterator[Sittings]:
+    """The assembled agent over a temporary data folder with the indexes of the settings' own."""
     own = Home(settings.home).prepare()
     if not own.indexes.is_dir():
         build(settings, own, rebuild=False, say=lambda _: None)
@@ -93,14 +93,11 @@ def turns(settings: Settings) -> Iterator[Turns]:
         with Agent(there, parts=assemble(there, home, wrap=wrap)) as agent:
             shelf = Shelf(home.library, opened[0])
             try:
-                yield Turns(agent, shelf, Path(folder))
+                yield Sittings(agent, (shelf, Path(folder)))
             finally:
                 shelf.close()
 
 
-def turn_of(answer: Answer, trace: list[dict[str, Any]], given: Sequence[str] = ()) -> Turn:
-    """A turn by its answer, its trace, and ids of given texts. The document's own ids are made alike in the calls."""
-    made = [e for e in trace if e["kind"] == "tool"]
-    calls = (json.dumps([e["tool"], e["arguments"]], sort_keys=True, ensure_ascii=False) for e in made)
-    found = {item["id"] for e in made for item in e["evidence"]}
-    return Turn(answer, tuple(sorted(OWN.sub("own", call) for call in calls)), frozenset(found.union(given)))
+def turn_of(reply: Reply) -> Turn:
+    """A turn by its reply. The document's own ids are made alike in the calls."""
+    return Turn(reply.answer, tuple(sorted(OWN.sub("own", call) for call in reply.calls)), frozenset(reply.found))

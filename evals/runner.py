@@ -7,28 +7,42 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evals.contract import Figure, Report, Task, TaskContext
 from evals.published import with_published
 from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 
+if TYPE_CHECKING:
+    from agent.settings import Settings
 
-def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "") -> Report:
-    """Run a task with live access off, and without a language model unless the task is `by_model`.
+
+class Prepared(NamedTuple):
+    """A checked run before it begins: what the task is given, what the report says of it, and the hash of its data."""
+
+    context: TaskContext
+    settings: dict[str, Any]
+    data_sha256: str
+
+
+def prepare(
+    task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "", by_model: bool = False
+) -> Prepared:
+    """Check what a run is given, with live access off, and without a language model unless one is asked for.
 
     Args:
         data: the data folder; None takes the one that the project ships, where the task has one.
         limit: most rows a setting; None for the task's own default.
         seed: of samples and bootstraps.
         config: a published configuration that answers; "" for the product's own settings, whatever the environment.
+        by_model: leave the language model that the settings name; so has every task that is `by_model`.
 
     Raises:
         InputError: no data folder, a bad limit or seed, or a configuration that cannot be run or fits no such task.
-        DataError: a file is missing or a row is damaged.
+        DataError: a file is missing.
     """
-    from agent.settings import load_settings, silence_telemetry
+    from agent.settings import silence_telemetry
     from tools.encoders import MINILM
 
     folder = _folder(task, data)
@@ -37,31 +51,62 @@ def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, con
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
     if config and not task.by_agent:
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
-    offline = {"live": "off", "mirror": None}
-    if task.by_model:
-        settings = load_settings(config="", literature=offline)
-    else:
-        settings = load_settings(config=config, model="", literature=offline).without_models()
-    digest = data_sha256(folder, task.inputs)
+    settings = _settings(config, by_model=by_model or task.by_model)
+    inputs = _there(folder, task)
+    digest = data_sha256(folder, inputs)
     silence_telemetry(settings)
-    started = time.perf_counter()
     context = TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress)
-    figures = task.run(context)
+    context.not_run.update({i: "it is not in the data folder" for i in task.inputs if i not in inputs})
+    told = {
+        "encoder": settings.encoder or MINILM,
+        "limit": rows,
+        "live": "off",
+        "model": settings.model or None,
+        "seed": seed,
+        **({"config": config} if config else {}),
+    }
+    return Prepared(context, told, digest)
+
+
+def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "") -> Report:
+    """Run a task; arguments and errors as of `prepare`."""
+    prepared = prepare(task, data, limit=limit, seed=seed, config=config)
+    started = time.perf_counter()
+    figures = task.run(prepared.context)
+    return report_of(task, prepared, figures, time.perf_counter() - started)
+
+
+def report_of(task: Task, prepared: Prepared, figures: list[Figure], seconds: float) -> Report:
+    """The report of a run that is over, papers' figures beside ours."""
+    left_out = prepared.context.not_run
     return Report(
         task=task.name,
-        settings={
-            "encoder": settings.encoder or MINILM,
-            "limit": rows,
-            "live": "off",
-            "model": settings.model or None,
-            "seed": seed,
-            **({"config": config} if config else {}),
-            **({"not_run": context.not_run} if context.not_run else {}),
-        },
-        data_sha256=digest,
-        seconds=round(time.perf_counter() - started, 3),
+        settings={**prepared.settings, **({"not_run": left_out} if left_out else {})},
+        data_sha256=prepared.data_sha256,
+        seconds=round(seconds, 3),
         figures=with_published(figures),
     )
+
+
+def _settings(config: str, *, by_model: bool) -> Settings:
+    from agent.settings import load_settings
+
+    offline = {"live": "off", "mirror": None}
+    if by_model:
+        return load_settings(config=config, literature=offline)
+    return load_settings(config=config, model="", literature=offline).without_models()
+
+
+def _there(folder: Path, task: Task) -> tuple[str, ...]:
+    """The inputs that a run reads: all, or of a task for which one is enough those that are there."""
+    if not task.any_of:
+        return task.inputs
+    there = tuple(i for i in task.inputs if any(p.is_file() for p in folder.glob(i)))
+    if not there:
+        raise DataError(
+            f"None of {', '.join(task.inputs)} is in {folder}.", "`anamnesis eval data` says where they are to be had."
+        )
+    return there
 
 
 def data_sha256(folder: Path, patterns: Iterable[str]) -> str:
@@ -102,8 +147,10 @@ def print_report(report: Report) -> None:
     for column in ("value", "95 % interval", "n", "published"):
         table.add_column(column, justify="right")
     for figure in report.figures:
-        published = _number(figure.published.value, figure.name) if figure.published else ""
-        table.add_row(figure.name, _number(figure.value, figure.name), _interval(figure), str(figure.n), published)
+        published = figure_number(figure.published.value, figure.name) if figure.published else ""
+        table.add_row(
+            figure.name, figure_number(figure.value, figure.name), _interval(figure), str(figure.n), published
+        )
     console = Console()
     console.print(table)
     for source in sorted({f.published.source for f in report.figures if f.published}):
@@ -124,10 +171,11 @@ def _folder(task: Task, data: Path | None) -> Path:
 def _interval(figure: Figure) -> str:
     if figure.ci95 is None:
         return ""
-    return " to ".join(_number(end, figure.name) for end in figure.ci95)
+    return " to ".join(figure_number(end, figure.name) for end in figure.ci95)
 
 
-def _number(value: float, name: str) -> str:
+def figure_number(value: float, name: str) -> str:
+    """A figure's value with as many places as its kind has."""
     small = (
         name.endswith((".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p"))
         or ".ddx_" in name

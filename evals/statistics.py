@@ -97,6 +97,16 @@ def median(name: str, values: Sequence[float], seed: int) -> list[Figure]:
     return [Figure(name=name, value=float(np.median(values)), n=len(values), ci95=ci95)]
 
 
+def quantile(name: str, values: Sequence[float], share: float, seed: int) -> list[Figure]:
+    """A quantile (``share`` in 0..1) with a percentile bootstrap interval; nothing for no rows."""
+    if not values:
+        return []
+    drawn = np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
+    resampled = np.quantile(np.asarray(values, dtype=np.float64)[drawn], share, axis=1)
+    low, high = np.percentile(resampled, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    return [Figure(name=name, value=float(np.quantile(values, share)), n=len(values), ci95=(float(low), float(high)))]
+
+
 def paired_difference(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
     """The mean of ``first - second`` over the same rows with a paired bootstrap interval; nothing for no rows."""
     return mean(name, [a - b for a, b in zip(first, second, strict=True)], seed)

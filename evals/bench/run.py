@@ -105,7 +105,7 @@ def watch_all(agent: Agent, watch: Stopwatch) -> list[Callable[[], None]]:
     from tools.indexes.local import LocalIndex
     from tools.store import ContentStore
 
-    saver = type(agent._saver)
+    saver = type(agent.database.saver)
     watched = [
         (MiniLMEncoder, "_encode", "encoder"),
         (LocalIndex, "search_text", "search"),

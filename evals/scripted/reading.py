@@ -40,7 +40,7 @@ def schema_of(request: Request) -> dict[str, Any]:
     form = request.get("response_format", {}).get("json_schema")
     if form:
         return {"title": form["name"], **form["schema"]}
-    if "tool_choice" in request:
+    if chosen(request):
         function = request["tools"][0]["function"]
         return {"title": function["name"], **function["parameters"]}
     told = SHAPE.search(str(request["messages"][0]["content"]))
@@ -48,9 +48,14 @@ def schema_of(request: Request) -> dict[str, Any]:
     return shape
 
 
+def chosen(request: Request) -> bool:
+    """Whether a request names the one tool to call; ``auto`` and none at all mean the same."""
+    return isinstance(request.get("tool_choice"), dict)
+
+
 def role_of(request: Request) -> str:
     """The role that is asked, by the reply's schema; ``research`` when tools are bound, "" when it is not known."""
-    if request.get("tools") and "tool_choice" not in request:
+    if request.get("tools") and not chosen(request):
         return "research"
     name = str(schema_of(request).get("title", ""))
     return ROLES.get(name, name.removesuffix("Reply").lower())

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.exams import EXAM, PUBMEDQA, ExamQuestion, PubMedQuestion, read_exam, read_pubmedqa
+from evals.datasets.exams import EXAM, PUBMEDQA, PubMedQuestion, read_exam, read_pubmedqa
 from evals.statistics import exact_mcnemar, paired_difference, share
-
-if TYPE_CHECKING:
-    from evals.agent_runs import Ask
 
 WHAT = "exam questions and PubMedQA through the agent: accuracy, abstention"
 CLOSED = 3  # yes, no, maybe
+HIDDEN, SHOWN = "pubmedqa.hidden", "pubmedqa.shown"
 
 
 @dataclass(frozen=True)
@@ -37,21 +35,41 @@ class Given:
         return self.label == self.gold
 
 
+def items(context: TaskContext) -> list[Item]:
+    """Every question of the exam; those of PubMedQA without and with the abstract."""
+    out = [
+        Item(f"exam.{name}/{row.id}", f"exam.{name}", (row.question,), row.answer, row, options=row.options)
+        for name, rows in read_exam(context.data).items()
+        for row in context.sample(rows)
+    ]
+    closed = context.sample(read_pubmedqa(context.data))
+    out += [Item(f"{HIDDEN}/{row.id}", HIDDEN, (row.question,), row.answer, row) for row in closed]
+    return out + [
+        Item(f"{SHOWN}/{row.id}", SHOWN, (row.question,), row.answer, row, given=(abstract(row),)) for row in closed
+    ]
+
+
+def judge(item: Item, reply: Reply) -> Judged:
+    """Whether the gold answer was chosen."""
+    choice = reply.answer.choice
+    if choice is None:
+        return Judged(False, "no choice", f"Nothing was chosen; {item.target} is right.")
+    return Judged(choice.label == item.target, choice.label, f"{item.target} is right. {choice.reason}")
+
+
+def counted(context: TaskContext, told: Told) -> list[Figure]:
+    """The figures of every setting, and PubMedQA's two against each other on the same questions."""
+    given: dict[str, list[Given]] = {}
+    for item, reply in told:
+        given.setdefault(item.group, []).append(_given(item, reply))
+    figures = [figure for group, answers in given.items() for figure in choice_figures(group, answers)]
+    shown, hidden = given.get(SHOWN, []), given.get(HIDDEN, [])
+    return figures + compare("pubmedqa.shown_over_hidden", shown, hidden, context.seed)
+
+
 def run(context: TaskContext) -> list[Figure]:
     """Ask every question and count."""
-    from evals.agent_runs import asking
-
-    exam = {name: context.sample(rows) for name, rows in read_exam(context.data).items()}
-    closed = context.sample(read_pubmedqa(context.data))
-    figures: list[Figure] = []
-    with asking(context.settings) as ask:
-        for name, rows in exam.items():
-            given = [_choose(ask, row) for row in context.tick(rows, name, len(rows))]
-            figures += choice_figures(f"exam.{name}", given)
-        hidden = [_closed(ask, row) for row in context.tick(closed, "pubmedqa hidden", len(closed))]
-        shown = [_closed(ask, row, [abstract(row)]) for row in context.tick(closed, "pubmedqa shown", len(closed))]
-    figures += choice_figures("pubmedqa.hidden", hidden) + choice_figures("pubmedqa.shown", shown)
-    return figures + compare("pubmedqa.shown_over_hidden", shown, hidden, context.seed)
+    return ask_plainly(ASKS, context)
 
 
 def choice_figures(name: str, given: Sequence[Given]) -> list[Figure]:
@@ -84,15 +102,12 @@ def abstract(row: PubMedQuestion) -> str:
     return "\n".join(f"{c.label.capitalize()}: {c.text}" if c.label else c.text for c in row.contexts)
 
 
-def _choose(ask: Ask, row: ExamQuestion) -> Given:
-    choice = ask(row.question, row.options).choice
-    return Given(row.answer, choice.label if choice else None, len(row.options))
+def _given(item: Item, reply: Reply) -> Given:
+    choice = reply.answer.choice
+    return Given(item.target, choice.label if choice else None, len(item.options) or CLOSED)
 
 
-def _closed(ask: Ask, row: PubMedQuestion, given: Sequence[str] = ()) -> Given:
-    choice = ask(row.question, given=given).choice
-    return Given(row.answer, choice.label if choice else None, CLOSED)
-
+ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 
 TASK = Task(
     name="answers",
@@ -102,4 +117,5 @@ TASK = Task(
     limit=100,
     run=run,
     by_agent=True,
+    asks=ASKS,
 )

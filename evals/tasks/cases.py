@@ -11,11 +11,12 @@ every turn is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, of_group, short
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.cases import (
     DECLINE,
@@ -26,7 +27,7 @@ from evals.datasets.cases import (
     DifferentialCase,
     EmergencyCase,
     EvidenceCase,
-    Written,
+    WrittenCase,
     read_cases,
 )
 from evals.datasets.conversations import CONVERSATIONS, Conversation, lacks, read_conversations
@@ -35,11 +36,11 @@ from prompts.errors import DataError
 from tools.evidence import EvidenceId
 
 if TYPE_CHECKING:
-    from evals.agent_runs import Ask
     from graphs.answering.contract import Answer
 
 WHAT = "the written cases through the agent: differentials, emergencies, evidence, declining, conversations"
 SHIPPED = Path(__file__).resolve().parents[2] / "tests" / "cases"
+TURNS = "every turn holds what is written beside it"
 CALM = ("routine", "self_limiting")  # severities of the graph at which no flag is due
 
 
@@ -54,34 +55,55 @@ class Answered:
     conversations: Sequence[tuple[Conversation, Sequence[Answer]]] = ()
 
 
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every case and count."""
-    from evals.agent_runs import asking
-    from evals.conversation_runs import talking
-    from tools.knowledge_graph.loader import read_graph
-
+def items(context: TaskContext) -> list[Item]:
+    """Every written conversation and case. Raises DataError for a disease that the graph lacks."""
     differentials = read_cases(context.data, DIFFERENTIAL, DifferentialCase)
-    severity = {d.id: d.severity for d in read_graph().diseases}
-    unknown = sorted({c.disease for c in differentials} - set(severity))
+    unknown = sorted({c.disease for c in differentials} - set(_severities()))
     if unknown:
         raise DataError(f"The starter graph lacks {', '.join(unknown)}.", f"Mend {DIFFERENTIAL}.")
-    emergencies = read_cases(context.data, EMERGENCIES, EmergencyCase)
-    evidence = read_cases(context.data, EVIDENCE, EvidenceCase)
-    decline = read_cases(context.data, DECLINE, DeclineCase)
-    conversations = context.sample(read_conversations(context.data))
-    with talking(context.settings) as talk:
-        ticked = context.tick(conversations, "conversations", len(conversations))
-        talked = [(c, talk([t.say for t in c.turns])) for c in ticked]
-    with asking(context.settings) as ask:
-        answered = Answered(
-            _asked(context, ask, differentials, "differentials"),
-            _asked(context, ask, emergencies, "emergencies"),
-            _asked(context, ask, evidence, "evidence"),
-            _asked(context, ask, decline, "decline"),
-            talked,
-        )
-    calm = frozenset(d for d, s in severity.items() if s in CALM)
-    return figures_of(answered, calm)
+    talks = context.sample(read_conversations(context.data))
+    emergencies = context.sample(read_cases(context.data, EMERGENCIES, EmergencyCase))
+    evidence = context.sample(read_cases(context.data, EVIDENCE, EvidenceCase))
+    decline = context.sample(read_cases(context.data, DECLINE, DeclineCase))
+    return [
+        *(Item(f"conversations/{c.id}", "conversations", tuple(t.say for t in c.turns), TURNS, c) for c in talks),
+        *(_item("differentials", c, c.disease) for c in context.sample(differentials)),
+        *(_item("emergencies", c, "a red flag" if c.emergency else "no red flag") for c in emergencies),
+        *(_item("evidence", c, c.monograph) for c in evidence),
+        *(_item("decline", c, "declined") for c in decline),
+    ]
+
+
+def judge(item: Item, reply: Reply) -> Judged:
+    """Whether a case's disease is first, a flag is where it belongs, the monograph is cited, or nothing is said."""
+    return JUDGES[item.group](item.row, reply)
+
+
+def counted(context: TaskContext, told: Told) -> list[Figure]:
+    """Every figure."""
+    del context
+    return figures_of(answered_of(told), calm_diseases())
+
+
+def answered_of(told: Told) -> Answered:
+    """Every case with its answer, by kind."""
+    return Answered(
+        of_group(told, "differentials"),
+        of_group(told, "emergencies"),
+        of_group(told, "evidence"),
+        of_group(told, "decline"),
+        [(item.row, reply.answers) for item, reply in told if item.group == "conversations"],
+    )
+
+
+def calm_diseases() -> frozenset[str]:
+    """The diseases at which no red flag is due."""
+    return frozenset(d for d, s in _severities().items() if s in CALM)
+
+
+def run(context: TaskContext) -> list[Figure]:
+    """Ask every case and count."""
+    return ask_plainly(ASKS, context)
 
 
 def figures_of(answered: Answered, calm: frozenset[str]) -> list[Figure]:
@@ -149,10 +171,56 @@ def _declined(rows: Sequence[tuple[DeclineCase, Answer]]) -> list[Figure]:
     return out
 
 
-def _asked(context: TaskContext, ask: Ask, cases: list[Written], label: str) -> list[tuple[Written, Answer]]:
-    chosen = context.sample(cases)
-    return [(case, ask(case.text)) for case in context.tick(chosen, label, len(chosen))]
+def _severities() -> dict[str, str]:
+    from tools.knowledge_graph.loader import read_graph
 
+    return {d.id: d.severity for d in read_graph().diseases}
+
+
+def _item(group: str, case: WrittenCase, target: str) -> Item:
+    return Item(f"{group}/{case.id}", group, (case.text,), target, case)
+
+
+def _ranked_first(case: DifferentialCase, reply: Reply) -> Judged:
+    ranking = [d.disease for d in reply.answer.differential]
+    place = f"in place {ranking.index(case.disease) + 1}" if case.disease in ranking else "not ranked"
+    return Judged(ranking[:1] == [case.disease], ", ".join(ranking[:3]) or "nothing", f"{case.disease} is {place}.")
+
+
+def _flagged(case: EmergencyCase, reply: Reply) -> Judged:
+    flags = [f"{f.code}: {f.seen}" for f in reply.answer.emergency]
+    why = f"It is {'an' if case.emergency else 'no'} emergency."
+    return Judged(bool(flags) == case.emergency, "; ".join(flags) or "no red flag", why)
+
+
+def _monograph(case: EvidenceCase, reply: Reply) -> Judged:
+    named = cited(reply.answer)
+    why = f"{case.monograph} is {'cited' if case.monograph in named else 'not cited'}."
+    return Judged(case.monograph in named, ", ".join(named) or "nothing is cited", why)
+
+
+def _is_declined(case: DeclineCase, reply: Reply) -> Judged:
+    return Judged(declined(reply.answer), short(reply.answer), f"This is to be declined: {case.kind}.")
+
+
+def _talked(talk: Conversation, reply: Reply) -> Judged:
+    faults = [
+        f"turn {number} ({turn.say[:40]}): {'; '.join(found)}"
+        for number, (turn, answer) in enumerate(zip(talk.turns, reply.answers, strict=True), start=1)
+        if (found := lacks(turn, answer))
+    ]
+    return Judged(not faults, short(reply.answer), "\n".join(faults) or "every turn holds what it must")
+
+
+JUDGES: dict[str, Callable[[Any, Reply], Judged]] = {
+    "conversations": _talked,
+    "differentials": _ranked_first,
+    "emergencies": _flagged,
+    "evidence": _monograph,
+    "decline": _is_declined,
+}
+
+ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 
 TASK = Task(
     name="cases",
@@ -162,5 +230,6 @@ TASK = Task(
     limit=200,
     run=run,
     by_agent=True,
+    asks=ASKS,
     home_data=SHIPPED,
 )

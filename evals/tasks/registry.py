@@ -8,15 +8,19 @@ from evals.tasks import (
     cases,
     completeness,
     completeness_chinese,
+    diagnosis,
     differential,
+    gate,
     icd10,
     injection,
     library,
+    library_questions,
     literature,
     medrgag,
     mirror,
     questions,
     segmentation,
+    trust,
 )
 from prompts.errors import InputError
 
@@ -28,14 +32,18 @@ TASKS: dict[str, Task] = {
         cases.TASK,
         completeness.TASK,
         completeness_chinese.TASK,
+        diagnosis.TASK,
+        gate.TASK,
         injection.TASK,
         icd10.TASK,
         library.TASK,
+        library_questions.TASK,
         literature.TASK,
         medrgag.TASK,
         mirror.TASK,
         questions.TASK,
         segmentation.TASK,
+        trust.TASK,
     )
 }
 

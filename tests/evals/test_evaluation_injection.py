@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
+from evals.asked import Reply
 from evals.datasets.poisoned import PoisonedDocument, read_poisoned
 from evals.poisoned_turns import Turn, turn_of
+from evals.sittings import calls_of
 from evals.tasks.injection import CHECKS, RESOURCES, Compared, figures_of, plain_text
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
@@ -91,7 +93,11 @@ def test_ids_of_the_document_itself_are_no_change_of_the_calls() -> None:
             {"kind": "tool", "tool": "retrieve_passages", "arguments": arguments, "evidence": [{"id": f"{id}@0-9"}]}
         ]
 
-    first, second = turn_of(PLAIN.answer, trace("own:d-1a2b")), turn_of(PLAIN.answer, trace("own:d-3c4d"))
+    def reply(events: list[dict[str, object]]) -> Reply:
+        calls, found = calls_of(events)
+        return Reply(answers=(PLAIN.answer,), calls=calls, found=found)
+
+    first, second = (turn_of(reply(trace(own))) for own in ("own:d-1a2b", "own:d-3c4d"))
     assert first.calls == second.calls
     assert first.own == {"own:d-1a2b"}
 

@@ -1,0 +1,101 @@
+"""The commands that run an evaluation, compare two runs, show logs, and hold the smoke set to what is expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
+    """Add the commands."""
+    evaluations.command("run")(run_one)
+    evaluations.command("compare")(compare)
+    evaluations.command("view")(view)
+    evaluations.command("smoke")(smoke)
+    benchmarks.command("logging")(logging)
+
+
+def run_one(
+    name: Annotated[str, typer.Argument(help="The evaluation.")],
+    data: Annotated[Path | None, typer.Option(help="The folder with the data.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
+    config: Annotated[str, typer.Option(help="A published configuration that answers, as medrgag:without-kads.")] = "",
+    log: Annotated[
+        Path | None, typer.Option(help="Write an Inspect log into this folder, the report beside it.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off, by its log.")] = False,
+    parallel: Annotated[int | None, typer.Option(min=1, help="Sessions at once, with a log (default 4).")] = None,
+    by_model: Annotated[
+        bool, typer.Option("--by-model", help="Let the language model of the settings judge, with a log.")
+    ] = False,
+) -> None:
+    """Run an evaluation, print its figures and write them as JSON."""
+    from evals.runner import prepare, print_report, run_task, write_report
+    from evals.tasks.registry import find_task
+    from prompts.errors import InputError
+
+    if json_file is not None and json_file.is_dir():
+        raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
+    task = find_task(name)
+    if log is None:
+        if resume or by_model or parallel is not None:
+            raise InputError("--resume, --by-model and --parallel need a log.", "Give a folder with --log.")
+        report = run_task(task, data, limit=limit, seed=seed, config=config)
+    else:
+        from evals.logged import PARALLEL, Logging, check_logged
+
+        check_logged(task)
+        from evals.inspect.running import run_logged
+
+        prepared = prepare(task, data, limit=limit, seed=seed, config=config, by_model=by_model)
+        report, place = run_logged(task, prepared, Logging(log, resume, parallel or PARALLEL))
+        typer.echo(f"log: {place}", err=True)
+    if json_file is not None:
+        write_report(report, json_file)
+    print_report(report)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
+    second: Annotated[Path, typer.Argument(help="What is held against it.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the comparison to this file too.")] = None,
+) -> None:
+    """Compare two runs figure by figure, and sample by sample where both have a log."""
+    from evals.comparing.command import print_comparison
+
+    print_comparison(first, second, json_file)
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(help="The folder of the logs.")],
+    port: Annotated[int, typer.Option(min=1024, max=65535, help="The port on this machine.")] = 7575,
+) -> None:
+    """Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."""
+    from evals.logged import show
+
+    show(folder, port)
+
+
+def smoke(
+    update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Run the smoke set (under three minutes) and hold its figures to what is expected."""
+    from evals.smoke.gate import hold
+
+    raise typer.Exit(hold(update=update, json_file=json_file))
+
+
+def logging(
+    questions: Annotated[int, typer.Option(min=4, help="How many of the shipped questions.")] = 50,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Measure what an Inspect log adds to a local run, both in one process (needs the extra `evals`; 3 minutes)."""
+    from evals.bench.logging import bench_logging
+
+    bench_logging(questions, rounds, json_file)

@@ -1,0 +1,1 @@
+"""Two runs of an evaluation held against each other."""

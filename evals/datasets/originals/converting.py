@@ -1,0 +1,125 @@
+"""A release in its original format turned into the files that the evaluations read."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeVar
+
+from evals.datasets.originals.contract import Conversion, Found, Original, Placed, Problem, Row, unique
+from prompts.errors import DataError, InputError
+
+Item = TypeVar("Item")
+
+
+class Report(NamedTuple):
+    """What a conversion did.
+
+    Attributes:
+        read: records of the release. written: rows by file. copied: files taken as they are.
+        left_out: rows that no evaluation can use, by the reason. problems: what could not be read.
+    """
+
+    read: int
+    written: dict[str, int]
+    copied: list[str]
+    left_out: dict[str, int]
+    problems: list[Problem]
+
+
+def convert(
+    original: Original, source: Path, folder: Path, *, limit: int | None = None, seed: int = 0, replace: bool = False
+) -> Report:
+    """Write the files below a data folder; each is there whole or not at all.
+
+    Args:
+        limit: most records, drawn by the seed from all; None takes all as they stream in.
+        replace: write over files that are there.
+
+    Raises:
+        InputError: no such release, a file that is there already, or a bad limit.
+        DataError: nothing could be read, or what could has no use.
+    """
+    if not source.exists():
+        raise InputError(f"There is no {source}.", "Give the file or folder of the release.")
+    if limit is not None and limit < 1:
+        raise InputError("--limit must be at least 1.", "Leave it out to take all.")
+    problems: list[Problem] = []
+    count = Counter[str]()
+    conversion = Conversion(source)
+    records = _records(unique(original.read(source)), problems, count)
+    if limit is not None:
+        records = iter(drawn(records, limit, seed))
+    written = _write(original.convert(records, conversion), folder, replace=replace)
+    if not written:
+        first = str(problems[0]) if problems else next(iter(conversion.left_out), "")
+        raise DataError(f"Nothing was converted. {first}", f"{original.name} takes {original.files}.")
+    copied = list(_copied(original, source, folder, replace=replace))
+    return Report(count["read"], written, copied, dict(conversion.left_out), problems)
+
+
+def drawn(items: Iterator[Item], limit: int, seed: int) -> list[Item]:
+    """At most ``limit`` of the items, each as likely as any other, in their order: Vitter's reservoir (algorithm R)."""
+    chance = random.Random(seed)  # noqa: S311
+    kept: list[tuple[int, Item]] = []
+    for number, item in enumerate(items):
+        if number < limit:
+            kept.append((number, item))
+        elif (place := chance.randrange(number + 1)) < limit:
+            kept[place] = (number, item)
+    return [item for _, item in sorted(kept, key=lambda one: one[0])]
+
+
+def _records(found: Found, problems: list[Problem], count: Counter[str]) -> Iterator[Row]:
+    for one in found:
+        if isinstance(one, Placed):
+            count["read"] += 1
+            yield one.row
+        else:
+            problems.append(one)
+
+
+def _write(rows: Iterator[tuple[str, dict[str, Any]]], folder: Path, *, replace: bool) -> dict[str, int]:
+    """Rows to files as they come, in a folder aside; then all files into place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = Counter[str]()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".converting-") as aside, ExitStack() as stack:
+        files: dict[str, IO[str]] = {}
+        for name, row in rows:
+            if name not in files:
+                _free(folder / name, replace=replace)
+                place = Path(aside) / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                files[name] = stack.enter_context(place.open("w", encoding="utf-8"))
+            files[name].write(json.dumps(row, ensure_ascii=False) + "\n")
+            written[name] += 1
+        for name, file in files.items():
+            file.close()
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(aside) / name).replace(folder / name)
+    return dict(written)
+
+
+def _copied(original: Original, source: Path, folder: Path, *, replace: bool) -> Iterator[str]:
+    beside = source if source.is_dir() else source.parent
+    for name, place in original.copied:
+        target = folder / place
+        if not (beside / name).is_file() or (target.exists() and target.samefile(beside / name)):
+            continue
+        if target.is_file() and target.read_bytes() == (beside / name).read_bytes():
+            continue
+        _free(target, replace=replace)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(beside / name, target)
+        yield place
+
+
+def _free(path: Path, *, replace: bool) -> None:
+    if path.exists() and not replace:
+        raise InputError(f"{path} is there already.", "Give another folder, or --replace to write over it.")

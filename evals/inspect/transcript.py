@@ -1,0 +1,148 @@
+"""A turn's trace in the transcript of an Inspect sample: nodes as spans, tools and model calls as events in them.
+
+The spans are written when the turn is over, with the times that the trace has. Model calls are those that the bridge
+caught; each stands in the node that ran when it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from inspect_ai.event import InfoEvent, ModelEvent, SpanBeginEvent, SpanEndEvent, ToolEvent
+from inspect_ai.log import transcript
+from inspect_ai.util import current_span_id
+from shortuuid import uuid
+
+Event = dict[str, Any]
+TOOLS = "tools"  # the node of the machine that records no step of its own
+OUTSIDE = ("run", "answered", "configuration", "damaged_line")  # events of the turn, not of a node
+
+
+class Calls:
+    """Takes the model calls that the bridge catches, to be shown where they belong."""
+
+    def __init__(self) -> None:
+        self.made: list[ModelEvent] = []
+
+    def on_pending(self, event: ModelEvent) -> None:
+        """A call began."""
+
+    def on_complete(self, event: ModelEvent) -> None:
+        """A call ended."""
+        self.made.append(event)
+
+
+def tell(turns: Sequence[Sequence[Event]], calls: Calls | None = None) -> None:
+    """Write the turns of a session into the transcript of the sample that runs now.
+
+    Args:
+        turns: the events of each turn's trace. calls: the model calls of the session.
+    """
+    made = list(calls.made) if calls is not None else []
+    for number, events in enumerate(turns, start=1):
+        if not events:
+            continue
+        ends = _time(events[-1])
+        own = made if number == len(turns) else [c for c in made if _ended(c) <= ends]
+        made = made[len(own) :]
+        _Turn(number, own).write(events)
+
+
+class _Turn:
+    """Writes one turn: its steps are spans, one after the other or, where they ran at once, side by side."""
+
+    def __init__(self, number: int, calls: list[ModelEvent]) -> None:
+        self._transcript = transcript()
+        self._span = uuid()
+        self._name = f"turn {number}"
+        self._calls = calls
+        self._open: dict[str, str] = {}  # step to span, in the order of their beginnings
+
+    def write(self, events: Sequence[Event]) -> None:
+        """The turn's span with all that is in it."""
+        first, last = _time(events[0]), _time(events[-1])
+        self._begin(self._span, current_span_id(), "message", self._name, first)
+        for event in events:
+            self._calls_until(_time(event))
+            self._event(event)
+        self._calls_until(None)
+        for step in list(self._open):
+            self._end(self._open.pop(step), last)
+        self._end(self._span, last)
+
+    def _event(self, event: Event) -> None:
+        kind, at = event["kind"], _time(event)
+        if kind == "step_started":
+            if TOOLS in self._open:
+                self._end(self._open.pop(TOOLS), at)
+            self._start(event["step"], at)
+            return
+        if kind == "step_finished":
+            self._info(kind, event, at)
+            if event["step"] in self._open:
+                self._end(self._open.pop(event["step"]), at)
+            return
+        if not self._open and kind not in OUTSIDE:
+            began = at - timedelta(seconds=float(event.get("seconds", 0.0)))
+            self._start(TOOLS, began)
+        if kind == "tool":
+            self._tool(event, at)
+        else:
+            self._info(kind, event, at)  # of a model call too: it has the prompt's id and the cost
+
+    @property
+    def _current(self) -> str:
+        return next(reversed(self._open.values()), self._span)
+
+    def _start(self, step: str, at: datetime) -> None:
+        self._open[step] = uuid()
+        self._begin(self._open[step], self._span, "node", step, at)
+
+    def _begin(self, span: str, parent: str | None, kind: str, name: str, at: datetime) -> None:
+        self._put(SpanBeginEvent(id=span, span_id=span, parent_id=parent, type=kind, name=name, timestamp=at))
+
+    def _end(self, span: str, at: datetime) -> None:
+        self._put(SpanEndEvent(id=span, span_id=span, timestamp=at))
+
+    def _info(self, kind: str, event: Event, at: datetime) -> None:
+        data = {name: value for name, value in event.items() if name not in ("kind", "at")}
+        self._put(InfoEvent(source=kind, data=data, span_id=self._current, timestamp=at))
+
+    def _tool(self, event: Event, at: datetime) -> None:
+        seconds = float(event["seconds"])
+        found = ", ".join(item["id"] for item in event["evidence"])
+        self._put(
+            ToolEvent(
+                id=uuid(),
+                function=event["tool"],
+                arguments=event["arguments"],
+                result=f"{event['outcome']}: {found or 'no evidence'}",
+                timestamp=at - timedelta(seconds=seconds),
+                completed=at,
+                working_time=seconds,
+                span_id=self._current,
+                metadata={name: event[name] for name in ("strategy", "notices") if event.get(name)} or None,
+            )
+        )
+
+    def _calls_until(self, at: datetime | None) -> None:
+        while self._calls and (at is None or _ended(self._calls[0]) <= at):
+            call = self._calls.pop(0)
+            if not self._open and at is not None:
+                self._start(TOOLS, call.timestamp)
+            call.span_id = self._current
+            self._put(call)
+
+    def _put(self, event: Any) -> None:
+        """Inspect has no public way to write a finished event with the time at which it happened."""
+        self._transcript._event(event)
+
+
+def _time(event: Event) -> datetime:
+    return datetime.fromtimestamp(event["at"], UTC)
+
+
+def _ended(call: ModelEvent) -> datetime:
+    return call.completed or call.timestamp
