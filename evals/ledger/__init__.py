@@ -1,0 +1,1 @@
+"""The ledger: every published figure beside ours, written from reports and from nothing else."""
