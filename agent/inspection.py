@@ -10,10 +10,11 @@ from pathlib import Path
 
 from agent.assembly import open_encoder
 from agent.knowledge_graph import open_graph
+from agent.loop import run
 from agent.mirror import described
 from agent.passages import described as passages_described
 from agent.questions import described as questions_described
-from agent.sessions import Home, typed_database_errors
+from agent.sessions import Home, open_database, typed_database_errors
 from agent.settings import Settings
 from prompts.errors import DataError
 from tools.encoders import MINILM, minilm_folder
@@ -68,9 +69,28 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("ontology table", codes),
         *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
         ("completeness gate", gate),
-        ("checkpoints", database(home.checkpoints)),
-        ("content store", database(home.texts)),
+        *(
+            [("session database", partial(_session_database, settings, home))]
+            if settings.database is not None
+            else [
+                ("checkpoints", database(home.checkpoints)),
+                ("content store", database(home.texts)),
+                ("session records", database(home.records)),
+            ]
+        ),
     ]
+
+
+def _session_database(settings: Settings, home: Home) -> str:
+    async def look() -> str:
+        opened = await open_database(settings, home)
+        try:
+            tables = (await opened.execute(("select version()", ())))[0]
+        finally:
+            await opened.close()
+        return f"{str(tables[0][0]).split(' (')[0]}, reached"
+
+    return run(look())
 
 
 def _own_documents(settings: Settings, home: Home) -> str:

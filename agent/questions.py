@@ -11,6 +11,8 @@ from pathlib import Path
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.context import Parts
+from graphs.nodes.select import documents
+from graphs.planning.contract import ResearchView
 from graphs.planning.short_way import PlannerShortWay
 from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
@@ -27,9 +29,10 @@ from tools.literature.tool import SearchLiterature
 from tools.medicines.names import other_names
 from tools.questions.ahead import SearchedAhead
 from tools.questions.building import build
-from tools.questions.by_model import JudgeByModel, WriterByModel
+from tools.questions.by_model import WriterByModel
 from tools.questions.collection import Collection, Progress
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
+from tools.questions.judge_by_model import JudgeByModel
 from tools.questions.learning import Learning, accepted, review_file
 from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
@@ -106,7 +109,7 @@ async def build_questions(
         encoder,
         settings.question_index,
         writer=None if models is None else WriterByModel(models.of("questions")),
-        judge=None if models is None else JudgeByModel(models.of("questions")),
+        judge=None if models is None else JudgeByModel(models.of("questions"), encoder),
         names=other_names_of(STARTER_GRAPH),
         given=learnt_of(settings, home),
         progress=progress,
@@ -154,7 +157,7 @@ async def make_testset(
         rewriter: Rewriter = RewriterLocal(collection.rarity, other_names_of(STARTER_GRAPH), seed)
         judge: AnswerabilityJudge = RoundTrip(collection, encoder)
     else:
-        rewriter, judge = RewriterByModel(models.of("questions")), JudgeByModel(models.of("questions"))
+        rewriter, judge = RewriterByModel(models.of("questions")), JudgeByModel(models.of("questions"), encoder)
     return {kind: await make_set(kind, indexed, documents, rewriter, judge, count, seed) for kind in SETS}
 
 
@@ -198,7 +201,15 @@ def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> P
     """The parts with the short way before their planner, where the settings switch it on."""
     if not settings.questions.short_way or settings.pipeline.steps:
         return parts
-    return replace(parts, planner=PlannerShortWay(parts.planner, tool.answers))
+
+    async def keeps(view: ResearchView) -> bool:
+        """Whether the selector keeps any of the documents found so far, as it will when research ends."""
+        wanted = [gap.requirement for gap in view.gaps]
+        wanted = wanted or parts.requirements(view.question, view.kind, view.language, view.options, [])
+        found = documents(list(view.evidence))
+        return bool((await parts.selector.select(view.question, wanted, found, parts.limits.selected)).kept)
+
+    return replace(parts, planner=PlannerShortWay(parts.planner, tool.answers, keeps))
 
 
 def searched_ahead(search: SearchLiterature, settings: Settings, models: LanguageModels | None) -> Tool:

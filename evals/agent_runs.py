@@ -24,10 +24,14 @@ class Ask(Protocol):
 
 
 @contextlib.contextmanager
-def asking(settings: Settings) -> Iterator[Ask]:
-    """The assembled local agent over the settings' data folder, with evaluation texts encoded only once."""
+def asking(settings: Settings, *, keep: bool = True) -> Iterator[Ask]:
+    """The assembled local agent over the settings' data folder, with evaluation texts encoded only once.
+
+    ``keep=False`` keeps no vector of a query, as for a user: what an evaluation of time asks for.
+    """
     home = Home(settings.home).prepare()
-    with Agent(settings, parts=assemble(settings, home, wrap=lambda e: cached(e, home))) as agent:
+    parts = assemble(settings, home, wrap=(lambda e: cached(e, home)) if keep else None)
+    with Agent(settings, parts=parts) as agent:
         yield lambda text, options=None, given=(): _ask(agent, text, options, given)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evals import agent_commands, data_commands
+from evals.cmmqa import command as cmmqa
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     evaluations.command("lost")(lost)
     agent_commands.register(evaluations, benchmarks)
     data_commands.register(evaluations)
+    cmmqa.register(evaluations)
     app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 

@@ -65,6 +65,19 @@ class Read:
     right_document: bool
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What the reader makes of an answer, before it is held against a case; ``documents`` stayed."""
+
+    codes: frozenset[str]
+    researched: bool
+    documents: frozenset[str]
+
+    def among(self, right: frozenset[str]) -> Read:
+        """The same for a case with these right documents."""
+        return Read(self.codes, self.researched, bool(self.documents & right))
+
+
 def ablation_figures(context: TaskContext, graph: Graph) -> list[Figure]:
     """Every figure; ``graph`` is the starter graph."""
     from agent.icd10 import open_linker
@@ -138,10 +151,14 @@ def named(ranking: Sequence[RankedDisease], documents: frozenset[str]) -> frozen
 
 
 def _read(ask: Ask, case: AblationCase) -> Read:
-    answer = ask(case.text)
+    return read_of(ask(case.text)).among(case.documents)
+
+
+def read_of(answer: Answer) -> Reading:
+    """What the reader makes of an answer."""
     documents = documents_of(answer)
     researched = answer.gate is None or answer.gate.decision.value != "direct"
-    return Read(named(answer.differential, documents), researched, bool(documents & case.documents))
+    return Reading(named(answer.differential, documents), researched, documents)
 
 
 def documents_of(answer: Answer) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evals.contract import Figure
@@ -37,12 +37,14 @@ def figures_of(
     graph: str = "starter",
     given: str = "text",
     more: bool = True,
+    above: Mapping[str, str] | None = None,
 ) -> list[Figure]:
     """Every figure of ranked patients but the time.
 
     Args:
         conditions: the diseases that are conditions of the release. graph, given: the first parts of the names.
         more: the graph has other diseases too, so that ``<graph>_all`` is reported beside.
+        above: the first-level node (L1) of each category; None where the graph has no such level.
     """
     parts = {given: list(ranked)}
     if given == "text":
@@ -50,17 +52,19 @@ def figures_of(
         parts["text_named"] = [r for r in ranked if r.names_gold]
     out: list[Figure] = []
     for setting, rows in parts.items():
-        out += _metrics(f"{graph}.{setting}", [_among(r, conditions) for r in rows], seed)
+        out += _metrics(f"{graph}.{setting}", [_among(r, conditions) for r in rows], seed, above)
         if more:
-            out += _metrics(f"{graph}_all.{setting}", rows, seed)
+            out += _metrics(f"{graph}_all.{setting}", rows, seed, above)
     return out
 
 
-def _metrics(name: str, rows: Sequence[Ranked], seed: int) -> list[Figure]:
+def _metrics(name: str, rows: Sequence[Ranked], seed: int, above: Mapping[str, str] | None) -> list[Figure]:
     ranks = [rank_of(r) for r in rows]
     out = [f for k in TOPS for f in share(f"{name}.l3_top{k}", [0 < rank <= k for rank in ranks])]
     out += mean(f"{name}.mrr", [1 / rank if rank else 0.0 for rank in ranks], seed)
     out += share(f"{name}.l2", [bool(r.ranking) and r.ranking[0][1] == r.l2 for r in rows])
+    if above:
+        out += share(f"{name}.l1", [bool(r.ranking) and above[r.ranking[0][1]] == above[r.l2] for r in rows])
     agreed = [agreement(r) for r in rows if r.gold]
     for at, metric in enumerate((f"ddx_recall@{AGREED}", f"ddx_precision@{AGREED}", "ddx_overlap")):
         out += mean(f"{name}.{metric}", [a[at] for a in agreed], seed)

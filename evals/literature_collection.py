@@ -67,16 +67,20 @@ def _build(folder: Path, documents: Sequence[LiteratureDocument], context: TaskC
 
 
 def _records(documents: Iterator[LiteratureDocument]) -> Iterator[MirrorRecord]:
+    yield from map(mirror_record, documents)
+
+
+def mirror_record(document: LiteratureDocument) -> MirrorRecord:
+    """A document as a record of a mirror."""
     from tools.mirror.records import MeshHeading, MirrorRecord
 
-    for d in documents:
-        names = dict.fromkeys(name.partition("/")[0].strip("*") for name in d.mesh)
-        yield MirrorRecord(
-            pmid=d.pmid,
-            title=d.title,
-            abstract=d.abstract,
-            date=str(d.year or ""),
-            journal=d.journal,
-            publication_types=d.publication_types,
-            mesh=tuple(MeshHeading(name=name) for name in names if name),
-        )
+    names = dict.fromkeys(name.partition("/")[0].strip("*") for name in document.mesh)
+    return MirrorRecord(
+        pmid=document.pmid,
+        title=document.title,
+        abstract=document.abstract,
+        date=str(document.year or ""),
+        journal=document.journal,
+        publication_types=document.publication_types,
+        mesh=tuple(MeshHeading(name=name) for name in names if name),
+    )

@@ -57,8 +57,8 @@ def print_losses(found: Followed) -> None:
         return
     table = Table("node", "how", title=title, title_justify="left")
     table.add_column("samples", justify="right")
-    table.add_column("share of the lost", justify="right")
-    table.add_column("which")
+    table.add_column("share", justify="right")
+    table.add_column("which", overflow="fold")
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
     Console().print(table)

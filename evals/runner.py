@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +16,11 @@ from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from agent.settings import Settings
+
+WIDTH = 130  # ours: of a table where no terminal says its own
 
 
 class Prepared(NamedTuple):
@@ -135,9 +140,15 @@ def progress(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:
     return iter(tqdm(rows, desc=label, total=total, unit="row", leave=False))
 
 
+def wide_console() -> Console:
+    """A console that has room for a table where no terminal says its width, as in a file or a log."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH)
+
+
 def print_report(report: Report) -> None:
     """The figures as a table."""
-    from rich.console import Console
     from rich.table import Table
 
     by = f" --config {report.settings['config']}" if report.settings.get("config") else ""
@@ -151,7 +162,7 @@ def print_report(report: Report) -> None:
         table.add_row(
             figure.name, figure_number(figure.value, figure.name), _interval(figure), str(figure.n), published
         )
-    console = Console()
+    console = wide_console()
     console.print(table)
     for source in sorted({f.published.source for f in report.figures if f.published}):
         console.print(f"published: {source}", markup=False, highlight=False)

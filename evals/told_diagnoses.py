@@ -1,8 +1,8 @@
 """Which diagnoses an answer to a case names, and the codes of these: what set-level scores and levels are counted on.
 
 Without a language model the diagnoses are the first diseases of the differential: those with at least half of the
-first one's belief, three at most. With one they are what its statements name, because the method leaves the choice to
-the model; a statement by the knowledge graph is none of its words.
+first one's belief, three at most. With one they are what its statements name, because the methods leave the choice to
+the model; a statement that tells a diagnosis from others names these too, which lowers precision.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from graphs.answering.contract import Answer
 from tools.contract import RankedDisease
-from tools.evidence import Origin
 
 if TYPE_CHECKING:
     from tools.icd10.linking import Linker
@@ -29,7 +28,7 @@ def leading(ranking: Sequence[RankedDisease]) -> list[RankedDisease]:
 def diagnosis_texts(answer: Answer, *, by_model: bool) -> tuple[str, ...]:
     """The texts that name the diagnoses of an answer, in its language: names of diseases, or a model's statements."""
     if by_model:
-        return tuple(s.text for s in answer.statements if s.origin is not Origin.KNOWLEDGE_GRAPH)
+        return tuple(s.text for s in answer.statements)
     chinese = answer.language == "zh"
     return tuple((d.name_zh if chinese else "") or d.name for d in leading(answer.differential))
 

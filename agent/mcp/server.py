@@ -1,4 +1,7 @@
-"""The protocol's server: lists, calls and reads, for whoever the transport says is calling."""
+"""The protocol's server: lists, calls and reads, for whoever the transport says is calling.
+
+What answers are made of is imported when it is needed: a client's greeting does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,7 @@ from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, caller_of, need
 from agent.mcp.opening import Opening
 from agent.mcp.remembered import Remembered
 from agent.mcp.results import bad_arguments, failed, refusal, result, schema_of, unexpected
-from agent.mcp.told import answered, told
 from agent.mcp.tools import call
-from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
 from prompts.tool_arguments import description
 from tools.contract import Outcome, ToolArtifact
@@ -93,6 +94,8 @@ class Service:
         return prompts.filled(params.name, params.arguments)
 
     async def _called(self, offer: Offer, given: BaseModel, caller: Caller, context: Context) -> types.CallToolResult:
+        from agent.mcp.told import told
+
         agent = await self._opening.agent()
         if isinstance(given, Ask):
             return await self._asked(agent, given, caller, context)
@@ -106,6 +109,8 @@ class Service:
         return result(artifact, told(artifact))
 
     async def _asked(self, agent: Agent, given: Ask, caller: Caller, context: Context) -> types.CallToolResult:
+        from agent.mcp.told import answered
+
         async def report(done: float, line: str) -> None:
             await context.session.report_progress(done, None, line)
 
@@ -138,6 +143,8 @@ def server_of(service: Service, version: str) -> Server[Any]:
 
 
 def _tool(offer: Offer) -> types.Tool:
+    from graphs.answering.contract import Answer
+
     asks = offer is arguments.ASK
     return types.Tool(
         name=offer.name,

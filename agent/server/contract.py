@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from agent.given import MOST
 from agent.sessions import SessionRecord, TurnRecord
@@ -17,6 +17,13 @@ SESSION = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"  # as agent.trace.SESSION_NAME
 PLAIN = r"[^\u0000-\u0008\u000e-\u001f\ufffe\uffff]"
 TEXT = rf"^{PLAIN}*[^\u0000-\u001f\ufffe\uffff\s]{PLAIN}*$"
 Text = Annotated[str, Field(json_schema_extra={"pattern": TEXT}, description="Plain text with a visible character.")]
+OF_OPTIONS = {
+    "type": "object",
+    "maxProperties": OPTIONS,
+    "propertyNames": {"pattern": TEXT},
+    "additionalProperties": {"type": "string", "pattern": TEXT},
+}
+Lettered = Annotated[dict[str, str], Field(max_length=OPTIONS), WithJsonSchema(OF_OPTIONS)]
 Title = Annotated[str, Field(max_length=LONGEST_TITLE, json_schema_extra={"pattern": TEXT})]
 
 
@@ -42,9 +49,7 @@ class NewTurn(Sent):
     """A message with what comes with it: see `Agent.ask`."""
 
     text: Text
-    options: dict[Text, Text] | None = Field(
-        default=None, max_length=OPTIONS, description="Of a multiple-choice question: letter to text."
-    )
+    options: Lettered | None = Field(default=None, description="Of a multiple-choice question: letter to text.")
     given: list[Text] = Field(default=[], max_length=MOST, description="Texts to answer from, for this turn.")
     report: bool = Field(default=False, description="For a case, a report beside the answer.")
 

@@ -25,7 +25,7 @@ class EventStream(StreamingResponse):
         super().__init__(events, status_code=status_code, headers={**HEADERS, **(headers or {})})
 
 
-async def told(turn: Running, request_id: str, every: float = ALIVE) -> AsyncIterator[str]:
+async def told(turn: Running, request_id: str, every: float) -> AsyncIterator[str]:
     """Events ``step``, then ``answer`` or ``error``, with a comment wherever nothing else is said for a while."""
     try:
         async for event in turn.follow(every):

@@ -14,6 +14,7 @@ from agent.server.openai_contract import MODEL, ChatCompletion, Completion, Mode
 from agent.server.openai_reading import read
 from agent.server.openai_reply import completion_of, streamed
 from agent.server.problems import OpenAIErrorBody, answers
+from agent.server.turns_api import Once
 from graphs.answering.contract import Answer
 
 USUAL = (400, 401, 403, 413, 421, 422, 429, 500)
@@ -24,8 +25,7 @@ CHUNKS: dict[int | str, dict[str, Any]] = {
         "description": "The completion; with `stream` its chunks as server-sent events.",
     }
 }
-SessionHeader = Annotated[str | None, Header(alias="X-Session-Id", description="Go on in this session.")]
-Once = Annotated[str | None, Header(alias="Idempotency-Key", pattern=r"^[!-~]{1,200}$")]
+SessionHeader = Annotated[str, Header(alias="X-Session-Id", description="Go on in this session.")]
 
 openai = APIRouter(prefix="/v1", tags=["openai"], responses=answers(*USUAL, model=OpenAIErrorBody))
 
@@ -46,14 +46,14 @@ async def complete(
     body: Completion,
     the: The,
     caller: Asker,
-    x_session_id: SessionHeader = None,
-    idempotency_key: Once = None,
+    x_session_id: SessionHeader = "",
+    idempotency_key: Once = "",
 ) -> Response:
     """Answer the last message. The session is the one named, else the one that the messages before belong to."""
     model = model_of(the)
     wanted = read(body, x_session_id, model)
     conversations = Conversations(the, caller)
-    begun = await conversations.begin(wanted, idempotency_key or "")
+    begun = await conversations.begin(wanted, idempotency_key)
     headers = {"X-Session-Id": begun.session}
     if body.stream:
         usage = bool(body.stream_options and body.stream_options.include_usage)

@@ -36,7 +36,7 @@ class Wanted:
         return (*self.before, Said("user", self.text))
 
 
-def read(body: Completion, header: str | None, model: str) -> Wanted:
+def read(body: Completion, header: str, model: str) -> Wanted:
     """Read a request.
 
     Args:

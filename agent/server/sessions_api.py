@@ -13,7 +13,7 @@ from agent.server.problems import Refusal, answers
 from agent.sessions import SessionRecord
 
 FOLLOWING = ("read_session", "rename_session", "delete_session", "export_session", "ask", "resume")  # operations
-TIME = r"^[0-9T:.+-]{1,40}Z?$"
+TIME = r"^([0-9T:.+-]{1,40}Z?)?$"
 PAGE, LARGEST_PAGE = 50, 200  # ours: sessions in one answer
 EXPORTS = {"json": "application/json", "markdown": "text/markdown"}
 ENDINGS = {"json": "json", "markdown": "md"}
@@ -43,12 +43,10 @@ async def list_sessions(
     the: The,
     caller: Asker,
     limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = PAGE,
-    before: Annotated[
-        str | None, Query(pattern=TIME, description="`updated` of the last session of the page before.")
-    ] = None,
+    before: Annotated[str, Query(pattern=TIME, description="`updated` of the last session of the page before.")] = "",
 ) -> SessionList:
     """Your sessions, last used first."""
-    return SessionList(sessions=await arun(the.agent.records.list(owner=caller.id, limit=limit, before=before)))
+    return SessionList(sessions=await arun(the.agent.records.list(owner=caller.id, limit=limit, before=before or None)))
 
 
 @sessions.get("/{session}", responses=answers(404))

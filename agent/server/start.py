@@ -48,6 +48,7 @@ def serve(settings: Settings, *, authentication: bool = True, make: Make | None 
     logs.set_up()
     with listener, Agent(settings) as agent:
         app = (make or create_app)(agent, authentication=authentication)
+        listener.listen(BACKLOG)
         logs.event("listening", address=address_of(listener), authentication=authentication)
         _server(app, app.state.turns, server).run(sockets=[listener])
 

@@ -10,7 +10,7 @@ from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message
 from agent.server.contract import NewReview, NewTurn, Trace
-from agent.server.events import MEDIA, EventStream, told
+from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
 from agent.server.problems import Refusal, answers
 from agent.server.sessions_api import USUAL, SessionPath
@@ -32,10 +32,10 @@ ASKED = {**answers(404, 409, 502, 503, 504), **STREAM}
 
 TurnPath = Annotated[int, Path(ge=1, le=1_000_000, description="The turn, from 1.")]
 Once = Annotated[
-    str | None,
+    str,
     Header(
         alias="Idempotency-Key",
-        pattern=r"^[!-~]{1,200}$",
+        pattern=r"^[!-~]{0,200}$",
         description="Any text of your own: a second message with the same one is answered once.",
     ),
 ]
@@ -45,12 +45,12 @@ turns = APIRouter(prefix="/api/sessions/{session}", tags=["turns"], responses=an
 
 @turns.post("/turns", response_model=Answer, responses=ASKED)
 async def ask(
-    session: SessionPath, body: NewTurn, request: Request, the: The, caller: Asker, idempotency_key: Once = None
+    session: SessionPath, body: NewTurn, request: Request, the: The, caller: Asker, idempotency_key: Once = ""
 ) -> Response:
     """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
-    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key or "")
+    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key)
     return await _answered(request, the.turns.ask(caller, question))
 
 
@@ -93,7 +93,7 @@ def check(the: Parts, body: NewTurn) -> None:
 
 async def _answered(request: Request, running: Running) -> Response:
     if MEDIA in request.headers.get("accept", ""):
-        return EventStream(told(running, request.state.request_id))
+        return EventStream(told(running, request.state.request_id, ALIVE))
     answer = await running.answer()
     return Response(answer.to_json(), media_type="application/json")
 

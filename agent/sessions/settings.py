@@ -11,10 +11,11 @@ class SessionSettings(BaseModel):
     Attributes:
         keep_days: a session that was not used for so many days is deleted with all that it left, when a server starts
             and by `anamnesis sessions expire`; None keeps all.
-        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once.
+        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once. A killed worker's lock
+            takes PostgreSQL a moment to give back.
         connections: PostgreSQL: most connections that a worker opens for checkpoints, and again for records.
     """
 
     keep_days: float | None = Field(default=None, gt=0)
-    wait: float = Field(default=0.0, ge=0, le=3600)
+    wait: float = Field(default=1.0, ge=0, le=3600)  # ours
     connections: int = Field(default=4, ge=1, le=100)

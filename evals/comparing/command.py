@@ -12,7 +12,7 @@ from rich.table import Table
 from evals.comparing.comparison import Compared, Comparison, Paired, compare
 from evals.comparing.sides import read_side
 from evals.contract import Figure
-from evals.runner import figure_number
+from evals.runner import figure_number, wide_console
 from tools.files import write_atomic
 
 COLOURS = {"better": "green", "worse": "red", "moved": "yellow"}
@@ -21,7 +21,7 @@ NAMED = 10  # ours: samples that are named, a group
 
 def print_comparison(first: Path, second: Path, json_file: Path | None) -> None:
     """Print what differs, the figures side by side, and the samples that both runs have."""
-    console = Console()
+    console = wide_console()
     a, b = read_side(first), read_side(second)
     found = compare(a, b)
     if json_file is not None:

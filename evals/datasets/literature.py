@@ -88,9 +88,14 @@ class _Narrative(BaseModel):
 
 def read_collection(data: Path) -> list[LiteratureDocument]:
     """The documents by PMID: full abstracts first, then those that are known by their snippets only."""
-    whole = {row.pmid: _of_abstract(row) for row in read_jsonl(data / ABSTRACTS, _Abstract)}
+    whole = {document.pmid: document for document in read_abstracts(data)}
     pieces = {row.pmid: _of_snippets(row) for row in read_jsonl(data / SNIPPETS, _Snippets)}
     return list((pieces | whole).values())
+
+
+def read_abstracts(data: Path) -> list[LiteratureDocument]:
+    """The full abstracts, each PMID once."""
+    return list({row.pmid: _of_abstract(row) for row in read_jsonl(data / ABSTRACTS, _Abstract)}.values())
 
 
 def read_bioasq(data: Path, held: frozenset[str]) -> list[LiteratureQuestion]:

@@ -1,6 +1,6 @@
 """Written documents with made-up findings that are marked as retracted or of concern, each with a question.
 
-They were written for this project: no such study exists. What they claim is false, so that its place in an answer shows.
+They were written for this project: no such study exists. What they claim is false, so that its use in an answer shows.
 """
 
 from __future__ import annotations

@@ -98,12 +98,27 @@ def _whole_requests() -> None:
 
     async def whole(self: Any, cast_to: Any, options: Any, **how: Any) -> Any:
         body = options.json_data
-        if isinstance(body, dict) and str(body.get("model", "")).partition("/")[0] == NAME and options.extra_json:
-            merged = {**body, **options.extra_json}
-            options = options.model_copy(update={"json_data": merged, "extra_json": None})
-        return await request(self, cast_to, options, **how)
+        if not isinstance(body, dict) or str(body.get("model", "")).partition("/")[0] != NAME:
+            return await request(self, cast_to, options, **how)
+        merged = {**body, **(options.extra_json or {})}
+        options = options.model_copy(update={"json_data": merged, "extra_json": None})
+        try:
+            return await request(self, cast_to, options, **how)
+        except Exception as error:  # noqa: BLE001  it is raised again, unwrapped
+            raise _of_the_client(error) from None
 
     client.request = whole
+
+
+def _of_the_client(error: BaseException) -> BaseException:
+    """What the client itself raised, out of what Inspect wrapped around it: the agent knows the client's errors."""
+    import openai
+
+    inner: BaseException | None = error
+    while inner is not None and not isinstance(inner, openai.OpenAIError):
+        attempt = getattr(inner, "last_attempt", None)  # of tenacity, which gave up
+        inner = attempt.exception() if attempt is not None else inner.__cause__ or inner.__context__
+    return inner or error
 
 
 def _through(own: Any, role: Role, name: str) -> Any:
@@ -122,4 +137,5 @@ def _model(settings: ModelSettings) -> Model:
     key = settings.api_key.get_secret_value() if settings.api_key else "none"
     config = GenerateConfig(max_retries=0, max_connections=settings.concurrency)
     place = f"openai-api/anamnesis/{settings.name}"
-    return get_model(place, base_url=settings.address, api_key=key, config=config, memoize=False)
+    own = {"max_retries": 0}  # of the client behind the model
+    return get_model(place, base_url=settings.address, api_key=key, config=config, memoize=False, **own)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from evals.contract import Figure, Report
-from evals.runner import figure_number, run_task
+from evals.runner import figure_number, run_task, wide_console
 from evals.smoke.expectations import (
     FILE,
     Expectations,
@@ -26,7 +24,6 @@ from evals.tasks.registry import find_task
 from tools.files import write_atomic
 
 FAILED = 1  # exit code
-WIDTH = 120  # ours: of the table where no terminal says its own, as in a log of continuous integration
 
 
 def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
@@ -36,7 +33,7 @@ def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
     measured = {figure.name: figure for report in reports for figure in report.figures}
     if json_file is not None:
         write_atomic(json_file, f"{json.dumps([r.model_dump(mode='json') for r in reports], indent=2)}\n".encode())
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    console = wide_console()
     rows = held(expectations.figures, measured)
     seconds = sum(report.seconds for report in reports)
     console.print(table_of(rows, seconds, whole=update))

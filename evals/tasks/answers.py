@@ -3,6 +3,8 @@
 Accuracy counts an abstention as wrong; ``accuracy_answered`` leaves it out. Beside them stand two baselines over the
 same rows: chance, and the answer that is right most often. A setting is one collection of the exam, or PubMedQA with
 the abstract's contexts ``hidden`` or ``shown`` (given with the question); the same questions are asked both ways.
+``cmmqa.narrative`` are questions told as narratives (`anamnesis eval build-cmmqa`), ``cmmqa.question`` the same as they
+were. One of the three files is enough.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from dataclasses import dataclass
 
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
+from evals.datasets.cmmqa import CMMQA, read_cmmqa
 from evals.datasets.exams import EXAM, PUBMEDQA, PubMedQuestion, read_exam, read_pubmedqa
 from evals.statistics import exact_mcnemar, paired_difference, share
 
 WHAT = "exam questions and PubMedQA through the agent: accuracy, abstention"
 CLOSED = 3  # yes, no, maybe
 HIDDEN, SHOWN = "pubmedqa.hidden", "pubmedqa.shown"
+NARRATIVE, PLAIN = "cmmqa.narrative", "cmmqa.question"
 
 
 @dataclass(frozen=True)
@@ -36,16 +40,35 @@ class Given:
 
 
 def items(context: TaskContext) -> list[Item]:
-    """Every question of the exam; those of PubMedQA without and with the abstract."""
+    """Every question of the files that are there: the exam, narratives, PubMedQA without and with the abstract."""
     out = [
         Item(f"exam.{name}/{row.id}", f"exam.{name}", (row.question,), row.answer, row, options=row.options)
-        for name, rows in read_exam(context.data).items()
+        for name, rows in (read_exam(context.data) if _is_there(context, EXAM) else {}).items()
         for row in context.sample(rows)
     ]
-    closed = context.sample(read_pubmedqa(context.data))
+    out += _narratives(context) if _is_there(context, CMMQA) else []
+    closed = context.sample(read_pubmedqa(context.data)) if _is_there(context, PUBMEDQA) else []
     out += [Item(f"{HIDDEN}/{row.id}", HIDDEN, (row.question,), row.answer, row) for row in closed]
     return out + [
         Item(f"{SHOWN}/{row.id}", SHOWN, (row.question,), row.answer, row, given=(abstract(row),)) for row in closed
+    ]
+
+
+def _is_there(context: TaskContext, file: str) -> bool:
+    return (context.data / file).is_file()
+
+
+def _narratives(context: TaskContext) -> list[Item]:
+    """The multiple-choice questions told as narratives, and the same as they were; open ones are told as not run."""
+    rows = read_cmmqa(context.data)
+    choices = context.sample([row for row in rows if row.options])
+    if len(rows) > (count := sum(bool(row.options) for row in rows)):
+        context.not_run["cmmqa.open"] = f"{len(rows) - count} open questions have no reference answer"
+    return [
+        Item(f"{group}/{row.id}", group, (text,), row.answer, row, options=row.options)
+        for group in (NARRATIVE, PLAIN)
+        for row in choices
+        for text in [row.narrative if group == NARRATIVE else row.question]
     ]
 
 
@@ -64,6 +87,8 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
         given.setdefault(item.group, []).append(_given(item, reply))
     figures = [figure for group, answers in given.items() for figure in choice_figures(group, answers)]
     shown, hidden = given.get(SHOWN, []), given.get(HIDDEN, [])
+    told_as, plain = given.get(NARRATIVE, []), given.get(PLAIN, [])
+    figures += compare("cmmqa.narrative_over_question", told_as, plain, context.seed)
     return figures + compare("pubmedqa.shown_over_hidden", shown, hidden, context.seed)
 
 
@@ -112,10 +137,11 @@ ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 TASK = Task(
     name="answers",
     what=WHAT,
-    inputs=(EXAM, PUBMEDQA),
+    inputs=(EXAM, PUBMEDQA, CMMQA),
     expected="4 minutes; 6 the first time",
     limit=100,
     run=run,
     by_agent=True,
     asks=ASKS,
+    any_of=True,
 )

@@ -67,6 +67,8 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     out: list[Figure] = []
     for source in SOURCES:
         rows = [(item, reply) for item, reply in told if item.group == source]
+        if not rows:
+            continue
         for setting, linker in linkers.items():
             ticked = list(context.tick(rows, f"{source}, {setting}", len(rows)))
             out += source_figures(f"{source}.{setting}", ticked, linker, context.seed, by_model=by_model)

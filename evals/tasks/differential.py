@@ -5,8 +5,9 @@ the 49 conditions of DDXPlus only, as published methods do; ``_all`` over every 
 ``text``: the fixed text; ``text_clean`` leaves out the rows whose text names the gold diagnosis, ``text_named`` keeps
 only those; ``codes``: each evidence of the row as a statement of its own, read by itself, so that cutting up the text
 is not measured. MRR counts 0 where the disease is not ranked. L2 is the category of the first disease in the graph's
-own taxonomy, so it stands beside no paper's. ``naive_bayes`` learns the codes of the 98 train rows; its ``text`` are
-the codes that our own matcher finds in the text, over the statements of the evidences (`evals.differential_codes`).
+own taxonomy, L1 the node above it, where the graph has more than one such node. ``naive_bayes`` learns the codes of the
+98 train rows; its ``text`` are the codes that our own matcher finds in the text, over the statements of the evidences
+(`evals.differential_codes`).
 ``hpo...``: rare diseases (`evals.tasks.rare_disease`).
 ``<graph>_lay``: 100 of the rows in lay language (our own wordings); ``<graph>_fixed``: the same 100 in the fixed text.
 """
@@ -80,7 +81,9 @@ def _measured(
             _ranked(row, codes[row.id], named, reader if given == "codes" else None)
             for row in context.tick(rows, f"{named.name}, {given}", len(rows))
         ]
-        out += figures_of(ranked, conditions, context.seed, graph=named.name, given=given, more=named.more)
+        out += figures_of(
+            ranked, conditions, context.seed, graph=named.name, given=given, more=named.more, above=above(named.graph)
+        )
     return out
 
 
@@ -112,6 +115,12 @@ def look_up(
     )
 
 
+def above(graph: KnowledgeGraph) -> dict[str, str] | None:
+    """The first-level node of each category; None for a graph with a single one, which has no such level."""
+    nodes = graph.graph.subcategories
+    return {node.id: node.l1 for node in nodes} if len({node.l1 for node in nodes}) > 1 else None
+
+
 def _lay(context: TaskContext, named: NamedGraph, rows: Sequence[TextPatient]) -> list[Figure]:
     """The rows that were reworded in lay language, and the same rows in the fixed text; nothing for other graphs."""
     if named.name not in LAY_GRAPHS:
@@ -123,7 +132,8 @@ def _lay(context: TaskContext, named: NamedGraph, rows: Sequence[TextPatient]) -
     out: list[Figure] = []
     for name, text in (("lay", lambda r: lay[r.id]), ("fixed", lambda r: r.text)):
         ranked = [look_up(named, r.pathology, r.names_gold, codes[r.id], text(r)) for r in both]
-        figures = figures_of(ranked, conditions, context.seed, graph=f"{named.name}_{name}", more=False)
+        known = above(named.graph)
+        figures = figures_of(ranked, conditions, context.seed, graph=f"{named.name}_{name}", more=False, above=known)
         out += [f for f in figures if f".{'text'}." in f.name]
     return out
 

@@ -81,16 +81,16 @@ class _Shown:
             yield from self._citations(statement)
 
     def _citations(self, statement: Statement) -> Iterator[Any]:
-        for citation in statement.citations:
-            item = self._evidence.get(citation.evidence_id)
-            number = self._numbers.get(citation.evidence_id)
-            name = citation.evidence_id if item is None else f"[{number}] {source_name(item)}"
+        """One fold a source, with every quote of it that the statement has."""
+        for source in dict.fromkeys(c.evidence_id for c in statement.citations):
+            cited = [c for c in statement.citations if c.evidence_id == source]
+            item = self._evidence.get(source)
             if item is None:
-                quote: Any = element("blockquote", element("mark", citation.quote))
+                yield element("details", element("summary", source), *(_quote(c.quote) for c in cited))
             else:
-                before, after = item.text[: citation.start], item.text[citation.end :]
-                quote = element("blockquote", before, element("mark", citation.quote), after)
-            yield element("details", element("summary", name), quote)
+                spans = sorted({(c.start, c.end) for c in cited})
+                name = element("summary", f"[{self._numbers[source]}] {source_name(item)}")
+                yield element("details", name, element("blockquote", *_marked(item.text, spans)))
 
     def _nothing(self) -> Iterator[Any]:
         if self._answer.abstained and not self._answer.statements:
@@ -152,3 +152,18 @@ class _Shown:
 
     def _origin(self, origin: Origin) -> Any:
         return mark(ORIGINS[self._tongue][origin], GROUNDS[origin])
+
+
+def _quote(text: str) -> Any:
+    return element("blockquote", element("mark", text))
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Any]:
+    """A passage with its quotes marked; ``spans`` in order, where two overlap the second begins after the first."""
+    at = 0
+    for start, end in spans:
+        yield text[at : max(at, start)]
+        if end > max(at, start):
+            yield element("mark", text[max(at, start) : end])
+        at = max(at, end)
+    yield text[at:]

@@ -121,14 +121,15 @@ def _concern(answer: Answer, told: list[Statement]) -> bool:
 def _vulnerable(patient: str, question: str) -> Iterator[str]:
     """Pregnancy and childhood: of the patient where there is one, else of those whom the question is about."""
     age = read_person(patient).age if patient else None
-    stated = _stated(patient) if patient else question
+    stated = _stated(patient, introduced=age is not None) if patient else question
     if PREGNANT.search(stated):
         yield "pregnancy"
     if (age is not None and age < GROWN_UP) or (age is None and CHILD.search(stated)):
         yield "child"
 
 
-def _stated(patient: str) -> str:
-    """What the case states of the patient now, without what it denies, or tells of others or of the past."""
+def _stated(patient: str, *, introduced: bool) -> str:
+    """What the case states as present now. What it tells of others is left out where the patient is introduced by age:
+    without one, "my daughter" may well be the patient."""
     told = clauses(patient)
-    return ". ".join(c.text for c in told if c.present is not False and not c.past and not c.other)
+    return ". ".join(c.text for c in told if c.present is not False and not c.past and not (introduced and c.other))

@@ -29,7 +29,7 @@ document.addEventListener('DOMContentLoaded', () => new MutationObserver(() =>
 
 
 def whole(server: Served, key: str, session: str) -> dict[str, Any]:
-    with page_server.client(key) as client:
+    with server.client(key) as client:
         found: dict[str, Any] = client.get(f"/api/sessions/{session}").json()
         return found
 
@@ -39,7 +39,7 @@ def test_a_wrong_key_is_refused_with_advice_and_a_right_one_leaves_no_trace_for_
 ) -> None:
     with window(browser) as opened:
         page = opened.page
-        page.goto(server.url)
+        page.goto(page_server.url)
         page.get_by_label("Key").fill("ana_000000000000_" + "x" * 43)
         page.get_by_role("button", name="Log in").click()
         assert "The key is not known" in page.get_by_role("alert").inner_text()
@@ -70,11 +70,10 @@ def test_a_turn_is_shown_as_it_happens_and_then_as_the_api_holds_it(page_server:
         assert "The answer is here" in told[-1]
         assert held["follow_up_questions"][0]["text"] in told[-1]
 
-        assert [s.inner_text().split("\n")[0] for s in shown.locator(".statement").all()]
         for line, statement in zip(shown.locator(".statement").all(), held["statements"], strict=True):
             assert statement["text"] in line.inner_text()
         rows = shown.locator(".differential tbody tr")
-        assert [r.locator("th").inner_text().split(" K")[0] for r in rows.all()][0] == held["differential"][0]["name"]
+        assert rows.first.locator("th").inner_text().startswith(held["differential"][0]["name"])
         shown.get_by_role("button", name=re.compile("Show all")).click()
         assert rows.count() == len(held["differential"])
         assert held["differential"][0]["findings_for"][0] in rows.first.inner_text()

@@ -1,4 +1,4 @@
-"""What comes from a user, a document or a model is text on the page, never markup; nothing is fetched from elsewhere."""
+"""What comes from a user, a document or a model is text on the page, never markup; nothing comes from elsewhere."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ def test_origins_and_status_are_told_in_words_and_a_tampered_quote_is_told(page_
         first, second = shown.locator(".cite").all()
         first.click()
         quote = FACT[31:-1]
-        assert shown.locator(".said .quote").nth(0).locator("mark").all_inner_texts() == [quote], "counted as Python does"
+        assert shown.locator(".said .quote").nth(0).locator("mark").all_inner_texts() == [quote], (
+            "counted as Python does"
+        )
         second.click()
         assert "does not stand at its place" in shown.locator(".said .quote").nth(1).inner_text()
         links = [a.get_attribute("href") for a in shown.locator("a").all()]
@@ -122,7 +124,7 @@ def test_origins_and_status_are_told_in_words_and_a_tampered_quote_is_told(page_
 
 
 def test_the_answer_of_the_stream_is_read_however_it_is_cut(page_server: Served, browser: Any) -> None:
-    text = ": alive\n\nevent: step\r\ndata: {\"a\":\ndata: 1}\n\nevent: answer\ndata:心梗 🫀\n\nevent: lost\ndata: x\n"
+    text = ': alive\n\nevent: step\r\ndata: {"a":\ndata: 1}\n\nevent: answer\ndata:心梗 🫀\n\nevent: lost\ndata: x\n'
     check = """async (text) => {
         const {feeder, events} = await import('/web/js/sse.js');
         const bytes = new TextEncoder().encode(text), told = [];

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from enum import Enum
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -14,7 +13,7 @@ from graphs.completeness.contract import Decision, Label
 from graphs.completeness.explained_words import REASONS
 from graphs.reporting.contract import PARTS
 from prompts.report import DISCIPLINES
-from prompts.tool_arguments import ToolName
+from prompts.tool_arguments import Arguments
 from tools.contract import Severity
 from tools.evidence import Origin, Status
 
@@ -70,10 +69,11 @@ def test_every_value_of_the_contract_has_its_word(stem: str, values: type[Enum] 
 
 def test_every_step_and_tool_has_its_word() -> None:
     nodes = (Path(web.__file__).parent.parent.parent / "graphs" / "clinical.py").read_text(encoding="utf-8")
-    steps = set(re.findall(r'step\("(\w+)"', nodes))
+    steps = set(re.findall(r'\badd\("(\w+)"', nodes))
     assert len(steps) > 5
     assert [s for s in steps if f"step_{s}" not in EN] == []
-    assert [t for t in get_args(ToolName) if f"tool_{t}" not in EN] == []
+    tools = [re.sub(r"(?<!^)(?=[A-Z])", "_", schema.__name__).lower() for schema in Arguments.__subclasses__()]
+    assert [t for t in tools if f"tool_{t}" not in EN] == []
 
 
 def test_the_gates_reasons_without_a_score_are_those_that_the_page_knows() -> None:

@@ -23,7 +23,7 @@ from evals.sittings import sitting
 from prompts.errors import InputError
 from prompts.model_settings import Price, RoleSettings
 
-SECRET = "sk-very-secret"
+SECRET = "sk-very-secret"  # noqa: S105  no password: it must not be found in the log
 ITEM = Item("q/1", "q", ("Does dexamethasone help a child with mild croup?",), "", None)
 
 
@@ -87,8 +87,10 @@ def test_a_server_that_fails_costs_the_model_and_not_the_answer(status: int, hom
     with serving_by(lambda _: Scripted(status=status, body="no")) as server:
         place = run(settings_of(home, server.url, model_retries=0), tmp_path / "logs")
         assert server.requests
+        sent = len(server.requests)
     answer = replies_of(read_log(place))["q/1"].answer
     assert answer.statements
+    assert answer.usage.model_calls == sent  # nothing is tried again behind the agent
     assert any(notice.code == "judged_locally" for notice in answer.notices)
 
 

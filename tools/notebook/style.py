@@ -20,21 +20,22 @@ GROUNDS = {
 LABELS = {"A": "#17663a", "B": "#8a4b00", "C": "#475467"}  # of the gate; the letter says it without colour
 DANGER, WARNING, INFO = "#b00020", "#8a4b00", "#475467"
 
+AT = f".{NAME}.{NAME}"  # doubled, to stand above the rules that front ends have for tables and headings
 RULES = f"""
-.{NAME} {{ line-height: 1.45; max-width: 60rem; }}
-.{NAME} p {{ margin: .5em 0 .15em; }}
-.{NAME} h4 {{ margin: 1em 0 .3em; font-size: 1em; }}
-.{NAME} .alert {{ border: 2px solid {DANGER}; border-left-width: 8px; padding: .5em .8em; margin: .5em 0; }}
-.{NAME} .mark {{ color: #fff; border-radius: 3px; padding: 0 .4em; font-size: .8em; white-space: nowrap; }}
-.{NAME} .dim {{ opacity: .75; font-size: .9em; }}
-.{NAME} blockquote {{ margin: .3em 0 .3em .5em; padding-left: .7em; border-left: 3px solid; white-space: pre-wrap; }}
-.{NAME} mark {{ background: rgba(255, 196, 0, .35); color: inherit; }}
-.{NAME} summary {{ cursor: pointer; font-size: .9em; }}
-.{NAME} table {{ border-collapse: collapse; }}
-.{NAME} th, .{NAME} td {{ text-align: left; vertical-align: top; padding: .25em .7em .25em 0;
+{AT} {{ line-height: 1.45; max-width: 60rem; }}
+{AT} p {{ margin: .5em 0 .15em; }}
+{AT} h4 {{ margin: 1em 0 .3em; font-size: 1em; font-weight: bold; }}
+{AT} .alert {{ border: 2px solid {DANGER}; border-left-width: 8px; padding: .5em .8em; margin: .5em 0; }}
+{AT} .mark {{ color: #fff; border-radius: 3px; padding: 0 .4em; font-size: .8em; white-space: nowrap; }}
+{AT} .dim {{ opacity: .75; font-size: .9em; }}
+{AT} blockquote {{ margin: .3em 0 .3em .5em; padding-left: .7em; border-left: 3px solid; white-space: pre-wrap; }}
+{AT} mark {{ background: rgba(255, 196, 0, .35); color: inherit; }}
+{AT} summary {{ cursor: pointer; font-size: .9em; }}
+{AT} table {{ border-collapse: collapse; }}
+{AT} table th, {AT} table td {{ text-align: left; vertical-align: top; padding: .25em .7em .25em 0;
   border-bottom: 1px solid rgba(128, 128, 128, .4); }}
-.{NAME} td ul {{ margin: 0; padding-left: 1.1em; }}
-.{NAME} .scroll {{ overflow-x: auto; }}
+{AT} table td ul {{ margin: 0; padding-left: 1.1em; }}
+{AT} .scroll {{ overflow-x: auto; }}
 """
 
 

@@ -68,5 +68,7 @@ def _supported(question: Question, judgement: Judgement) -> Question:
     """The question with the span that the judge found, in the place of that it was written from."""
     if judgement.end <= judgement.start or not question.answers:
         return question
+    if (question.answers[0].start, question.answers[0].end) == (judgement.start, judgement.end):
+        return question
     first = question.answers[0].model_copy(update={"start": judgement.start, "end": judgement.end})
     return question.model_copy(update={"answers": (first, *question.answers[1:])})

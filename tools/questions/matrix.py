@@ -75,12 +75,8 @@ async def with_matrix(
     chosen = entries(_similarity(collection, vectors), known, settings)
     judged = await _judged(questions, vectors, matrix, chosen & ~known)
     answered = _answered(known, chosen, judged, settings)
-    return [
-        _with(
-            q, np.asarray(vectors[row], dtype=np.float32), answered[row] & ~known[row], collection, judged.get(row, {})
-        )
-        for row, q in enumerate(questions)
-    ]
+    more = answered & ~known
+    return [_with(q, vectors[row], more[row], collection, judged.get(row, {})) for row, q in enumerate(questions)]
 
 
 def entries(similarity: Vectors, known: Mask, settings: MatrixSettings) -> Mask:
@@ -184,7 +180,11 @@ def _with(
     answers = list(question.answers)
     for column in np.flatnonzero(more).tolist():
         found = judged.get(column)
-        start, end = collection.best_window(column, vector) if found is None else (found.start, found.end)
+        start, end = (
+            collection.best_window(column, np.asarray(vector, dtype=np.float32))
+            if found is None
+            else (found.start, found.end)
+        )
         document = collection.documents[column].id
         answers.append(Answer(document=document, start=start, end=end, support=ANSWERED, judged=found is not None))
     return question.model_copy(update={"answers": tuple(answers)})

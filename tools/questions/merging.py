@@ -101,5 +101,7 @@ def merged(questions: Sequence[Question], stands: Sequence[int]) -> list[tuple[i
     for number, found in sorted(answers.items()):
         own = [answer.document for answer in questions[number].answers[:1]]
         order = sorted(found.values(), key=lambda a: (a.document not in own, -a.support))
-        out.append((number, questions[number].model_copy(update={"answers": tuple(order)})))
+        one = questions[number]
+        same = len(order) == 1 and one.answers == tuple(order)
+        out.append((number, one if same else one.model_copy(update={"answers": tuple(order)})))
     return out

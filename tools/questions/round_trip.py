@@ -121,7 +121,7 @@ class RoundTrip:
         title = set(bag(document.title))
 
         def held(words: str) -> float:
-            return sum(weights[t] for t in wanted & (title | set(tokens(words)))) / whole
+            return sum(weights[t] for t in wanted & (title | set(bag(words)))) / whole
 
         answer = question.answers[0] if question.answers else None
         if answer is not None and answer.document == document.id:
@@ -129,7 +129,7 @@ class RoundTrip:
                 if held(document.text[max(0, answer.start - before) : answer.end]) >= HELD:
                     return answer.start, answer.end
         best, share = None, 0.0
-        for piece, words in _statement_words(document.text):
+        for piece, words in statement_words(document.text):
             now = sum(weights[t] for t in wanted & (title | words)) / whole
             if best is None or now > share:
                 best, share = piece, now
@@ -137,7 +137,7 @@ class RoundTrip:
 
 
 @lru_cache(maxsize=4096)  # ours: some thousand documents; a matrix asks each for many questions
-def _statement_words(text: str) -> tuple[tuple[Piece, frozenset[str]], ...]:
+def statement_words(text: str) -> tuple[tuple[Piece, frozenset[str]], ...]:
     """The statements of a text, each with its words and those over it."""
     return tuple((piece, frozenset(tokens(in_full(piece)))) for piece in _statements(text))
 

@@ -88,8 +88,8 @@ class SearchSettings(Frozen):
             tells more than one near question (ours).
         coverage: mean number of questions a document, None for all; a sample of the whole set (QB-RAG).
 
-    The shares were set on 150 reworded and 150 unforeseen questions of the library and 998 of MedQuAD; those around them
-    (spans 0.3 to 0.5, words 0.05 to 0.15, several 0.3 to 1) do as well.
+    The shares were set on 150 reworded and 150 unforeseen questions of the library and 998 of MedQuAD; those around
+    them (spans 0.3 to 0.5, words 0.05 to 0.15, several 0.3 to 1) do as well.
     """
 
     spans: float = Field(default=0.4, ge=0.0, le=1.0)

@@ -115,7 +115,7 @@ def sentence_case(name: str, text: str = "") -> str:
     """
     first, _, rest = name.partition(" ")
     plain = (first == "A" or (first[:1].isupper() and first[1:].islower())) and not first.endswith(("'s", "’s"))
-    if not plain or re.search(rf"[a-z,] {re.escape(first)}\b", text):
+    if not plain or (first in text and re.search(rf"[a-z,] {re.escape(first)}\b", text)):
         return name
     return f"{first.lower()} {rest}".strip()
 

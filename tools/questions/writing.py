@@ -61,8 +61,11 @@ async def write_questions(
         if progress is not None:
             progress("questions", min(at + CHUNK, len(documents)), len(documents))
     work.keep_only(documents)
-    stacked = np.concatenate(vectors) if vectors else np.empty((0, encoder.dimension), dtype=np.float16)
-    return Candidates(questions, owners, stacked), reused
+    return Candidates(questions, owners, _stacked(vectors, encoder.dimension)), reused
+
+
+def _stacked(parts: Sequence[Vectors], dimension: int) -> Vectors:
+    return np.concatenate(parts) if parts else np.empty((0, dimension), dtype=np.float16)
 
 
 async def _written(

@@ -58,7 +58,9 @@ class Searching(SearchTool):
 
     async def run(self, arguments: Query, context: ToolContext) -> ToolArtifact:
         found = await super().run(arguments, context)
-        background = Evidence(id="generated:abc", text="Written by a model.", kind="background", origin=Origin.GENERATED)
+        background = Evidence(
+            id="generated:abc", text="Written by a model.", kind="background", origin=Origin.GENERATED
+        )
         library = {"step": "library", "documents": [{"id": "library:croup"}]}
         strategy = [library, *as_steps(STRATEGY), *as_steps(STRATEGY)]
         return found.model_copy(update={"strategy": strategy, "evidence": [*found.evidence, background]})
@@ -70,9 +72,6 @@ class Writing(Scripted):
     async def answer(self, view: AnswerView) -> Draft:
         source = Evidence(
             id=f"library:nasty@0-{len(NASTY)}", text=NASTY, title=NASTY, kind="passage", origin=Origin.RETRIEVED
-        )
-        background = Evidence(
-            id="generated:abc", text="Written by a model.", kind="background", origin=Origin.GENERATED
         )
         quoted = Statement(text=NASTY, origin=Origin.RETRIEVED, citations=(cite(source, 0, len(NASTY)),))
         own = Statement(text="A sentence of its own.", origin=Origin.PARAMETRIC)

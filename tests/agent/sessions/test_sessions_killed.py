@@ -38,7 +38,11 @@ def kill(process: Any) -> None:
     assert process.exitcode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("stop", FEW)
+@pytest.mark.parametrize(
+    ("place", "stop"),
+    [*(("sqlite", stop) for stop in FEW), *(("postgres", stop) for stop in FEW[2:8:2])],
+    indirect=["place"],
+)
 def test_a_turn_killed_anywhere_is_neither_lost_nor_answered_twice(place: Place, tmp_path: Path, stop: str) -> None:
     killed_and_resumed(place, tmp_path, stop)
 
@@ -61,7 +65,7 @@ def killed_and_resumed(place: Place, tmp_path: Path, stop: str) -> None:
     before = [line for line in lines(log) if line not in STOPS]
 
     script = Scripted()
-    with agent_of(place, script) as agent:
+    with agent_of(place, script, sessions={"wait": 60}) as agent:
         recorded = run(agent.records.get("s"))
         assert recorded.turns == (1 if stop == "before the record" else 2)
         assert recorded.unfinished == (stop not in ("before the record", "after the end"))
@@ -86,7 +90,7 @@ def test_a_killed_first_turn_of_a_session_with_given_texts_starts_again_whole(pl
         wait_for(log, "after the record")
         kill(process)
     script = Scripted()
-    with agent_of(place, script) as agent:
+    with agent_of(place, script, sessions={"wait": 60}) as agent:
         assert agent.sessions() == ["new"]
         agent.resume("new")
         state = run(agent._machine.aget_state({"configurable": {"thread_id": "new"}})).values
@@ -99,7 +103,8 @@ def test_a_second_worker_is_refused_while_a_turn_runs_and_goes_on_when_it_was_ki
     place: Place, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    with worker(place, log, {"select": 600.0}, text="croup?", session="s") as process, agent_of(place) as agent:
+    at_once = agent_of(place, sessions={"wait": 0})
+    with worker(place, log, {"select": 600.0}, text="croup?", session="s") as process, at_once as agent:
         wait_for(log, "select")
         for refused in (lambda: agent.ask("croup?", session="s"), lambda: agent.delete_session("s")):
             with pytest.raises(SessionBusy) as caught:
@@ -109,6 +114,7 @@ def test_a_second_worker_is_refused_while_a_turn_runs_and_goes_on_when_it_was_ki
         assert agent.ask("hello", session="another").turn == 1
         assert run(agent.records.get("s")).unfinished
         kill(process)
+    with agent_of(place, sessions={"wait": 60}) as agent:  # the server notices the death in a moment
         assert agent.resume("s").text == TEXT
         assert agent.ask("hello", session="s").turn == 2
 

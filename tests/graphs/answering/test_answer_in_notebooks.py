@@ -1,4 +1,4 @@
-"""An answer in a notebook: nothing that it holds becomes markup, nothing is left out, nothing is asked for elsewhere."""
+"""An answer in a notebook: nothing in it becomes markup, nothing is left out, nothing is asked for elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from graphs.triage.contract import RedFlag
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
 
-NASTY = "<script>alert('x')</script> <img src=https://evil.example/a.png onerror=x> [a](https://evil.example) `c` & *b* # 1. x"
+NASTY = (
+    "<script>alert('x')</script> <img src=https://evil.example/a.png onerror=x> "
+    "[a](https://evil.example) `c` & *b* # 1. x"
+)
 TEXT = st.text(min_size=1, max_size=60)
 
 
@@ -86,6 +89,16 @@ def test_each_citation_folds_out_to_its_quote_inside_the_passage() -> None:
     assert [d.find("blockquote/mark").text_content() for d in folded] == [c.quote for c in citations]
     assert [d.find("blockquote").text_content() for d in folded] == [texts[c.evidence_id] for c in citations]
     assert [d.find("summary").text_content()[:3] for d in folded] == ["[2]", "[1]"]
+
+
+def test_quotes_of_one_source_fold_out_together_even_where_they_overlap() -> None:
+    source = evidence("one", "abcdefghij")
+    quotes = (cite(source, 6, 8), cite(source, 1, 3), cite(source, 2, 4), cite(source, 2, 3), cite(source, 1, 3))
+    told = Statement(text="t", origin=Origin.RETRIEVED, citations=quotes)
+    page = shown(answer("t").model_copy(update={"statements": [told], "evidence": [source]})._repr_html_())
+    (fold,) = [d for d in page.iter("details") if d.find("blockquote/mark") is not None]
+    assert [m.text for m in fold.iter("mark")] == ["bc", "d", "gh"]
+    assert fold.find("blockquote").text_content() == "abcdefghij"
 
 
 def test_origins_are_told_in_words_and_generated_text_is_labelled() -> None:

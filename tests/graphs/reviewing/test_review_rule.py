@@ -63,6 +63,8 @@ FLAG = RedFlag(code="stroke", seen="face droops", advice="Call.")
         (answer_of("It helps.", kind="case", language="zh"), "女，30岁，怀孕20周，咳嗽。", Risk.PREGNANCY),
         (answer_of("It helps.", kind="case"), "A 6-month-old boy with a barking cough.", Risk.CHILD),
         (answer_of("It helps.", kind="case"), "My son has had a barking cough since last night.", Risk.CHILD),
+        (answer_of("It helps.", kind="case"), "Hello, our little girl has had a rash since Monday.", Risk.CHILD),
+        (answer_of("It helps.", kind="case"), "Hello doctor, my wife is pregnant and has a cough.", Risk.PREGNANCY),
         (answer_of("It helps.", question="Does dexamethasone help children with croup?"), "", Risk.CHILD),
         (answer_of("It helps.", kind="case", language="zh"), "男孩，3岁，咳嗽两天。", Risk.CHILD),
     ],

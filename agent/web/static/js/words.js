@@ -13,7 +13,7 @@ export function tongue(language) {
 }
 
 /**
- * The words of a language: `t("answered", {n: 3})`. A key without words is given back as it is.
+ * The words of a language: `t("turn", {n: 3})`. A key without words is given back as it is.
  *
  * @param {string} language
  * @returns {Translate}

@@ -1,0 +1,161 @@
+"""The command itself: it stops without losing a turn, finishes what was cut off, and says little."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agent.server.start import bind, serve
+from agent.settings import Settings
+from prompts.errors import InputError
+
+SLOW = 1.5  # seconds of the answer node of the program below
+PROGRAM = f"""
+import sys
+from support.machine_parts import Scripted, parts
+import agent.assembly
+agent.assembly.assemble = lambda settings, home: parts(Scripted(pause={{"answer": {SLOW}}}))
+sys.argv = ["anamnesis", *sys.argv[1:]]
+import anamnesis
+anamnesis.main()
+"""
+PATIENCE = 40.0
+
+
+class Running:
+    """The command in a process of its own, with a slow agent."""
+
+    def __init__(self, home: Path, log: Path, **settings: str) -> None:
+        self._log = log
+        tests = Path(__file__).resolve().parents[2]
+        named = {f"ANAMNESIS_SERVER__{name.upper()}": value for name, value in settings.items()}
+        places = {"ANAMNESIS_HOME": str(home), "PYTHONPATH": f"{tests.parent}:{tests}"}
+        environment = {**os.environ, **places, **named}
+        with log.open("w") as file:
+            command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0", "--no-auth"]
+            self.process = subprocess.Popen(command, env=environment, stderr=file, stdout=file)
+        self.url = self._listening()
+
+    def _listening(self) -> str:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for line in self.lines():
+                if line.get("event") == "listening":
+                    return str(line["address"])
+            assert self.process.poll() is None, self._log.read_text()
+            time.sleep(0.05)
+        raise AssertionError(self._log.read_text())
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._log.read_text().splitlines() if line.endswith("}")]
+
+    def begun(self, client: httpx.Client, text: str = "Mrs Miller's croup") -> str:
+        """A session whose turn is in its slow step."""
+        session: str = client.post("/api/sessions", json={"title": "Mrs Miller"}).json()["id"]
+        headers = {"Accept": "text/event-stream"}
+        with client.stream("POST", f"/api/sessions/{session}/turns", json={"text": text}, headers=headers) as answer:
+            for line in answer.iter_lines():
+                if '"step":"answer"' in line:
+                    return session
+        raise AssertionError("the turn never came to its answer")
+
+
+@contextmanager
+def running(tmp_path: Path, name: str = "log", **settings: str) -> Iterator[tuple[Running, httpx.Client]]:
+    command = Running(tmp_path / "home", tmp_path / name, **settings)
+    with httpx.Client(base_url=command.url, timeout=PATIENCE, trust_env=False) as client:
+        try:
+            yield command, client
+        finally:
+            command.process.kill()
+            command.process.wait()
+
+
+def test_a_stop_gives_running_turns_grace_and_refuses_new_ones(tmp_path: Path) -> None:
+    with running(tmp_path) as (command, client):
+        session = command.begun(client)
+        command.process.send_signal(signal.SIGTERM)
+        time.sleep(0.4)
+        ready = client.get("/ready")
+        assert (ready.status_code, ready.json()["problems"]) == (503, ["stopping"])
+        assert client.get("/health").status_code == 200
+        other = client.post("/api/sessions", json={}).json()["id"]
+        refused = client.post(f"/api/sessions/{other}/turns", json={"text": "croup"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "stopping")
+        followed = client.post(f"/api/sessions/{session}/resume")
+        assert followed.status_code == 200
+        assert command.process.wait(PATIENCE) == 0
+        answer = followed.json()
+        assert answer["statements"]
+
+
+@pytest.mark.parametrize("how", ["hurry", "kill"])
+def test_a_turn_that_is_cut_off_is_finished_at_the_next_start(tmp_path: Path, how: str) -> None:
+    with running(tmp_path, grace_seconds="30") as (command, client):
+        session = command.begun(client)
+        began = time.monotonic()
+        command.process.send_signal(signal.SIGKILL if how == "kill" else signal.SIGTERM)
+        if how == "hurry":
+            time.sleep(0.2)
+            command.process.send_signal(signal.SIGINT)
+        assert command.process.wait(PATIENCE) == (-signal.SIGKILL if how == "kill" else 0)
+        assert time.monotonic() - began < SLOW + 10
+    with running(tmp_path, "second") as (command, client):
+        end = time.monotonic() + PATIENCE
+        while client.get(f"/api/sessions/{session}").json()["session"]["unfinished"]:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        turns = client.get(f"/api/sessions/{session}").json()["turns"]
+        assert [bool(turn["answer"]["statements"]) for turn in turns] == [True]
+        kinds = [e["kind"] for e in client.get(f"/api/sessions/{session}/turns/1/trace").json()["events"]]
+        assert kinds.count("triage") == 1  # no finished step ran again
+        assert any(line.get("event") == "cut-off turns finished" for line in command.lines())
+
+
+def test_the_log_has_a_line_a_request_and_not_a_word_of_the_patient(tmp_path: Path) -> None:
+    with running(tmp_path) as (command, client):
+        headers = {"X-Request-ID": "ward-7-0001"}
+        session = command.begun(client)
+        client.get("/api/sessions?before=2031-01-01&limit=7", headers=headers)
+        client.patch(f"/api/sessions/{session}", json={"title": "Mrs Miller"})
+        client.get("/api/Miller")
+        client.post(f"/api/sessions/{session}/resume")
+        command.process.send_signal(signal.SIGTERM)
+        command.process.wait(PATIENCE)
+        text = (tmp_path / "log").read_text()
+        lines = [line for line in command.lines() if line.get("event") == "request"]
+    assert len(text.splitlines()) == len([json.loads(line) for line in text.splitlines()])
+    line = next(line for line in lines if line["request"] == "ward-7-0001")
+    assert {"time", "level", "request", "key", "route", "status", "ms"} <= set(line)
+    assert (line["route"], line["status"]) == ("/api/sessions", 200)
+    assert {line["route"] for line in lines} >= {"/api/sessions/{session}/turns", "/api/sessions/{session}"}
+    for word in ("Miller", "croup", "2031", session):
+        assert word not in text
+
+
+def test_without_keys_it_listens_on_this_machine_alone(tmp_path: Path) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "ward.example"):  # noqa: S104
+        settings = Settings(home=tmp_path)
+        settings.server.host = host
+        with pytest.raises(InputError, match="this machine alone"):
+            serve(settings, authentication=False)
+
+
+def test_a_port_that_is_taken_is_a_message(tmp_path: Path) -> None:
+    with bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        settings = Settings(home=tmp_path)
+        settings.server.port = taken.getsockname()[1]
+        with pytest.raises(InputError, match="cannot listen"):
+            serve(settings)
