@@ -18,13 +18,14 @@ from typing import NamedTuple
 
 import yaml
 
+from agent.agent import Agent
 from agent.settings import load_settings
 from evals.asked import AgentEvaluation, Item, Judged, Reply
 from evals.bench.figures import Figure, print_figures
 from evals.bench.run import QUESTIONS
 from evals.contract import Task, TaskContext
 from evals.logged import Logging, check_installed
-from evals.sittings import Sittings, sitting
+from evals.sittings import Sittings
 from tools.files import write_atomic
 
 
@@ -52,7 +53,8 @@ def measure(questions: int, rounds: int) -> list[Figure]:
         for n, row in enumerate(yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))[:questions])
     ]
     context = TaskContext(data=QUESTIONS.parent, limit=len(items), seed=0, settings=settings)
-    with sitting(settings) as sittings, tempfile.TemporaryDirectory(prefix="anamnesis-logging-") as folder:
+    with Agent(settings) as agent, tempfile.TemporaryDirectory(prefix="anamnesis-logging-") as folder:
+        sittings = Sittings(agent)  # as a user asks: the vectors of questions are made each time
 
         def plain(asked: list[Item]) -> Callable[[], None]:
             return lambda: [sittings.hold(item) for item in asked].clear()
@@ -60,7 +62,7 @@ def measure(questions: int, rounds: int) -> list[Figure]:
         def logged(asked: list[Item]) -> Callable[[], None]:
             return lambda: _logged(asked, context, sittings, Path(folder))
 
-        plain(items)()  # every vector is known now
+        plain(items)()  # whatever is made once is made now
         start = spent(logged(items[:1]))  # the import, and Inspect's own beginning
         one = spent(logged(items[:1]))
         first: list[Spent] = []

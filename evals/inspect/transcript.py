@@ -6,7 +6,7 @@ caught; each stands in the node that ran when it ended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,9 @@ from shortuuid import uuid
 Event = dict[str, Any]
 TOOLS = "tools"  # the node of the machine that records no step of its own
 OUTSIDE = ("run", "answered", "configuration", "damaged_line")  # events of the turn, not of a node
+
+
+NAMED = ("strategy", "notices")  # of a tool call, beside its arguments and what it found
 
 
 class Calls:
@@ -59,11 +62,13 @@ class _Turn:
         self._name = f"turn {number}"
         self._calls = calls
         self._open: dict[str, str] = {}  # step to span, in the order of their beginnings
+        self._finished: dict[str, list[Event]] = {}
 
     def write(self, events: Sequence[Event]) -> None:
         """The turn's span with all that is in it."""
         first, last = _time(events[0]), _time(events[-1])
-        self._begin(self._span, current_span_id(), "message", self._name, first)
+        self._begin(self._span, current_span_id(), "message", self._name, first, self._told(events))
+        self._finished = _finished(events)
         for event in events:
             self._calls_until(_time(event))
             self._event(event)
@@ -80,11 +85,12 @@ class _Turn:
             self._start(event["step"], at)
             return
         if kind == "step_finished":
-            self._info(kind, event, at)
             if event["step"] in self._open:
                 self._end(self._open.pop(event["step"]), at)
             return
-        if not self._open and kind not in OUTSIDE:
+        if kind in OUTSIDE:
+            return
+        if not self._open:
             began = at - timedelta(seconds=float(event.get("seconds", 0.0)))
             self._start(TOOLS, began)
         if kind == "tool":
@@ -98,16 +104,28 @@ class _Turn:
 
     def _start(self, step: str, at: datetime) -> None:
         self._open[step] = uuid()
-        self._begin(self._open[step], self._span, "node", step, at)
+        ends = self._finished.get(step, [])
+        told = {name: ends[0][name] for name in ("summary", "seconds")} if ends else None
+        self._finished[step] = ends[1:]
+        self._begin(self._open[step], self._span, "node", step, at, told)
 
-    def _begin(self, span: str, parent: str | None, kind: str, name: str, at: datetime) -> None:
-        self._put(SpanBeginEvent(id=span, span_id=span, parent_id=parent, type=kind, name=name, timestamp=at))
+    def _begin(
+        self, span: str, parent: str | None, kind: str, name: str, at: datetime, told: dict[str, Any] | None
+    ) -> None:
+        begun = SpanBeginEvent(
+            id=span, span_id=span, parent_id=parent, type=kind, name=name, timestamp=at, metadata=told or None
+        )
+        self._put(begun)
+
+    def _told(self, events: Sequence[Event]) -> dict[str, Any]:
+        """What is said of the whole turn: its run, the configuration, how it ended, lines that were damaged."""
+        return {e["kind"]: _said(e) for e in events if e["kind"] in OUTSIDE}
 
     def _end(self, span: str, at: datetime) -> None:
         self._put(SpanEndEvent(id=span, span_id=span, timestamp=at))
 
     def _info(self, kind: str, event: Event, at: datetime) -> None:
-        data = {name: value for name, value in event.items() if name not in ("kind", "at")}
+        data = LISTED[kind](event) if kind in LISTED else _said(event)
         self._put(InfoEvent(source=kind, data=data, span_id=self._current, timestamp=at))
 
     def _tool(self, event: Event, at: datetime) -> None:
@@ -123,7 +141,7 @@ class _Turn:
                 completed=at,
                 working_time=seconds,
                 span_id=self._current,
-                metadata={name: event[name] for name in ("strategy", "notices") if event.get(name)} or None,
+                metadata={name: [_line(part) for part in event[name]] for name in NAMED if event.get(name)} or None,
             )
         )
 
@@ -138,6 +156,39 @@ class _Turn:
     def _put(self, event: Any) -> None:
         """Inspect has no public way to write a finished event with the time at which it happened."""
         self._transcript._event(event)
+
+
+def _line(part: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in part.items())
+
+
+def _finished(events: Sequence[Event]) -> dict[str, list[Event]]:
+    """How each step ended, in order: a step may run in several rounds."""
+    out: dict[str, list[Event]] = {}
+    for event in events:
+        if event["kind"] == "step_finished":
+            out.setdefault(event["step"], []).append(event)
+    return out
+
+
+def _said(event: Event) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name not in ("kind", "at")}
+
+
+def _selection(event: Event) -> list[str]:
+    kept = [f"kept {k['evidence_id']}: {k['reason']}" for k in event["kept"]]
+    return kept + [f"dropped {d['evidence_id']}: {d['reason']}" for d in event["dropped"]]
+
+
+def _verdicts(event: Event) -> list[str]:
+    return [
+        f"{'kept' if v['keep'] else 'dropped'} {v['evidence_id']} ({v['stance']}): {v['reason']}"
+        for v in event["verdicts"]
+    ]
+
+
+# Events whose many small parts are told a line each: every part of a log is gone through several times.
+LISTED: dict[str, Callable[[Event], list[str]]] = {"selection": _selection, "filter": _verdicts}
 
 
 def _time(event: Event) -> datetime:
