@@ -126,7 +126,7 @@ def tracing(
     rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
 ) -> None:
-    """Measure what recording a trace adds to a local run, both in one process (3 minutes)."""
+    """Measure what recording a trace adds to a local run, both in one process (5 minutes)."""
     from evals.bench.tracing import bench_tracing
 
     bench_tracing(questions, rounds, json_file)

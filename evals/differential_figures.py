@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,8 +64,11 @@ def _metrics(name: str, rows: Sequence[Ranked], seed: int, above: Mapping[str, s
     out = [f for k in TOPS for f in share(f"{name}.l3_top{k}", [0 < rank <= k for rank in ranks])]
     out += mean(f"{name}.mrr", [1 / rank if rank else 0.0 for rank in ranks], seed)
     out += share(f"{name}.l2", [bool(r.ranking) and r.ranking[0][1] == r.l2 for r in rows])
-    if above:
+    if above and rows:
+        right = [above[r.l2] for r in rows]
         out += share(f"{name}.l1", [bool(r.ranking) and above[r.ranking[0][1]] == above[r.l2] for r in rows])
+        commonest = 100 * Counter(right).most_common(1)[0][1] / len(rows)
+        out.append(Figure(name=f"{name}.l1_majority", value=commonest, n=len(rows)))
     agreed = [agreement(r) for r in rows if r.gold]
     for at, metric in enumerate((f"ddx_recall@{AGREED}", f"ddx_precision@{AGREED}", "ddx_overlap")):
         out += mean(f"{name}.{metric}", [a[at] for a in agreed], seed)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field
 
 from agent.loop import arun
-from agent.server.contract import SESSION, NewSession, NewTitle, SessionList, SessionWhole
+from agent.server.contract import SESSION, NewSession, NewTitle, Sent, SessionList, SessionWhole
 from agent.server.guard import Asker, The
 from agent.server.problems import Refusal, answers
 from agent.sessions import SessionRecord
@@ -24,6 +25,20 @@ USUAL = (400, 401, 403, 413, 421, 422, 429, 500)  # what every endpoint of a key
 
 SessionPath = Annotated[str, Path(pattern=SESSION, description="The session's id.")]
 
+
+class Page(Sent):
+    """Which sessions to list."""
+
+    limit: int = Field(default=PAGE, ge=1, le=LARGEST_PAGE)
+    before: str = Field(default="", pattern=TIME, description="`updated` of the last session of the page before.")
+
+
+class Wanted(Sent):
+    """How to export a session."""
+
+    format: Literal["json", "markdown"] = "json"
+
+
 THIS = {"parameters": {"session": "$response.body#/id"}}
 CREATED: dict[int | str, dict[str, Any]] = {
     201: {"description": "The session.", "links": {name: {"operationId": name, **THIS} for name in FOLLOWING}}
@@ -39,14 +54,10 @@ async def create_session(body: NewSession, the: The, caller: Asker) -> SessionRe
 
 
 @sessions.get("")
-async def list_sessions(
-    the: The,
-    caller: Asker,
-    limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = PAGE,
-    before: Annotated[str, Query(pattern=TIME, description="`updated` of the last session of the page before.")] = "",
-) -> SessionList:
+async def list_sessions(the: The, caller: Asker, page: Annotated[Page, Query()]) -> SessionList:
     """Your sessions, last used first."""
-    return SessionList(sessions=await arun(the.agent.records.list(owner=caller.id, limit=limit, before=before or None)))
+    found = the.agent.records.list(owner=caller.id, limit=page.limit, before=page.before or None)
+    return SessionList(sessions=await arun(found))
 
 
 @sessions.get("/{session}", responses=answers(404))
@@ -74,10 +85,8 @@ async def delete_session(session: SessionPath, the: The, caller: Asker) -> Respo
 
 
 @sessions.get("/{session}/export", responses={**answers(404), **EXPORTED}, response_class=Response)
-async def export_session(
-    session: SessionPath, the: The, caller: Asker, format: Literal["json", "markdown"] = "json"
-) -> Response:
+async def export_session(session: SessionPath, the: The, caller: Asker, wanted: Annotated[Wanted, Query()]) -> Response:
     """A session as a file: JSON, or Markdown to read."""
-    text = await arun(the.agent.records.export(session, format=format, owner=caller.id))
-    name = f'attachment; filename="{session}.{ENDINGS[format]}"'
-    return Response(text, media_type=EXPORTS[format], headers={"Content-Disposition": name})
+    text = await arun(the.agent.records.export(session, format=wanted.format, owner=caller.id))
+    name = f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'
+    return Response(text, media_type=EXPORTS[wanted.format], headers={"Content-Disposition": name})

@@ -37,19 +37,23 @@ MODELS: dict[str, type[BaseModel]] = {
 RECORDING: list[tuple[Any, str]] = [
     (TraceRecorder, "__init__"), (TraceRecorder, "event"), (TraceRecorder, "close"), (tools, "_record")
 ]  # fmt: skip
+WAYS = 3  # with a trace, without, and without once more
 AGAIN = 20  # times that the making of an event is repeated to be measured; ours
 
 
 class Measured(NamedTuple):
     """One question both ways: the clock's and the processor's seconds with and without a trace.
 
-    ``recording``: seconds inside the recorder and of making events. ``made``: those of them that both ways have.
+    ``again``: a second time without a trace, so that the machine's own unrest is known. ``recording``: seconds inside
+    the recorder and of making events. ``made``: those of them that both ways have.
     """
 
     traced: float
     plain: float
     traced_processor: float
     plain_processor: float
+    again: float
+    again_processor: float
     recording: float
     made: float
     size: int
@@ -72,7 +76,7 @@ def bench_tracing(questions: int, rounds: int, json_file: Path | None) -> None:
     with Agent(settings) as agent:
         for question in asked:  # what is kept from the first time is there for both ways
             _timed(agent, question)
-        rows = [_both(agent, q, first=(n + r) % 2) for r in range(rounds) for n, q in enumerate(asked)]
+        rows = [_both(agent, q, first=(n + r) % WAYS) for r in range(rounds) for n, q in enumerate(asked)]
     figures = figures_of(rows)
     print_figures(figures)
     if json_file is not None:
@@ -84,11 +88,14 @@ def figures_of(rows: Sequence[Measured]) -> list[Figure]:
     n = len(rows)
     clock = _more([r.traced for r in rows], [r.plain - r.made for r in rows])
     processor = _more([r.traced_processor for r in rows], [r.plain_processor - r.made for r in rows])
+    same = _more([r.again_processor for r in rows], [r.plain_processor for r in rows])
     inside = 100 * sum(r.recording for r in rows) / sum(r.traced - r.recording for r in rows)
     return [
         Figure(name="tracing.overhead", value=clock, unit="%", n=n, asked="at most 5"),
         Figure(name="tracing.overhead_processor", value=processor, unit="%", n=n, asked="at most 5"),
         Figure(name="tracing.inside_recorder", value=inside, unit="%", n=n, asked="at most 5"),
+        Figure(name="tracing.same_twice", value=_more([r.again for r in rows], [r.plain for r in rows]), unit="%", n=n),
+        Figure(name="tracing.same_twice_processor", value=same, unit="%", n=n),
         Figure(name="tracing.plain", value=1000 * statistics.median(r.plain for r in rows), unit="ms", n=n),
         Figure(name="tracing.traced", value=1000 * statistics.median(r.traced for r in rows), unit="ms", n=n),
         Figure(name="tracing.events_made", value=1000 * statistics.median(r.made for r in rows), unit="ms", n=n),
@@ -102,15 +109,24 @@ def _more(traced: Sequence[float], plain: Sequence[float]) -> float:
 
 
 def _both(agent: Agent, question: dict[str, Any], first: int) -> Measured:
-    """One question both ways; which goes first changes from one to the next."""
+    """One question with a trace and twice without; which goes first changes from one to the next."""
     ways: dict[int, Timed] = {}
-    for way in (first, 1 - first):
+    for way in (first, (first + 1) % WAYS, (first + 2) % WAYS):
         with nullcontext() if way == 0 else untraced():
             ways[way] = _timed(agent, question)
-    traced, plain = ways[0], ways[1]
+    traced, plain, again = ways[0], ways[1], ways[2]
     made = _making(traced.events)
-    processor = traced.processor, plain.processor
-    return Measured(traced.seconds, plain.seconds, *processor, traced.recording + made, made, traced.size)
+    return Measured(
+        traced=traced.seconds,
+        plain=plain.seconds,
+        traced_processor=traced.processor,
+        plain_processor=plain.processor,
+        again=again.seconds,
+        again_processor=again.processor,
+        recording=traced.recording + made,
+        made=made,
+        size=traced.size,
+    )
 
 
 def _timed(agent: Agent, question: dict[str, Any]) -> Timed:

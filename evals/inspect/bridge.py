@@ -137,5 +137,5 @@ def _model(settings: ModelSettings) -> Model:
     key = settings.api_key.get_secret_value() if settings.api_key else "none"
     config = GenerateConfig(max_retries=0, max_connections=settings.concurrency)
     place = f"openai-api/anamnesis/{settings.name}"
-    own = {"max_retries": 0}  # of the client behind the model
+    own: dict[str, Any] = {"max_retries": 0}  # of the client behind the model
     return get_model(place, base_url=settings.address, api_key=key, config=config, memoize=False, **own)

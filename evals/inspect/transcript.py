@@ -6,7 +6,7 @@ caught; each stands in the node that ran when it ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -67,7 +67,7 @@ class _Turn:
     def write(self, events: Sequence[Event]) -> None:
         """The turn's span with all that is in it."""
         first, last = _time(events[0]), _time(events[-1])
-        self._begin(self._span, current_span_id(), "message", self._name, first, self._told(events))
+        self._begin(self._span, current_span_id(), "turn", self._name, first, self._told(events))
         self._finished = _finished(events)
         for event in events:
             self._calls_until(_time(event))
@@ -125,8 +125,7 @@ class _Turn:
         self._put(SpanEndEvent(id=span, span_id=span, timestamp=at))
 
     def _info(self, kind: str, event: Event, at: datetime) -> None:
-        data = LISTED[kind](event) if kind in LISTED else _said(event)
-        self._put(InfoEvent(source=kind, data=data, span_id=self._current, timestamp=at))
+        self._put(InfoEvent(source=kind, data=_said(event), span_id=self._current, timestamp=at))
 
     def _tool(self, event: Event, at: datetime) -> None:
         seconds = float(event["seconds"])
@@ -173,22 +172,6 @@ def _finished(events: Sequence[Event]) -> dict[str, list[Event]]:
 
 def _said(event: Event) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in ("kind", "at")}
-
-
-def _selection(event: Event) -> list[str]:
-    kept = [f"kept {k['evidence_id']}: {k['reason']}" for k in event["kept"]]
-    return kept + [f"dropped {d['evidence_id']}: {d['reason']}" for d in event["dropped"]]
-
-
-def _verdicts(event: Event) -> list[str]:
-    return [
-        f"{'kept' if v['keep'] else 'dropped'} {v['evidence_id']} ({v['stance']}): {v['reason']}"
-        for v in event["verdicts"]
-    ]
-
-
-# Events whose many small parts are told a line each: every part of a log is gone through several times.
-LISTED: dict[str, Callable[[Event], list[str]]] = {"selection": _selection, "filter": _verdicts}
 
 
 def _time(event: Event) -> datetime:

@@ -36,7 +36,8 @@ def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
     console = wide_console()
     rows = held(expectations.figures, measured)
     seconds = sum(report.seconds for report in reports)
-    console.print(table_of(rows, seconds, whole=update))
+    if update or failures(rows):
+        console.print(table_of(rows, seconds, whole=update))
     if update:
         write_expectations(updated(expectations, measured, {r.task: r.data_sha256 for r in reports}), path)
         console.print(f"{path} is written.", markup=False, highlight=False)
@@ -47,7 +48,7 @@ def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
     for row in wrong:
         if row.expected is not None:
             console.print(f"{row.name}: its tolerance, because {row.expected.why}", markup=False, highlight=False)
-    console.print(verdict(rows, measured), highlight=False)
+    console.print(f"{verdict(rows, measured)} {seconds:.0f} s.", highlight=False)
     return FAILED if wrong else 0
 
 

@@ -19,7 +19,8 @@ new MutationObserver(() => {
   const live = document.querySelector('.live');
   if (!live || window.seen.length > 500) return;
   const count = (what) => live.querySelectorAll(what).length;
-  window.seen.push([count('.steps li'), count('.unit'), count('.differential tbody tr'), count('.count')]);
+  window.seen.push([count('.steps li'), count('.unit'), count('.differential tbody tr'), count('.count'),
+    count('.emergency[role=alert]')]);
 }).observe(document, {childList: true, subtree: true});
 window.told = [];
 document.addEventListener('DOMContentLoaded', () => new MutationObserver(() =>
@@ -157,10 +158,15 @@ def test_a_session_is_renamed_exported_and_deleted_only_when_confirmed(page_serv
 def test_an_emergency_stands_first_and_its_review_is_kept(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server) as opened:
         page = opened.page
+        page.add_init_script(WATCH)
+        page.reload()
+        page.locator(".welcome").wait_for()
         shown = say(page, INFARCTION)
+        assert max(s[4] for s in page.evaluate("window.seen")) == 1, "it is spoken while the turn still runs"
+        assert shown.get_by_role("alert").count() == 0, "and only once"
         text = shown.inner_text()
         assert text.index("EMERGENCY") < text.index("A clinician must review") < text.index("Myocardial infarction")
-        assert shown.get_by_role("alert").locator("text=Call your local emergency number now").is_visible()
+        assert "Call your local emergency number now" in shown.locator("div.emergency").inner_text()
         shown.get_by_text("Review this answer", exact=True).click()
         shown.get_by_label("Correct", exact=True).check()
         shown.get_by_role("button", name="Save the review").click()

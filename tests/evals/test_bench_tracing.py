@@ -15,10 +15,11 @@ from support.machine_parts import parts
 
 
 def test_what_both_ways_have_counts_as_overhead() -> None:
-    rows = [Measured(1.05, 1.01, 1.03, 1.01, 0.04, 0.01, 4000)] * 3
+    rows = [Measured(1.05, 1.01, 1.03, 1.01, 1.0201, 1.01, 0.04, 0.01, 4000)] * 3
     figures = {f.name: f.value for f in figures_of(rows)}
     assert figures["tracing.overhead"] == pytest.approx(5.0)
     assert figures["tracing.overhead_processor"] == pytest.approx(3.0)
+    assert figures["tracing.same_twice"] == pytest.approx(1.0)
     assert figures["tracing.inside_recorder"] == pytest.approx(100 * 0.04 / 1.01)
 
 

@@ -3,119 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from agent.sessions import Home
 from agent.settings import Settings
-from evals import answered_questions_index, answered_questions_short_way
+from evals import answered_questions_index
 from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
 from evals.answered_questions_ahead import AHEAD, write_ahead
 from evals.answered_questions_figures import compared_figures, system_figures
 from evals.answered_questions_index import FORMS, Bars, build_index, search_index, search_matrices
-from evals.answered_questions_short_way import Direct, counted
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets import answered_questions as data
-from evals.datasets.answered_questions import AskedQuestion, OwnQuestion, QuestionSet
-from evals.datasets.rows import read_jsonl
+from evals.datasets.answered_questions import AskedQuestion
 from evals.encoder import EvalEncoder
 from evals.runner import run_task
 from evals.tasks import questions as task
-from prompts.errors import DataError, ServiceError
+from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.model_settings import ModelSettings
 from support.scripted_model import Scripted, serving
+from support.small_questions import ASKED, TEXTS, context, questions
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
-from tools.questions.contract import SourceDocument
-from tools.questions.settings import BuildSettings, QuestionSettings
-from tools.text.tokens import tokens
-
-TEXTS = {
-    "asthma": "Asthma narrows the airways of the lungs. Inhaled steroids prevent attacks of asthma. "
-    "Smoke and pollen are common triggers of asthma.",
-    "gout": "Gout is caused by urate crystals in a joint. Colchicine relieves a flare of gout within a day. "
-    "Allopurinol lowers uric acid in people with gout.",
-    "shingles": "Shingles is a painful rash in a band. Aciclovir works best within three days of the rash of shingles. "
-    "Pain may last for months after shingles.",
-}
-ASKED = {
-    "Which tablet relieves a flare of gout?": "gout",
-    "What prevents attacks of asthma?": "asthma",
-    "How long may pain last after shingles?": "shingles",
-}
-
-
-def context(tmp_path: Path, limit: int = 100) -> TaskContext:
-    settings = Settings(home=tmp_path / "home", literature={"live": "off"})  # type: ignore[arg-type]
-    return TaskContext(tmp_path, limit, 0, settings)
-
-
-def write(path: Path, *rows: Mapping[str, object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def questions() -> QuestionSet:
-    documents = tuple(SourceDocument(id=key, text=text) for key, text in TEXTS.items())
-    return QuestionSet(documents, tuple(AskedQuestion.of(q, frozenset({key})) for q, key in ASKED.items()))
-
-
-def test_a_question_of_too_many_segments_is_left_out_and_one_of_several_has_them_all_as_gold(tmp_path: Path) -> None:
-    common = [{"question": "Do you have information about it ?", "text": f"Text {n}."} for n in range(6)]
-    twice = [
-        {"question": "What is gout ?", "text": TEXTS["gout"]},
-        {"question": "What is gout ?", "text": "A disease."},
-    ]
-    write(tmp_path / data.SEGMENTS, {"focus": "Gout", "segments": twice}, {"focus": "Any", "segments": common})
-    found = data.read_segments(tmp_path, 100, 0)
-    assert [(q.text, q.gold) for q in found.asked] == [("What is gout ?", frozenset({"segment:0", "segment:1"}))]
-    assert found.left_out == 1
-    assert len(found.documents) == 8
-    assert all(not d.title and d.text != "Gout" for d in found.documents)  # neither focus nor question goes in
-    assert not any("What is gout" in d.text for d in found.documents)
-
-
-def test_consumers_questions_have_graded_answers_and_those_without_a_good_one_stay(tmp_path: Path) -> None:
-    answers = [{"answer_id": key, "answer": text} for key, text in TEXTS.items()]
-    write(tmp_path / data.LIVEQA_ANSWERS, *answers, answers[0], {"answer_id": "empty", "answer": " "})
-    judged = [{"answer_id": k, "grade": g} for k, g in {"gout": 4, "asthma": 2, "shingles": 1, "gone": 4}.items()]
-    write(
-        tmp_path / data.LIVEQA,
-        {"subject": "gout", "message": "My toe hurts.", "qrels": judged},
-        {"subject": "", "message": "Why?", "qrels": [{"answer_id": "asthma", "grade": 2}]},
-    )
-    found = data.read_liveqa(tmp_path, 100, 0)
-    assert [d.id for d in found.documents] == list(TEXTS)
-    first, second = found.asked
-    assert (first.text, set(first.gold)) == ("gout. My toe hurts.", {"gout"})
-    assert first.gains == {"gout": 3, "asthma": 1}
-    assert second.gold == frozenset()
-
-
-def test_a_page_question_of_an_unknown_page_is_a_damaged_file(tmp_path: Path) -> None:
-    write(tmp_path / data.QBRAG_PAGES, {"url": "a", "text": TEXTS["gout"]})
-    write(tmp_path / data.QBRAG_QUESTIONS, {"question": "What is gout ?", "gold_urls": ["b"]})
-    with pytest.raises(DataError, match="b answers 'What is gout"):
-        data.read_qbrag(tmp_path, 10, 0)
-
-
-def test_our_questions_are_of_documents_that_are_there_and_repeat_none_of_theirs() -> None:
-    rows = read_jsonl(data.OWN, OwnQuestion)
-    assert Counter(row.kind for row in rows) == {"rephrase": 150, "ood": 150, "outside": 60}
-    assert len({row.question for row in rows}) == len(rows)
-    starter = Path(__file__).parents[2] / "tools" / "library" / "starter"
-    texts = {f"library:{path.stem}": path.read_text(encoding="utf-8") for path in starter.glob("*.md")}
-    assert {key for row in rows for key in row.documents} <= set(texts)
-    known = {
-        " ".join(tokens(line.split('q: "')[1])) for t in texts.values() for line in t.split("\n") if 'q: "' in line
-    }
-    assert not [row.question for row in rows if " ".join(tokens(row.question)) in known]
 
 
 def test_a_document_stands_where_its_best_text_stands() -> None:
@@ -219,37 +130,6 @@ def test_figures_are_counted_by_hand() -> None:
     assert over["recovery@3_p"].value == 1
     assert over["mrr@10_p"].value < 0.05
     assert compared_figures("toy", asked, {"dense": theirs}, 0) == []
-
-
-def test_precision_of_direct_answers_counts_those_that_should_not_have_been_given() -> None:
-    found = [Direct("rephrase", "a", True), Direct("rephrase", "", False), Direct("ood", "b", False)]
-    found += [Direct("outside", "c", False), Direct("outside", "", False)]
-    figures = {f.name: (round(f.value, 2), f.n) for f in counted(found)}
-    assert figures["short_way.library.precision"] == (33.33, 3)
-    assert figures["short_way.library.coverage"] == (66.67, 3)
-    assert figures["short_way.outside.answered"] == (50, 2)
-    assert figures["short_way.rephrase.precision"] == (100, 1)
-
-
-def test_the_short_way_is_measured_beside_the_users_index_and_notes(
-    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = Home(tmp_path).prepare()
-    learning = QuestionSettings(learn=True)
-    settings = Settings(home=tmp_path, questions=learning, question_index=BuildSettings(per_document=3))
-    bodies = (SourceDocument(id="library:gout", title="Gout", text="Gout is caused by crystals of uric acid."),)
-    asked = QuestionSet(bodies, ())
-    monkeypatch.setattr(answered_questions_short_way, "of_library", lambda _: bodies)
-    monkeypatch.setattr(answered_questions_short_way, "read_own", lambda *_: asked)
-    answered_questions_short_way.figures(TaskContext(tmp_path, 1, 0, settings), home, cast(Any, Shelfless()), encoder)
-    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
-    assert next(home.cache.rglob("questions/manifest.json"), None) is not None
-
-
-class Shelfless:
-    """A library that is not asked anything."""
-
-    documents = ()
 
 
 def test_a_bar_ends_with_its_stage(tmp_path: Path) -> None:

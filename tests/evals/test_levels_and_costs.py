@@ -65,6 +65,7 @@ def test_the_first_level_is_counted_where_there_is_one() -> None:
     above = {"A": "one", "B": "one", "C": "two"}
     values = {f.name: f.value for f in figures_of(rows, frozenset("abc"), 0, more=False, above=above)}
     assert values["starter.text.l1"] == pytest.approx(100 / 3)
+    assert values["starter.text.l1_majority"] == 100  # always the commonest node
     assert not any(f.name.endswith(".l1") for f in figures_of(rows, frozenset("abc"), 0, more=False))
 
 

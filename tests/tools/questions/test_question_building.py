@@ -126,20 +126,35 @@ def test_low_coverage_and_empty_documents_are_told(tmp_path: Path, encoder: Enco
     warnings = " ".join(made(tmp_path / "i", encoder, documents, settings=BuildSettings(per_document=2)).warnings)
     assert "Coverage is low" in warnings
     assert "1 of 2 documents have no question" in warnings
-    assert "not in English" in warnings
+    assert "1 documents are not in English" in warnings
+
+
+def test_a_document_in_another_language_is_not_asked_for_in_english_and_is_told(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    french = SourceDocument(id="own:f", title="Goutte", text="La goutte est une arthrite. On la traite.", language="fr")
+    british = pages("scurvy")[0].model_copy(update={"language": "en-GB"})
+    report = made(tmp_path / "i", encoder, [french, british])
+    assert report.empty == 1
+    assert any("1 documents are not in English" in warning for warning in report.warnings)
+    hits = open_questions(tmp_path / "i", encoder).search("La goutte est une arthrite.", 9)
+    assert {hit.document for hit in hits} == {"own:scurvy"}
+    by_another = made(tmp_path / "j", encoder, [french], writer=StrayWriter(), judge=CountingJudge())
+    assert not any("not in English" in warning for warning in by_another.warnings)
 
 
 def test_near_duplicates_are_one_question_with_all_their_documents() -> None:
     asked = [
         ("How is gout treated?", "a", 0.5),
-        ("How is gout treated?", "b", 0.9),
+        ("How is gout treated?", "d", 0.6),
+        ("how is GOUT treated?", "b", 0.9),
         ("How is gout type 2 treated?", "c", 1),
     ]
     questions = [question(text, document, support) for text, document, support in asked]
-    vectors = np.array([[1, 0], [1, 0], [0.999, 0.04]], dtype=np.float32)
+    vectors = np.array([[1, 0], [1, 0], [0, 1], [0.999, 0.04]], dtype=np.float32)  # case alone parts no questions
     rows = merged(questions, merge(questions, vectors, 0.95, lambda _: 1.0))
     assert [(q.text, q.documents) for _, q in rows] == [
-        ("How is gout treated?", ("own:b", "own:a")),  # the better supported first
+        ("How is gout treated?", ("own:a", "own:b", "own:d")),  # that it was written for, then the better supported
         ("How is gout type 2 treated?", ("own:c",)),  # a number tells two questions apart, however near they are
     ]
 
@@ -150,7 +165,10 @@ def test_near_duplicates_are_one_question_with_all_their_documents() -> None:
         ("Does depression raise the risk of diabetes?", "Does diabetes raise the risk of depression?", False),
         ("Can asthma cause anxiety?", "Can anxiety cause asthma?", False),
         ("Is adrenaline given intramuscularly?", "Is adrenaline given intravenously?", False),
-        ("How is gout diagnosed?", "What is the diagnosis of gout?", True),
+        ("How is gout diagnosed?", "What is the diagnosis of gout?", False),
+        ("What brings on asthma?", "Why bring on asthma?", False),
+        ("Is it known what gout does?", "Is it known why gout does?", False),
+        ("Who treats gout?", "who treats Gout?", True),
         ("Can asthma cause anxiety?", "Can asthma causes anxiety?", True),
         ("How are arthritic joints treated?", "How are arthritis joints treated?", True),
     ],

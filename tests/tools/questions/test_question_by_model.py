@@ -12,8 +12,10 @@ from prompts.errors import ServiceError
 from prompts.language_model import Usage
 from prompts.questions import AnswerabilityReply, QuestionsReply
 from support.small_pages import pages
-from tools.questions.by_model import SHOWN, JudgeByModel, WriterByModel, locate, parts
-from tools.questions.contract import Answer, Question, SourceDocument, Verdict
+from support.word_encoder import WordEncoder
+from tools.questions.by_model import AT_ONCE, SHOWN, WriterByModel, locate, parts
+from tools.questions.contract import Answer, Judgement, Question, SourceDocument, Verdict
+from tools.questions.judge_by_model import LOOKED_AT, JudgeByModel
 
 GOUT = pages("gout")[0]
 
@@ -61,11 +63,27 @@ def test_a_long_document_is_written_for_in_parts() -> None:
     count = len(parts(text, SHOWN))
     assert count > 1
     found = written(*replies[:count], wanted=4, document=long)
-    assert [q.text for q in found] == [f"Q{n}?" for n in range(count)]
+    assert {q.text for q in found} == {f"Q{n}?" for n in range(count)}
     cut = parts(text, SHOWN)
     assert "".join(text[a:b] for a, b in cut) == text
     assert all(b - a <= SHOWN and text[a:b].rstrip().endswith(".") for a, b in cut[:-1])
-    assert found[1].answers[0].start >= cut[1][0]
+    assert [q.answers[0].start for q in found] == [cut[0][0], cut[2][0], cut[1][0]][: len(found)]
+
+
+def test_every_part_of_a_long_document_gives_questions_before_any_gives_many() -> None:
+    text = "Gout hurts a lot. " * (SHOWN // 4)
+    cut = parts(text, SHOWN)
+    many = {"questions": [{"question": f"Q{n}?", "quote": "Gout hurts a lot"} for n in range(9)]}
+    replies = [{"questions": [{**q, "question": f"{p} {q['question']}"} for q in many["questions"]]} for p in range(9)]
+    long = SourceDocument(id="own:l", title="Gout", text=text)
+    few = written(*replies[:2], wanted=2, document=long)
+    assert len({q.answers[0].start for q in few}) == 2
+    assert few[1].answers[0].start >= len(text) // 3  # not the two first parts
+    found = written(*replies[: len(cut)], wanted=len(cut) + 1, document=long)
+    assert {q.answers[0].start for q in found} == {start for start, _ in cut}
+    model = Played(*replies[: len(cut)])
+    asyncio.run(WriterByModel(model).write(long, 900))  # type: ignore[arg-type]
+    assert {shown["wanted"] for _, shown in model.shown} == {str(AT_ONCE)}
 
 
 def test_a_failing_model_is_no_document_without_questions() -> None:
@@ -75,8 +93,52 @@ def test_a_failing_model_is_no_document_without_questions() -> None:
 
 def judged(*replies: Any, count: int = 1) -> list[Any]:
     questions = [Question(text=f"Q{n}?", answers=(place(),), writer="t") for n in range(count)]
-    judge = JudgeByModel(Played(*replies))  # type: ignore[arg-type]
+    judge = JudgeByModel(Played(*replies), WordEncoder())  # type: ignore[arg-type]
     return [j.verdict for j in asyncio.run(judge.judge([(q, GOUT) for q in questions]))]
+
+
+HAY = "xx xxx xx xxx. "  # letters that no question holds
+QUOTE = "Zoledronic acid jazzes up bones."
+
+
+def long_document(answer_at: float) -> SourceDocument:
+    before = int(10 * SHOWN * answer_at / len(HAY))
+    rest = 10 * SHOWN // len(HAY) - before
+    return SourceDocument(id="own:l", title="x", text=f"{HAY * before}{QUOTE} {HAY * rest}")
+
+
+def judged_long(model: Played, document: SourceDocument, answers: tuple[Answer, ...]) -> Judgement:
+    question = Question(text="Does zoledronic acid jazz up bones?", answers=answers, writer="t")
+    judge = JudgeByModel(model, WordEncoder())  # type: ignore[arg-type]
+    return asyncio.run(judge.judge([(question, document)]))[0]
+
+
+NOT = {"judgements": [{"number": 1, "quote": "", "verdict": "no"}]}
+FULL = {"judgements": [{"number": 1, "quote": QUOTE, "verdict": "full"}]}
+
+
+def test_of_a_long_document_the_part_that_answers_best_is_shown() -> None:
+    document = long_document(0.7)
+    elsewhere = Answer(document="own:another", start=0, end=5)  # a place in another document says nothing of this one
+    model = Played(FULL)
+    found = judged_long(model, document, (elsewhere,))
+    assert document.text[found.start : found.end] == QUOTE.rstrip(".")
+    assert len(model.shown) == 1
+    assert QUOTE in model.shown[0][1]["document"]
+
+
+def test_a_long_document_is_not_answered_only_after_all_parts_that_are_shown() -> None:
+    document = long_document(0.7)
+    wrong = Answer(document=document.id, start=0, end=5)  # shown first; then the part that is nearest
+    model = Played(NOT, FULL)
+    assert judged_long(model, document, (wrong,)).verdict is Verdict.FULL
+    assert QUOTE not in model.shown[0][1]["document"]
+    model = Played(*[NOT] * LOOKED_AT)
+    assert judged_long(model, document, (wrong,)).verdict is Verdict.NO
+    shown = {values["document"] for _, values in model.shown}
+    assert len(shown) == LOOKED_AT
+    part = {"judgements": [{"number": 1, "quote": QUOTE, "verdict": "part"}]}
+    assert judged_long(Played(NOT, part, NOT, NOT), document, (wrong,)).verdict is Verdict.PART
 
 
 def place() -> Answer:

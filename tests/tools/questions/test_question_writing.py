@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from difflib import SequenceMatcher
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,8 @@ from tools.questions.contract import SourceDocument
 from tools.questions.kinds import kinds
 from tools.questions.local import WriterLocal
 from tools.questions.outline import Kind, outline
+from tools.questions.settings import BuildSettings
+from tools.questions.spread import spread
 from tools.questions.statements import questions_of
 from tools.questions.topic import subjects
 
@@ -77,21 +81,66 @@ def test_a_text_without_title_tells_what_it_is_about(text: str, subject: str) ->
     assert subjects("", text, outline(text), lambda _: 1.0)[0].lower() == subject.lower()
 
 
+def test_a_long_document_is_asked_for_from_its_beginning_to_its_end() -> None:
+    names = [f"{a}{b}olol" for a in "bcdfghklmnprst" for b in ("a", "e", "i", "o", "u")]
+    text = "\n".join(f"The medicine {name} lowers the pressure of blood in region {n}." for n, name in enumerate(names))
+    document = SourceDocument(id="own:l", title="Medicines", text=text)
+    places = sorted(q.answers[0].start / len(text) for q in WriterLocal().write_now(document, 24))
+    for quarter in range(4):
+        assert sum(quarter <= 4 * place < quarter + 1 for place in places) >= 4
+
+
+def test_a_longer_document_gets_more_questions_up_to_a_bound() -> None:
+    settings = BuildSettings(per_document=10, longest=50)
+    assert [settings.wanted("word " * n) for n in (10, 480, 960, 9600)] == [10, 10, 20, 50]
+    assert settings.wanted("w" + " \n" * 9600) == 10  # white space says nothing
+    assert BuildSettings(per_document=60, longest=50).wanted("word") == 60
+
+
+@given(st.lists(st.integers(), max_size=70), st.integers(1, 70))
+def test_every_beginning_of_a_spread_is_even(items: list[int], count: int) -> None:
+    assert sorted(spread(items)) == sorted(items)
+    places = sorted(spread(range(len(items)))[:count])
+    if 1 < count <= len(items):
+        gaps = [b - a for a, b in zip([-1, *places], [*places, len(items)], strict=False)]
+        assert max(gaps) <= 2 * -(-len(items) // count) + 1
+
+
 def test_another_language_is_left_to_a_model() -> None:
     assert texts(SourceDocument(id="own:z", title="痛风", text="痛风是尿酸结晶引起的关节炎。常见于大脚趾。")) == []
 
 
+PUBLISHED = """what is are s
+    what are the symptoms of s
+    what are the treatments for s
+    is s inherited
+    how many people are affected by s
+    what are the genetic changes related to s
+    what causes s
+    how to diagnose s
+    how is s diagnosed
+    what research or clinical trials is being done for s
+    what is the outlook for s
+    who is at risk for s
+    do you have information about s
+    what to do for s
+    how to prevent s
+    what are the stages of s
+    what are the complications of s"""  # MedQuAD's, to be kept away from
+
+
 def test_the_forms_are_not_those_of_a_published_question_set() -> None:
-    published = (
-        "What is (are)",
-        "What are the treatments for",
-        "How to diagnose",
-        "How to prevent",
-        "Who is at risk for",
-    )
     forms = [form for kind in kinds() for form in kind.forms]
-    assert not [f for f in forms if f.startswith(published)]
     assert all("{s}" in form for form in forms)
+    assert len(set(forms)) == len(forms)
+    for form in forms:
+        words = re.findall(r"[a-z']+", form.lower())
+        for published in map(str.strip, PUBLISHED.split("\n")):
+            theirs = published.split()
+            near = len(set(words) & set(theirs)) / len(set(words) | set(theirs))
+            like = SequenceMatcher(None, " ".join(words), published).ratio()
+            assert near <= 0.5, (form, published)
+            assert like < 0.75 or near < 0.4, (form, published)  # either alone is chance in so short texts
 
 
 @settings(max_examples=60, deadline=None)

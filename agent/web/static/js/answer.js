@@ -22,7 +22,7 @@ import { words } from "./words.js";
  *   the key may not
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
- * @property {boolean} fresh it has come just now
+ * @property {boolean} loud an emergency is to be spoken at once
  */
 
 /**
@@ -37,7 +37,7 @@ export function answerView(answer, around) {
   return h(
     "div",
     { class: "answer", lang: answer.language },
-    answer.emergency.length ? emergencyBox(answer.emergency, t, around.fresh) : null,
+    answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     first ? review : null,
     choiceView(answer, t),
     statementsView(answer, sources, t),

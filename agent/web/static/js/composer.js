@@ -22,8 +22,8 @@ export class Composer {
       "details",
       {},
       h("summary", {}, t("more")),
-      h("p", { class: "option" }, this.report, h("label", { for: "report" }, t("withReport"))),
-      h("label", { for: "given" }, t("given")),
+      h("p", { class: "option block" }, this.report, h("label", { for: "report" }, t("withReport"))),
+      h("label", { for: "given", class: "block" }, t("given")),
       this.given,
     );
     this.view = h(

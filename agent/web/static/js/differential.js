@@ -85,6 +85,7 @@ export class DifferentialTable {
         { scope: "row", role: "rowheader", class: "disease" },
         name,
         item.icd10 ? h("span", { class: "small muted" }, ` ${item.icd10}`) : null,
+        loud ? " " : null,
         loud ? h("span", { class: `badge severity ${item.severity}` }, `⚠ ${t(`severity_${item.severity}`)}`) : null,
       ),
       h(

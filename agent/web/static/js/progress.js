@@ -29,12 +29,14 @@ export class Progress {
     this.before = before;
     this.spoken = Date.now();
     this.seconds = 0;
+    /** @type {Record<string, number>} */
+    this.found = {};
     this.list = h("ol", { class: "steps" });
     this.alarm = h("div", {});
     this.more = h("div", { class: "live-more" });
     this.draft = h("div", {});
     this.now = h("p", { class: "working" }, h("span", { class: "pulse", "aria-hidden": "true" }), `${t("working")} …`);
-    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, this.now, this.list, this.more, this.draft);
+    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, this.now, this.list, this.draft, this.more);
     /** @type {DifferentialTable | null} */
     this.table = null;
     /** @type {Map<string, HTMLElement>} */
@@ -94,10 +96,16 @@ export class Progress {
     }
   }
 
-  /** @param {Record<string, number>} counts @param {Translate} t */
-  counts(counts, t) {
-    const badges = Object.entries(counts).map(([origin, n]) => h("span", { class: "count" }, originBadge(origin, t), ` ${n} `));
-    return h("div", {}, h("h3", {}, t("evidenceSoFar")), h("p", {}, badges));
+  /** What the calls found together. @param {Record<string, number>} more what one call found @param {Translate} t */
+  counts(more, t) {
+    for (const [origin, n] of Object.entries(more)) this.found[origin] = (this.found[origin] ?? 0) + n;
+    const badges = Object.entries(this.found).map(([origin, n]) => h("span", { class: "count" }, originBadge(origin, t), ` ${n} `));
+    return h("p", { lang: this.language }, h("strong", {}, t("evidenceSoFar")), " ", badges);
+  }
+
+  /** Whether an emergency was told already. */
+  get alarmed() {
+    return this.alarm.hasChildNodes();
   }
 
   /** Puts a part in its place, or in place of the same one before. @param {string} name @param {HTMLElement} view */

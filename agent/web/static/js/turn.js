@@ -61,13 +61,19 @@ export class TurnView {
     this.answer = answer;
     this.number = answer.turn || this.number;
     const { setting, before } = this;
-    const onReview = setting.scopes.includes("review") ? this.save.bind(this) : null;
+    const onReview = this.may("review") ? this.save.bind(this) : null;
     const held = this.place.contains(document.activeElement);
-    const view = answerView(answer, { review, onReview, say: last ? setting.say : null, before, fresh });
+    const loud = fresh && !this.alarmed();
+    const view = answerView(answer, { review, onReview, say: last ? setting.say : null, before, loud });
     this.place.replaceChildren(view, h("div", { class: "below" }, this.progress?.folded(), this.trace()));
     this.progress = null;
     if (held) focusOn(this.title);
     if (fresh) this.tell(answer);
+  }
+
+  /** Whether an emergency was spoken while the turn ran: once is enough. */
+  alarmed() {
+    return this.progress?.alarmed ?? false;
   }
 
   /** Says to a screen reader that the answer is there, and what it asks. @param {Answer} answer */
@@ -103,8 +109,13 @@ export class TurnView {
     if (held) focusOn(box);
   }
 
+  /** @param {string} scope */
+  may(scope) {
+    return this.setting.scopes.includes(scope);
+  }
+
   trace() {
-    if (!this.setting.scopes.includes("traces")) return null;
+    if (!this.may("traces")) return null;
     return traceView(() => call("GET", `${this.setting.path()}/turns/${this.number}/trace`), this.setting.t);
   }
 

@@ -51,7 +51,7 @@ export const EN = {
   answerAbstained: "The turn has ended without an answer.",
   asksNext: "A question follows: {question}",
   steps: "What was done: {n} steps in {seconds} s",
-  evidenceSoFar: "Evidence so far",
+  evidenceSoFar: "Found so far, repeats included:",
   draft: "Draft: not verified yet, the answer replaces it",
   cutOff: "The last turn was cut off before its answer.",
   resume: "Finish it",

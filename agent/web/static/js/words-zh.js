@@ -47,7 +47,7 @@ export const ZH = {
   answerAbstained: "这一轮没有给出回答。",
   asksNext: "请回答：{question}",
   steps: "处理过程：{n} 步，用时 {seconds} 秒",
-  evidenceSoFar: "目前的证据",
+  evidenceSoFar: "目前找到（含重复）：",
   draft: "草稿：尚未核对，将由正式回答取代",
   cutOff: "上一轮在回答之前中断了。",
   resume: "继续完成",
