@@ -71,7 +71,8 @@ class BuildSettings(Frozen):
 
     def wanted(self, text: str) -> int:
         """Questions that are written for a text: about one for each statement, and ``per_document`` at least."""
-        length = sum(map(len, text.split()), text.count(" "))
+        words = text.split()
+        length = sum(map(len, words), len(words))  # white space counts once
         return max(self.per_document, min(self.longest, self.per_document * length // USUAL))
 
 

@@ -118,7 +118,6 @@ PUBLISHED = """what is are s
     what are the genetic changes related to s
     what causes s
     how to diagnose s
-    how is s diagnosed
     what research or clinical trials is being done for s
     what is the outlook for s
     who is at risk for s
@@ -140,7 +139,7 @@ def test_the_forms_are_not_those_of_a_published_question_set() -> None:
             near = len(set(words) & set(theirs)) / len(set(words) | set(theirs))
             like = SequenceMatcher(None, " ".join(words), published).ratio()
             assert near <= 0.5, (form, published)
-            assert like < 0.75 or near < 0.4, (form, published)  # either alone is chance in so short texts
+            assert like < 0.75 or near < 0.4, (form, published)  # one alone is chance in so short a text
 
 
 @settings(max_examples=60, deadline=None)
