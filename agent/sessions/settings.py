@@ -11,8 +11,8 @@ class SessionSettings(BaseModel):
     Attributes:
         keep_days: a session that was not used for so many days is deleted with all that it left, when a server starts
             and by `anamnesis sessions expire`; None keeps all.
-        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once. A killed worker's lock
-            takes PostgreSQL a moment to give back.
+        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once. PostgreSQL takes a
+            moment to give back the lock of a worker that was killed.
         connections: PostgreSQL: most connections that a worker opens for checkpoints, and again for records.
     """
 

@@ -89,7 +89,6 @@ def _solver(run: Run, sittings: Sittings) -> Solver:
                 raise
             tell(held.events, calls)
             run.replies[item.id] = held.reply
-            state.metadata[REPLY] = held.reply.model_dump_json()
             state.messages = _messages(item, held.reply)
             state.output = ModelOutput.from_content("anamnesis", shown(held.reply))
             run.done()
@@ -138,7 +137,9 @@ def _scorer(run: Run) -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             del target
             item = by_id[str(state.sample_id)]
-            judged = run.evaluation.judge(item, run.replies[item.id])
+            reply = run.replies[item.id]
+            state.metadata[REPLY] = reply.model_dump_json()  # here: what a solver changes is logged a second time
+            judged = run.evaluation.judge(item, reply)
             return Score(
                 value=CORRECT if judged.right else INCORRECT,
                 answer=judged.said,

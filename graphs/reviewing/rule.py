@@ -1,7 +1,7 @@
 """The rule by which an answer asks for a clinician's review. It is ours, open and small; docs/sessions.md states it.
 
 What is judged is the finished answer, not the topic: a general question on strokes asks for nothing, a patient with the
-signs of one does.
+signs of one does. A question that asks for a dose asks for it whoever it is for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge forma
 WORDS: dict[str, tuple[Risk, str, str]] = {
     "signs": (Risk.EMERGENCY, "signs of an emergency", "急症征象"),
     "severe": (Risk.EMERGENCY, "a severe leading diagnosis", "首位诊断可能严重"),
-    "dose": (Risk.MEDICINE, "a dose for a patient", "涉及患者的用药剂量"),
+    "dose": (Risk.MEDICINE, "a dose of a medicine", "涉及用药剂量"),
     "change": (Risk.MEDICINE, "starting or stopping a patient's medicine", "涉及患者的起始用药或停药"),
     "unsupported": (Risk.UNSUPPORTED, "statements that rest on no retrieved evidence", "有陈述并非依据检索到的证据"),
     "concern": (Risk.CONCERN, "a publication under concern", "引用了被表示关注的文献"),
@@ -40,6 +40,9 @@ DOSE = re.compile(
 )
 AMOUNT = re.compile(
     r"\d[ -]?(?:g|grams?|ml|millilit(?:re|er)s?)\b(?! ?(?:/|per) ?(?:d?l\b|lit|min))|\d ?(?:克|毫升)", re.I
+)
+ASKS_DOSE = re.compile(
+    r"\b(?:dos(?:e|es|ing|ages?)|overdose|how (?:much|many|often))\b|剂量|用量|过量|服多少|吃多少", re.I
 )
 BEFORE = re.compile(
     r"\b(?:start|begin|initiate|commence|stop|discontinue|withdraw|withhold|taper|wean|switch)"
@@ -78,7 +81,7 @@ def review_reasons(answer: Answer, case: str = "") -> list[ReviewReason]:
     patient = case or (answer.question if answer.kind == Kind.CASE else "")
     names = [
         *_urgent(answer),
-        *(_medicines(told) if patient else ()),
+        *(_medicines(told) if patient else ["dose"] if ASKS_DOSE.search(answer.question) else ()),
         *(["unsupported"] if _unsupported(answer, told) else ()),
         *(["concern"] if _concern(answer, told) else ()),
         *_vulnerable(patient, answer.question),

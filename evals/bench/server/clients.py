@@ -107,12 +107,12 @@ def mcp_stdio(environment: Mapping[str, str], messages: Sequence[str]) -> list[A
 @asynccontextmanager
 async def mcp_client(url: str, key: str) -> AsyncIterator[Client]:
     """A client of a server's /mcp with a key."""
-    import httpx
+    import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
-        httpx.AsyncClient(headers=bearer(key), timeout=PATIENCE, trust_env=False) as requests,
+        httpx2.AsyncClient(headers=bearer(key), timeout=PATIENCE, trust_env=False) as requests,
         Client(streamable_http_client(f"{url}/mcp", http_client=requests)) as client,
     ):
         yield client

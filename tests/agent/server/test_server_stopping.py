@@ -159,3 +159,9 @@ def test_a_port_that_is_taken_is_a_message(tmp_path: Path) -> None:
         settings.server.port = taken.getsockname()[1]
         with pytest.raises(InputError, match="cannot listen"):
             serve(settings)
+
+
+def test_a_missing_package_is_a_message_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'anamnesis\[serve\]'"):
+        serve(Settings(home=tmp_path))

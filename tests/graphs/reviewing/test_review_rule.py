@@ -50,6 +50,7 @@ FLAG = RedFlag(code="stroke", seen="face droops", advice="Call.")
         (answer_of("Metformin should be withheld.", kind="case"), ADULT, Risk.MEDICINE),
         (answer_of("Start treatment with colchicine.", kind="explain"), ADULT, Risk.MEDICINE),
         (answer_of("口服阿司匹林300毫克。", kind="case", language="zh"), "女，45岁，右膝痛。", Risk.MEDICINE),
+        (answer_of("It is 300 mg.", question="What is the dose of aspirin in stroke?"), "", Risk.MEDICINE),
         (answer_of("应立即停药。", kind="case", language="zh"), "女，45岁，右膝痛。", Risk.MEDICINE),
         (answer_of(statements=[PARAMETRIC]), "", Risk.UNSUPPORTED),
         (
