@@ -15,6 +15,7 @@ def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
     evaluations.command("view")(view)
     evaluations.command("smoke")(smoke)
     benchmarks.command("logging")(logging)
+    benchmarks.command("server")(server)
 
 
 def run_one(
@@ -99,3 +100,21 @@ def logging(
     from evals.bench.logging import bench_logging
 
     bench_logging(questions, rounds, json_file)
+
+
+def server(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="same-case, access, overhead, kill, load, workers or schemathesis; repeat it. Else all."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
+    database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write figures and details to this file too.")
+    ] = None,
+) -> None:
+    """Measure the server: clients, strangers, overhead, kills, load, two workers (an hour; --quick: ten minutes)."""
+    from evals.bench.server.run import bench_server
+
+    if not bench_server(only or [], json_file, database, quick=quick):
+        raise typer.Exit(1)

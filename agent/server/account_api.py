@@ -12,7 +12,7 @@ from anamnesis import __version__
 
 HOUR = 3600
 
-account = APIRouter(prefix="/api", tags=["account"], responses=answers(400, 403, 413, 421, 422, 429, 500))
+account = APIRouter(prefix="/api", tags=["account"], responses=answers(400, 403, 413, 421, 422, 429, 500, 502))
 
 
 @account.get("/me", responses=answers(401))

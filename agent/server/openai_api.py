@@ -14,10 +14,10 @@ from agent.server.openai_contract import MODEL, ChatCompletion, Completion, Mode
 from agent.server.openai_reading import read
 from agent.server.openai_reply import completion_of, streamed
 from agent.server.problems import OpenAIErrorBody, answers
+from agent.server.sessions_api import USUAL
 from agent.server.turns_api import Once
 from graphs.answering.contract import Answer
 
-USUAL = (400, 401, 403, 413, 421, 422, 429, 500)
 MADE = 1_760_000_000  # ours: when the model was made, which clients want to know; a fixed moment
 CHUNKS: dict[int | str, dict[str, Any]] = {
     200: {

@@ -21,7 +21,7 @@ ENDINGS = {"json": "json", "markdown": "md"}
 EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {}} for media in EXPORTS.values()}, "description": "The session."}
 }
-USUAL = (400, 401, 403, 413, 421, 422, 429, 500)  # what every endpoint of a key can answer
+USUAL = (400, 401, 403, 413, 421, 422, 429, 500, 502)  # what every endpoint of a key can answer
 
 SessionPath = Annotated[str, Path(pattern=SESSION, description="The session's id.")]
 

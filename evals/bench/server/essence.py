@@ -39,11 +39,9 @@ def essence(answer: Answer | dict[str, Any]) -> Essence:
     )
 
 
-def differences(ours: Sequence[Essence], theirs: Sequence[Essence]) -> list[str]:
-    """In what two conversations differ; empty where they are the same."""
+def differences(ours: Sequence[Any], theirs: Sequence[Any]) -> list[str]:
+    """In what two conversations differ, a named tuple with its ``turn`` for each; empty where they are the same."""
     found = [f"{len(ours)} turns against {len(theirs)}"] if len(ours) != len(theirs) else []
     for one, other in zip(ours, theirs, strict=False):
-        found += [
-            f"turn {one.turn}: {field}" for field in Essence._fields if getattr(one, field) != getattr(other, field)
-        ]
+        found += [f"turn {one.turn}: {field}" for field in one._fields if getattr(one, field) != getattr(other, field)]
     return found

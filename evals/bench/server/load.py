@@ -28,6 +28,7 @@ class Load:
     Attributes:
         told: every turn. failures: what was not answered, in words. crossed: sessions with another's answers.
         sessions: id and user of each. expected: what each patient is to be told.
+        mark: so many answers set ``marked``; a failure does too.
     """
 
     expected: dict[tuple[str, ...], list[Essence]]
@@ -35,6 +36,8 @@ class Load:
     failures: list[str] = field(default_factory=list)
     crossed: list[str] = field(default_factory=list)
     sessions: list[tuple[str, int]] = field(default_factory=list)
+    mark: int = 0
+    marked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, users: Sequence[Talker], sessions: int) -> float:
         """Every user holds sessions one after another; returns the seconds that all took."""
@@ -50,6 +53,7 @@ class Load:
                 await self._session(user, talker, number, messages)
             except Refused as refused:
                 self.failures.append(f"session {number} of user {user}: {refused}")
+                self.marked.set()
 
     async def _session(self, user: int, talker: Talker, number: int, messages: tuple[str, ...]) -> None:
         session = await talker.open()
@@ -58,6 +62,8 @@ class Load:
         for turn, text in enumerate(messages, start=1):
             told = await talker.say(session, text, f"load-{number}-{turn}")
             self.told.append(told)
+            if len(self.told) == self.mark:
+                self.marked.set()
             seen.append(essence(told.answer))
             if told.answer["session"] != session:
                 self.crossed.append(f"session {number}: an answer of session {told.answer['session']}")

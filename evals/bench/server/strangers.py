@@ -1,4 +1,4 @@
-"""Callers who may not: without a key, with one that is no more or never was, with a log-in that is over, or no scope."""
+"""Callers who may not: without a key, with one that is no more or never was, by a log-in that is over, out of scope."""
 
 from __future__ import annotations
 

@@ -43,6 +43,8 @@ class Talker:
         again: send a message again, at the next server, where it was not answered.
     """
 
+    BROKEN = httpx.TransportError  # a connection that broke, or was never made
+
     def __init__(self, urls: Sequence[str], key: str, *, again: bool = False) -> None:
         self._urls, self._again = list(urls), again
         self._client = httpx.AsyncClient(headers=bearer(key), timeout=PATIENCE, trust_env=False)

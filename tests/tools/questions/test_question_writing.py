@@ -92,7 +92,7 @@ def test_a_long_document_is_asked_for_from_its_beginning_to_its_end() -> None:
 
 def test_a_longer_document_gets_more_questions_up_to_a_bound() -> None:
     settings = BuildSettings(per_document=10, longest=50)
-    assert [settings.wanted("word " * n) for n in (10, 480, 960, 9600)] == [10, 10, 20, 50]
+    assert [settings.wanted("word " * n) for n in (10, 440, 880, 8800)] == [10, 10, 20, 50]
     assert settings.wanted("w" + " \n" * 9600) == 10  # white space says nothing
     assert BuildSettings(per_document=60, longest=50).wanted("word") == 60
 

@@ -1,0 +1,122 @@
+"""What the server adds to `Agent.aask`: the same message both ways in one process, by turns, over a real socket.
+
+The client runs in the same process, so what it takes counts as the server's. A turn of the local engine takes far longer
+than what is measured and varies by more, so a greeting, which takes the engine nearly nothing, is measured too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from agent.agent import Agent
+from agent.loop import arun, run
+from evals.bench.figures import Figure
+from evals.bench.server.essence import TURNS
+from evals.bench.server.load import late
+from evals.bench.server.part import Bench, Part
+from evals.bench.server.strangers import People
+from evals.bench.server.talker import Talker
+from agent.server.tables import Tables
+
+MESSAGES = {"greeting": "Hello!", "question": "Does early mobilisation help after a stroke?", "case": TURNS[0]}
+WARM = 4  # pairs that are not counted
+WAYS = ("aask", "json", "events")
+
+
+class Pair(NamedTuple):
+    """One message all ways: seconds each, and until the first event and the machine's first step."""
+
+    aask: float
+    json: float
+    events: float
+    first: float
+    step: float
+
+
+def overhead(bench: Bench) -> Part:
+    """Measure."""
+    with Agent(bench.settings()) as agent, here(agent) as url:
+        key = run(People(run(Tables(agent.database).open())).key("bench", ("ask",)))
+        rows = asyncio.run(_paired(agent, url, key, bench.sizes.pairs))
+    figures = [figure for name, pairs in rows.items() for figure in _figures(name, pairs)]
+    return Part(figures=figures, details={name: [list(pair) for pair in pairs] for name, pairs in rows.items()})
+
+
+@contextmanager
+def here(agent: Agent) -> Iterator[str]:
+    """The server around an agent in a thread of this process; its address."""
+    import uvicorn
+
+    from agent.server.app import create_app
+    from agent.server.settings import ServerSettings
+    from agent.server.start import address_of, bind
+
+    listener = bind("127.0.0.1", 0)
+    app = create_app(agent, ServerSettings(requests=10**6, finish_at_start=False))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield address_of(listener)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+async def _paired(agent: Agent, url: str, key: str, pairs: int) -> dict[str, list[Pair]]:
+    talker = Talker([url], key)
+    owner = key.split("_")[1]
+    rows: dict[str, list[Pair]] = {name: [] for name in MESSAGES}
+    for number in range(WARM + pairs):
+        for name, text in MESSAGES.items():
+            pair = await _all_ways(agent, talker, owner, text, number)
+            if number >= WARM:
+                rows[name].append(pair)
+    await talker.close()
+    return rows
+
+
+async def _all_ways(agent: Agent, talker: Talker, owner: str, text: str, number: int) -> Pair:
+    """A message all ways, each in a new session; which goes first changes."""
+    spent: dict[str, float] = {}
+    first = step = 0.0
+    for place in range(len(WAYS)):
+        way = WAYS[(place + number) % len(WAYS)]
+        session = await talker.open()
+        started = time.perf_counter()
+        if way == "aask":
+            await agent.aask(text, session=session, owner=owner)
+        elif way == "json":
+            await talker.call("POST", f"/api/sessions/{session}/turns", json={"text": text})
+        else:
+            told = await talker.say(session, text, "")
+            first, step = told.first, told.step
+        spent[way] = time.perf_counter() - started
+        await arun(agent.records.delete(session))
+    return Pair(**spent, first=first, step=step)
+
+
+def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
+    n = len(pairs)
+
+    def figure(what: str, values: Sequence[float], asked: str = "") -> Figure:
+        return Figure(
+            name=f"overhead.{name}.{what}", value=1000 * statistics.median(values), unit="ms", n=n, asked=asked
+        )
+
+    first = [pair.first for pair in pairs]
+    return [
+        figure("aask", [pair.aask for pair in pairs]),
+        figure("json_over_aask", [pair.json - pair.aask for pair in pairs], "at most 15"),
+        figure("events_over_aask", [pair.events - pair.aask for pair in pairs], "at most 15"),
+        figure("first_event", first, "at most 100"),
+        Figure(name=f"overhead.{name}.first_event_p95", value=1000 * late(first), unit="ms", n=n),
+        figure("first_step_of_machine", [pair.step for pair in pairs]),
+    ]

@@ -1,0 +1,68 @@
+"""`anamnesis bench server`: everything that is measured of the server, a part after another."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.bench.figures import Figure, print_figures
+from evals.bench.server.access import strangers_refused
+from evals.bench.server.described import described
+from evals.bench.server.kill import killed
+from evals.bench.server.load import under_load
+from evals.bench.server.overhead import overhead
+from evals.bench.server.part import QUICK, Bench, Part, Sizes, folders
+from evals.bench.server.same_case import same_case
+from evals.bench.server.workers import two_workers
+from prompts.errors import InputError
+from tools.files import write_atomic
+
+PARTS: dict[str, Callable[[Bench], Part]] = {
+    "same-case": same_case,
+    "access": strangers_refused,
+    "overhead": overhead,
+    "kill": killed,
+    "load": under_load,
+    "workers": two_workers,
+    "schemathesis": described,
+}
+SHOWN = 20  # faults that are printed; all are in the file
+
+
+def bench_server(chosen: Sequence[str], json_file: Path | None, database: str, *, quick: bool) -> bool:
+    """Measure, print a table and what was wrong, and write all where asked; whether nothing was wrong.
+
+    Raises:
+        InputError: a part that there is not; nothing is built yet.
+    """
+    from rich.console import Console
+
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        raise InputError(f"There is no part {', '.join(unknown)}.", f"Parts: {', '.join(PARTS)}.")
+    figures: list[Figure] = []
+    faults: list[str] = []
+    told: dict[str, Any] = {"processors": os.cpu_count(), "parts": {}}
+    with folders(QUICK if quick else Sizes(), database) as bench:
+        for name in chosen or PARTS:
+            busy, started = os.getloadavg()[0], time.perf_counter()
+            part = PARTS[name](bench)
+            told["parts"][name] = {
+                "load_average": [busy, os.getloadavg()[0]],
+                "seconds": round(time.perf_counter() - started, 1),
+                **part.model_dump(),
+            }
+            figures += part.figures
+            faults += part.faults
+            for left_out in part.left_out:
+                Console().print(f"Left out: {left_out}", markup=False)
+            if json_file is not None:  # after each part: a long run that is cut off keeps what it has
+                write_atomic(json_file, (json.dumps(told, indent=1) + "\n").encode())
+    print_figures(figures)
+    for fault in faults[:SHOWN]:
+        Console().print(f"Wrong: {fault[:1000]}", markup=False)
+    return not faults

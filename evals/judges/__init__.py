@@ -1,0 +1,1 @@
+"""Judges of answer text: by a language model, and local twins that say what they measure."""
