@@ -21,7 +21,7 @@ from tools.questions.kinds import kinds_of
 from tools.questions.round_trip import statement_words
 from tools.questions.sources import of_library
 from tools.text.definitions import definitions
-from tools.text.tokens import stem
+from tools.text.tokens import stem, stems
 
 if TYPE_CHECKING:
     from evals.contract import TaskContext
@@ -98,7 +98,7 @@ def figures(context: TaskContext, library: Library, encoder: Encoder) -> list[Fi
 
 def forget() -> None:
     """Empty what a process remembers of texts that it has read, so that a build is timed as in a fresh one."""
-    for remembered in (bag, kinds_of, statement_words, definitions, stem):
+    for remembered in (bag, kinds_of, statement_words, definitions, stems, stem):
         remembered.cache_clear()
 
 

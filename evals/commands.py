@@ -9,6 +9,7 @@ import typer
 
 from evals import agent_commands, data_commands
 from evals.cmmqa import command as cmmqa
+from evals.judges import command as judging
 
 
 def register(app: typer.Typer) -> None:
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     agent_commands.register(evaluations, benchmarks)
     data_commands.register(evaluations)
     cmmqa.register(evaluations)
+    judging.register(evaluations)
     app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 

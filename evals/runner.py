@@ -188,7 +188,7 @@ def _interval(figure: Figure) -> str:
 def figure_number(value: float, name: str) -> str:
     """A figure's value with as many places as its kind has."""
     small = (
-        name.endswith((".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p"))
+        name.endswith((".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p", ".kappa", ".spearman", ".pearson"))
         or ".ddx_" in name
         or ".boundaries." in name
     )

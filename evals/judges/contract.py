@@ -1,4 +1,4 @@
-"""Judging the text of answers as QB-RAG does: guideline adherence, relevancy, faithfulness; and Mini-CEX of a report."""
+"""Judging answer text as QB-RAG does: guideline adherence, relevancy, faithfulness; and Mini-CEX of a report."""
 
 from __future__ import annotations
 

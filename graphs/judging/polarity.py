@@ -72,6 +72,23 @@ UP = re.compile(
 DOWN = re.compile(
     r"\b(?:reduc|lower|decreas|shorten|prevent|less|fewer|diminish|cut|halv|relie)\w*|降低|减少|缩短|预防|减轻", re.I
 )
+# What a treatment is given for, and what against: "fewer with a good outcome" and "raises the risk" deny that it helps.
+ASKS_GOOD = re.compile(
+    r"\b(?:benefits?|beneficial|effective|efficacious|helps?|helpful|useful|recommended|advised|better|superior|safe"
+    r"|works?|worth)\b|有效|有益|获益|推荐|建议|安全|有用|有帮助",
+    re.I,
+)
+GAIN = re.compile(
+    r"\b(?:good (?:\w+ )?outcomes?|recover(?:y|ed|ing)?|surviv(?:al|ed|ing)|independen\w+|quality of life|well-?being"
+    r"|remission|cures?|healing|benefits?)\b|良好结局|康复|恢复|生存|治愈|缓解率|生活质量|获益",
+    re.I,
+)
+HARM = re.compile(
+    r"\b(?:risks?|mortality|deaths?|dying|harms?|bleed\w*|h[ae]+morrhag\w*|complications?|infections?|adverse"
+    r"|side[- ]effects?|disabilit\w+|relapses?|recurren\w+|(?:re)?admissions?|falls?|fractures?|attacks?|exacerbations?"
+    r"|poor (?:\w+ )?outcomes?)\b|风险|死亡|危害|出血|并发症|感染|不良|副作用|残疾|复发|跌倒|骨折|发作|加重",
+    re.I,
+)
 CLAUSE = re.compile(r"[,;:，；：。]|\b(?:but|because|although|though|whereas|while|so that|unless)\b|但|因为|虽然|而")
 
 
@@ -129,6 +146,8 @@ def _affirms(question: str, words: Set[str], clause: str) -> bool | None:
     asked, found = _direction(question), _direction(clause)
     if asked and found:
         return (asked == found) != negated(clause)
+    if found and ASKS_GOOD.search(question) and (helps := _helps(clause)) is not None:
+        return helps != negated(clause)
     said = set(tokens(clause)) & words
     if (
         found
@@ -138,6 +157,19 @@ def _affirms(question: str, words: Set[str], clause: str) -> bool | None:
     ):
         return not negated(clause)
     return None
+
+
+def _helps(clause: str) -> bool | None:
+    """Whether what a clause says goes up or down is good for a patient, by the first thing named after it; None when
+    nothing is named."""
+    change = min((m for m in (UP.search(clause), DOWN.search(clause)) if m), key=lambda m: m.start())
+    rest = clause[change.start() :]
+    gain, harm = GAIN.search(rest), HARM.search(rest)
+    if gain is None and harm is None:
+        return None
+    rises = DOWN.match(change[0]) is None
+    good = harm is None or (gain is not None and gain.start() < harm.start())
+    return rises == good
 
 
 def _direction(text: str) -> int:

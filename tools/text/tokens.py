@@ -28,14 +28,19 @@ STOP_ZH = frozenset("的 了 是 在 我 有 和 就 不 都 一 也 很 吗 呢
 def tokens(text: str) -> list[str]:
     """Lower-case stems without stop words; Chinese runs are cut by jieba."""
     out: list[str] = []
-    for match in WORD.finditer(text.lower()):
-        word = match[0]
+    for word in WORD.findall(text.lower()):
         if not word.isascii() and HAN.match(word):
             out += [w for w in jieba_tokenizer().cut_for_search(word) if w.strip() and w not in STOP_ZH]
         else:
-            parts = (word,) if word.isalnum() else PART.split(word)
-            out += [stem(p) for p in parts if p not in STOP and (len(p) > 1 or p.isdigit())]
+            out += stems(word)
     return out
+
+
+@lru_cache(maxsize=65536)
+def stems(word: str) -> tuple[str, ...]:
+    """The stems of a word in small letters, cut at hyphens and apostrophes; none of a stop word or a lone letter."""
+    parts = (word,) if word.isalnum() else PART.split(word)
+    return tuple(stem(p) for p in parts if p not in STOP and (len(p) > 1 or p.isdigit()))
 
 
 @lru_cache(maxsize=65536)

@@ -1,4 +1,4 @@
-"""schemathesis with all its default checks on the real server's socket: no 5xx, nothing that the description leaves out."""
+"""schemathesis with all its default checks on the real server: no 5xx, nothing that the description leaves out."""
 
 from __future__ import annotations
 

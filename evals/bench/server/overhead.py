@@ -1,7 +1,7 @@
 """What the server adds to `Agent.aask`: the same message both ways in one process, by turns, over a real socket.
 
-The client runs in the same process, so what it takes counts as the server's. A turn of the local engine takes far longer
-than what is measured and varies by more, so a greeting, which takes the engine nearly nothing, is measured too.
+The client runs in the same process, so what it takes counts as the server's. A turn of the local engine takes far
+longer than what is measured and varies by more, so a greeting, which takes the engine nearly nothing, is measured too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from agent.agent import Agent
 from agent.loop import arun, run
+from agent.server.tables import Tables
 from evals.bench.figures import Figure
 from evals.bench.server.essence import TURNS
 from evals.bench.server.load import late
 from evals.bench.server.part import Bench, Part
 from evals.bench.server.strangers import People
 from evals.bench.server.talker import Talker
-from agent.server.tables import Tables
 
 MESSAGES = {"greeting": "Hello!", "question": "Does early mobilisation help after a stroke?", "case": TURNS[0]}
 WARM = 4  # pairs that are not counted

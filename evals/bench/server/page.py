@@ -20,7 +20,7 @@ EXPECTED = "the server responded with a status of"  # what the console says of a
 
 
 class Shown(NamedTuple):
-    """An answer on the page: diseases by name, best first, and what is cited with its quotes, a statement after another."""
+    """An answer on the page: diseases by name, best first; what is cited with its quotes, by statement."""
 
     turn: int
     diseases: tuple[str, ...]

@@ -61,6 +61,13 @@ def test_windows_lose_no_word() -> None:
         ("Does oxygen help people who are not hypoxic?", "Oxygen did not lower deaths.", Reply.NO),
         ("Is a test needed?", "The weather was fine.", None),
         ("普通感冒需要使用抗生素吗?", "普通感冒不需要使用抗生素。", Reply.NO),
+        ("Does very early walking help after a stroke?", "It led to fewer people with a good outcome.", Reply.NO),
+        ("Does early walking help?", "Early walking reduced complications.", Reply.YES),
+        ("Is aspirin safe after a bleed?", "Aspirin increased the risk of another bleed.", Reply.NO),
+        ("Is aspirin safe after a bleed?", "Aspirin did not increase the risk of another bleed.", Reply.YES),
+        ("Does rehabilitation help?", "Rehabilitation raised survival and lowered the risk of falls.", Reply.YES),
+        ("Is obesity associated with asthma?", "Obesity raises the risk of asthma.", Reply.YES),
+        ("卧床休息有帮助吗?", "长期卧床会增加感染的风险。", Reply.NO),
     ],
 )
 def test_reply_of(question: str, sentence: str, reply: Reply | None) -> None:
