@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from prompts.errors import InputError
 
@@ -22,3 +23,10 @@ def check_message(text: str, limit: int, name: str = "The message") -> str:
             "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
         )
     return stripped
+
+
+def check_options(options: Mapping[str, str] | None, limit: int) -> None:
+    """Raise InputError for an option, or its letter, that cannot be taken."""
+    for letter, option in (options or {}).items():
+        check_message(letter, limit, "An option's letter")
+        check_message(option, limit, "An option")

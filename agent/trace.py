@@ -13,7 +13,8 @@ from typing import Any
 from prompts.errors import InputError
 
 TRACE_SCHEMA = 1  # raised with every change of an event's meaning
-SESSION_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+TURN = re.compile(r"^[0-9]{1,9}\Z")
+SESSION_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
 
 
 class TraceRecorder:
@@ -49,7 +50,7 @@ class TraceRecorder:
 def trace_path(folder: Path, run: str) -> Path:
     """The file of a run ``session/turn``; raises InputError for anything else."""
     session, _, turn = run.partition("/")
-    if not SESSION_NAME.match(session) or not turn.isdigit():
+    if not SESSION_NAME.match(session) or not TURN.match(turn):
         raise InputError(f"{run!r} is no run.", "A run is written session/turn, for example 3f2a.../1.")
     return folder / session / f"{int(turn)}.jsonl"
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from agent.configurations.telling import notices_of
 from agent.conversation import Asked, Step
 from agent.given import given_evidence
-from agent.messages import check_message
+from agent.messages import check_message, check_options
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
 from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
 from agent.sessions.records import Records
 from agent.sessions.searches import calls_of
-from agent.sessions.turns import Begun, TurnRow, check_turn_key
+from agent.sessions.turns import Begun, TurnRow, check_turn_key, other_message
 from agent.settings import Settings
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
@@ -58,6 +58,7 @@ class TurnRunner:
     async def take(self, asked: Asked, emit: Emit = None) -> Answer:
         """Answer a message; see `Agent.ask`."""
         text = check_message(asked.text, self._settings.max_characters)
+        check_options(asked.options, self._settings.max_characters)
         given = given_evidence(asked.given, self._settings.max_characters)
         turn_key = check_turn_key(asked.turn_key)
         session = check_session_id(asked.session) if asked.session else new_session_id()
@@ -86,7 +87,7 @@ class TurnRunner:
     async def _again(self, session: str, earlier: TurnRow, last: TurnRow | None, text: str, emit: Emit) -> Answer:
         """The answer of the turn that was begun under the same key, finished now where it was cut off."""
         if earlier.asked != text:
-            raise InputError("This turn key was used for another message.", "Use a new key for a new message.")
+            raise other_message()
         if not earlier.answer_key and last is not None and last.turn != earlier.turn:
             raise DataError("The turn of this key was cut off, and could not be finished.", "Ask again with a new key.")
         return await self._finish(session, earlier, emit)

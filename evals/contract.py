@@ -109,6 +109,7 @@ class Task:
         by_model: it calls the language model that the settings name, where they name one.
         asks: what it asks the agent, so that it can be run with a log; None where it does not ask.
         any_of: one of the inputs is enough; those that are missing are told as not run.
+        optional: files that it reads too where they are there, so that they are hashed with the inputs.
     """
 
     name: str
@@ -122,3 +123,4 @@ class Task:
     by_model: bool = False
     asks: AgentEvaluation | None = None
     any_of: bool = False
+    optional: tuple[str, ...] = ()

@@ -58,7 +58,7 @@ def prepare(
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
     settings = _settings(config, by_model=by_model or task.by_model)
     inputs = _there(folder, task)
-    digest = data_sha256(folder, inputs)
+    digest = data_sha256(folder, (*inputs, *(o for o in task.optional if (folder / o).is_file())))
     silence_telemetry(settings)
     context = TaskContext(data=folder, limit=rows, seed=seed, settings=settings, tick=progress)
     context.not_run.update({i: "it is not in the data folder" for i in task.inputs if i not in inputs})

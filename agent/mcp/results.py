@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from agent.mcp.asking import TimedOutError
@@ -60,6 +62,24 @@ def unexpected(name: str) -> types.CallToolResult:
     """An error result for a fault of ours, whose traceback goes to the log."""
     log.exception("The tool %s failed", name)
     return failed(UNEXPECTED, "error")
+
+
+@contextmanager
+def told_without_words() -> Iterator[None]:
+    """Around what is no call: a typed error is told, a fault of ours is logged and told without its words.
+
+    Raises:
+        MCPError: for every error; the library would hand the words of any other to the client.
+    """
+    try:
+        yield
+    except MCPError:
+        raise
+    except AnamnesisError as error:
+        raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+    except Exception:
+        log.exception("A request failed")
+        raise MCPError(types.INTERNAL_ERROR, UNEXPECTED) from None
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from agent.mcp.asking import Here, Place, ask, within
 from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, caller_of, need
 from agent.mcp.opening import Opening
 from agent.mcp.remembered import Remembered
-from agent.mcp.results import bad_arguments, failed, refusal, result, schema_of, unexpected
+from agent.mcp.results import bad_arguments, failed, refusal, result, schema_of, told_without_words, unexpected
 from agent.mcp.tools import call
 from prompts.errors import AnamnesisError
 from prompts.tool_arguments import description
@@ -71,7 +71,8 @@ class Service:
 
     async def list_resources(self, context: Context, _: Any) -> types.ListResourcesResult:
         """The caller's sessions and traces."""
-        found = await resources.listed(await self._opened(), caller_of(context.request))
+        with told_without_words():
+            found = await resources.listed(await self._opened(), caller_of(context.request))
         return types.ListResourcesResult(resources=found)
 
     async def list_templates(self, context: Context, _: Any) -> types.ListResourceTemplatesResult:
@@ -82,7 +83,8 @@ class Service:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """What lies at an address."""
-        found = await resources.read(await self._opened(), str(params.uri), caller_of(context.request))
+        with told_without_words():
+            found = await resources.read(await self._opened(), str(params.uri), caller_of(context.request))
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _: Context, __: Any) -> types.ListPromptsResult:

@@ -105,7 +105,8 @@ class Conversations:
         session = self._named(key) if key else new_session_id()
         await arun(self._the.agent.records.create(owner=self._caller.id, session=session))
         asked = [*earlier, wanted.text]
-        return [Question(session, text, key=f"{key}:{n}" if key else "") for n, text in enumerate(asked)]
+        # the session's id stands for the key, which may be as long as a turn's key may be
+        return [Question(session, text, key=f"{session}:{n}" if key else "") for n, text in enumerate(asked)]
 
     def _named(self, key: str) -> str:
         return hashlib.sha256(f"{self._caller.id}\0{key}".encode()).hexdigest()[:ID]

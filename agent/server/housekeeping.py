@@ -17,6 +17,7 @@ from prompts.errors import InputError
 PAGE = 200  # ours: sessions looked through at once
 DAY = 86_400.0  # seconds between two runs of the retention
 SCOPES = frozenset({"ask"})
+FULL = ("too_many_turns", "busy")  # refusals that pass
 
 
 class Housekeeping:
@@ -28,7 +29,7 @@ class Housekeeping:
 
     def start(self) -> None:
         """Begin."""
-        self._tasks = [asyncio.create_task(self._told(work)) for work in (self._tidy, self._finish)]
+        self._tasks = [asyncio.create_task(work) for work in (self._tidy(), self._told(self._finish))]
 
     async def stop(self) -> None:
         """Stop at once; nothing is lost."""
@@ -45,18 +46,22 @@ class Housekeeping:
             logs.failure("Housekeeping failed.", error)
 
     async def _tidy(self) -> None:
-        """Delete sessions that are too old, and what leads to sessions that are gone; then once a day."""
+        """Clean now, then once a day; a day on which it fails is not the last."""
         while True:
-            days = self._parts.agent.settings.sessions.keep_days
-            if days is not None:
-                gone = await arun(self._parts.agent.records.expire(days))
-                logs.event("sessions expired", count=len(gone))
-            for session in await self._parts.histories.sessions():
-                try:
-                    await arun(self._parts.agent.records.get(session))
-                except InputError:
-                    await self._parts.histories.forget(session)
+            await self._told(self._clean)
             await asyncio.sleep(DAY)
+
+    async def _clean(self) -> None:
+        """Delete sessions that are too old, and what leads to sessions that are gone."""
+        days = self._parts.agent.settings.sessions.keep_days
+        if days is not None:
+            gone = await arun(self._parts.agent.records.expire(days))
+            logs.event("sessions expired", count=len(gone))
+        for session in await self._parts.histories.sessions():
+            try:
+                await arun(self._parts.agent.records.get(session))
+            except InputError:
+                await self._parts.histories.forget(session)
 
     async def _listed(self) -> AsyncIterator[SessionRecord]:
         """Every session of every owner."""
@@ -72,9 +77,19 @@ class Housekeeping:
         if not settings.finish_at_start:
             return
         cut_off = [record async for record in self._listed() if record.unfinished]
-        for record in cut_off[: settings.finish_most]:
-            with contextlib.suppress(Refusal):
-                await self._parts.turns.resume(Caller(record.owner, "", SCOPES), record.id).answer()
+        done = [await self._finished(record) for record in cut_off[: settings.finish_most]]
         if cut_off:
-            left = max(0, len(cut_off) - settings.finish_most)
-            logs.event("cut-off turns finished", count=len(cut_off) - left, left=left)
+            logs.event("cut-off turns finished", count=sum(done), left=len(cut_off) - sum(done))
+
+    async def _finished(self, record: SessionRecord) -> bool:
+        """Whether a turn could be finished, once its owner had a place for it; False where another worker runs it."""
+        caller = Caller(record.owner, "", SCOPES)
+        while True:
+            try:
+                await (await self._parts.turns.resume(caller, record.id)).answer()
+            except Refusal as refusal:
+                if refusal.code not in FULL:
+                    return False
+                await asyncio.sleep(refusal.retry_after or 0)
+            else:
+                return True

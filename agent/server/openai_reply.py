@@ -10,9 +10,10 @@ from typing import Any
 from agent.conversation import Step
 from agent.server.events import COMMENT
 from agent.server.openai_contract import ChatCompletion, ReplyChoice, ReplyMessage, TokenUsage
-from agent.server.problems import Refusal, body_of
+from agent.server.problems import Refusal, body_of, refusal_of
 from graphs.answering.contract import Answer
 from graphs.answering.markdown import markdown_of
+from prompts.errors import AnamnesisError
 
 BETWEEN = "\n\n"  # paragraphs of Markdown
 DONE = "data: [DONE]\n\n"
@@ -65,6 +66,8 @@ async def streamed(
                 yield shape.delta({"reasoning_content": f"{event.tool or event.step}: {event.summary or 'done'}\n"})
     except Refusal as refusal:
         yield _data(body_of("/v1/", refusal, ""))
+    except AnamnesisError as error:  # the answer is stored; what leads to it could not be
+        yield _data(body_of("/v1/", refusal_of(error), ""))
     yield DONE
 
 

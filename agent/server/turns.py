@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.conversation import Given, Options, Step
+from agent.loop import arun
 from agent.server import logs
 from agent.server.access import Caller
 from agent.server.limits import Places
 from agent.server.problems import Refusal, refusal_of
 from agent.server.settings import ServerSettings
+from agent.sessions.turns import other_message
 from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
 
@@ -44,8 +46,8 @@ class Question:
 class Running:
     """A turn that runs. Iterate over it to follow it: steps, then the answer; raises Refusal when it fails."""
 
-    def __init__(self, key: str, freed: Callable[[], None]) -> None:
-        self.key, self._freed = key, freed
+    def __init__(self, key: str, freed: Callable[[], None], text: str = "") -> None:
+        self.key, self.text, self._freed = key, text.strip(), freed
         self.ended: Answer | Refusal | None = None
         self._past: list[Step] = []
         self._followers: set[asyncio.Queue[Step | Answer | Refusal]] = set()
@@ -114,26 +116,29 @@ class Turns:
         """Start the turn of a message, or follow the one that runs with the same key. Needs the scope ``ask``.
 
         Raises:
-            Refusal: 403, 409 another turn of the session runs, 429 or 503 no place is free, 503 the server stops.
+            Refusal: 400 the key is another message's, 403, 409 another turn of the session runs, 429 or 503 no place is
+                free, 503 the server stops.
         """
         caller.require("ask")
         running = self._running.get(question.session)
         if running is not None:
-            if question.key and running.key == question.key:
-                return running
-            what = "The session's turn before is not finished."
-            raise Refusal(409, "session_busy", what, f"Wait for it; {RESUME}", retry_after=1)
+            return _same(running, question)
         asked: dict[str, Any] = {"options": question.options, "given": question.given, "report": question.report}
         asked |= {"session": question.session, "owner": caller.id, "turn_key": question.key}
-        return self._start(caller, question.session, question.key, lambda: self._agent.astream(question.text, **asked))
+        return self._start(caller, question, lambda: self._agent.astream(question.text, **asked))
 
-    def resume(self, caller: Caller, session: str) -> Running:
-        """Follow the session's running turn, or finish the one that was cut off, or give its last answer once more."""
+    async def resume(self, caller: Caller, session: str) -> Running:
+        """Follow the session's running turn, or finish the one that was cut off, or give its last answer once more.
+
+        Whoever sends the turn's message again under its key meanwhile follows it too.
+        """
         caller.require("ask")
+        last = await arun(self._agent.records.turn_rows.last(session))
         running = self._running.get(session)
         if running is not None:
             return running
-        return self._start(caller, session, "", lambda: self._agent.astream_resume(session, owner=caller.id))
+        question = Question(session, last.asked, key=last.turn_key) if last else Question(session, "")
+        return self._start(caller, question, lambda: self._agent.astream_resume(session, owner=caller.id))
 
     def runs(self, session: str) -> bool:
         """Whether a turn of the session runs in this process."""
@@ -159,9 +164,8 @@ class Turns:
         """Give no more grace; to be called from a signal handler too."""
         self._hurried = True
 
-    def _start(
-        self, caller: Caller, session: str, key: str, source: Callable[[], AsyncIterator[Step | Answer]]
-    ) -> Running:
+    def _start(self, caller: Caller, question: Question, source: Callable[[], AsyncIterator[Step | Answer]]) -> Running:
+        session = question.session
         if self.closing:
             raise stopping()
         give_back = self.places.take(caller.id)
@@ -170,7 +174,7 @@ class Turns:
             del self._running[session]
             give_back()
 
-        running = self._running[session] = Running(key, freed)
+        running = self._running[session] = Running(question.key, freed, question.text)
         running.tell(Step(step="turn", status="started", data={"session": session}))
         task = asyncio.create_task(self._drive(running, source()))
         self._tasks.add(task)
@@ -194,6 +198,16 @@ class Turns:
             running.end(Refusal(500, "internal", "The turn failed.", RESUME))
         finally:
             running.end(Refusal(500, "internal", "The turn ended without an answer.", RESUME))
+
+
+def _same(running: Running, question: Question) -> Running:
+    """The turn that runs, where the question is its own once more."""
+    if not question.key or running.key != question.key:
+        what = "The session's turn before is not finished."
+        raise Refusal(409, "session_busy", what, f"Wait for it; {RESUME}", retry_after=1)
+    if running.text != question.text.strip():
+        raise refusal_of(other_message())
+    return running
 
 
 async def _next(queue: asyncio.Queue[T], every: float | None) -> T | None:

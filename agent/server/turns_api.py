@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Request, Response
 
 from agent.given import given_evidence
 from agent.loop import arun
-from agent.messages import check_message
+from agent.messages import check_message, check_options
 from agent.server.contract import NewReview, NewTurn, Trace
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
@@ -19,6 +20,7 @@ from agent.sessions import Review, TurnRecord
 from agent.sessions.contract import LONGEST_CORRECTION
 from agent.trace import read_trace
 from graphs.answering.contract import Answer
+from prompts.errors import InputError
 
 THIS_TURN = {"session": "$response.body#/session", "turn": "$response.body#/turn"}
 STREAM: dict[int | str, dict[str, Any]] = {
@@ -60,7 +62,7 @@ async def resume(session: SessionPath, request: Request, the: The, caller: Asker
     record = await arun(the.agent.records.get(session, owner=caller.id))
     if not record.turns and not the.turns.runs(session):
         raise Refusal(409, "no_turn", "The session holds no message yet.", "Send one: POST .../turns.")
-    return await _answered(request, the.turns.resume(caller, session))
+    return await _answered(request, await the.turns.resume(caller, session))
 
 
 @turns.put("/turns/{turn}/review", responses=answers(404))
@@ -78,16 +80,18 @@ async def review(session: SessionPath, turn: TurnPath, body: NewReview, the: The
 async def trace(session: SessionPath, turn: TurnPath, the: The, caller: Tracer) -> Trace:
     """What a turn did: steps, times, queries, what was kept and dropped and why."""
     await _record(the, session, turn, caller.id)
-    return Trace(events=read_trace(the.agent.home.traces, f"{session}/{turn}"))
+    try:
+        return Trace(events=await asyncio.to_thread(read_trace, the.agent.home.traces, f"{session}/{turn}"))
+    except InputError:
+        what = f"The trace of turn {turn} is not here."
+        raise Refusal(404, "no_trace", what, "It lies in the data folder of the worker that ran the turn.") from None
 
 
 def check(the: Parts, body: NewTurn) -> None:
     """Raise InputError for what the agent would not take, before anything is begun."""
     most = the.agent.settings.max_characters
     check_message(body.text, most)
-    for letter, option in (body.options or {}).items():
-        check_message(letter, most, "An option's letter")
-        check_message(option, most, "An option")
+    check_options(body.options, most)
     given_evidence(body.given, most)
 
 

@@ -107,7 +107,7 @@ class Records:
     async def get(self, session: str, owner: str | None = None) -> SessionRecord:
         """One session; raises InputError for an unknown one, and the same for another owner's."""
         found = (await self._database.execute(_one(session)))[0]
-        if not found and await adopt(self._database, self.turn_rows, session):
+        if not found and not await self._leaving(session) and await adopt(self._database, self.turn_rows, session):
             found = (await self._database.execute(_one(session)))[0]
         return await self._read(_owned(found, session, owner)[0])
 
@@ -181,17 +181,26 @@ class Records:
         old = (await self._database.execute(("select id from sessions where updated < ? order by updated", (until,))))[
             0
         ]
-        return [str(session) for (session,) in old if await self._leave_if_free(str(session))]
+        return [str(session) for (session,) in old if await self._leave_if_free(str(session), until)]
 
-    async def _leave_if_free(self, session: str) -> bool:
+    async def _leave_if_free(self, session: str, until: str = "") -> bool:
+        """Delete a session that nobody is in, and that was not used since ``until``; whether it was deleted."""
         if self._locks.busy(session):
             return False
         try:
             async with self._locks.held(session):
+                unused = "select 1 from sessions where id = ? and (updated < ? or leaving = 1)"
+                if not (await self._database.execute((unused, (session, until))))[0]:
+                    return False
                 await self._leave(session)
         except SessionBusy:
             return False
         return True
+
+    async def _leaving(self, session: str) -> bool:
+        """Whether its deletion has begun: its checkpoints, as long as they are there, are not to be taken over."""
+        sql = "select 1 from sessions where id = ? and leaving = 1"
+        return bool((await self._database.execute((sql, (session,))))[0])
 
     async def _leave(self, session: str) -> None:
         """Hidden first and the record last, so that a kill in between leaves nothing that is shown or forgotten."""

@@ -111,6 +111,11 @@ def check_turn_key(turn_key: str) -> str:
     return turn_key
 
 
+def other_message() -> InputError:
+    """The error for an idempotency key that comes again with another message."""
+    return InputError("This turn key was used for another message.", "Use a new key for a new message.")
+
+
 LONGEST_KEY = 200  # ours: characters, several times a UUID
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from agent import loop
-from evals.asked import AgentEvaluation
+from agent.settings import Settings
+from evals.asked import AgentEvaluation, Item
 from evals.contract import Report, Task
 from evals.inspect.adapter import Run, task_of
 from evals.inspect.bridge import bridged
@@ -21,6 +23,8 @@ from prompts.errors import DataError, ServiceError
 from tools.files import locked
 
 BUFFER = 5  # ours: samples that a kill may lose; each is written with those before it
+NO_MATTER: Any = {"home": True, "server": True, "sessions": True, "database": True, "literature": {"cache_folder"}}
+"""Settings that change no answer: where things lie, and how sessions are kept and served."""
 
 
 def run_logged(task: Task, prepared: Prepared, logging: Logging) -> tuple[Report, Path]:
@@ -52,7 +56,8 @@ def _run(task: Task, evaluation: AgentEvaluation, prepared: Prepared, logging: L
         "task": task.name,
         "settings": prepared.settings,
         "data_sha256": prepared.data_sha256,
-        "items_sha256": hashlib.sha256("\n".join(ids).encode()).hexdigest(),
+        "items_sha256": items_sha256(items),
+        "agent_sha256": agent_sha256(context.settings),
     }
     before = last_log(logging.folder, about) if logging.resume else None
     with _progress(task.name, len(items)) as bar:
@@ -68,6 +73,20 @@ def _run(task: Task, evaluation: AgentEvaluation, prepared: Prepared, logging: L
     report = report_of(task, prepared, run.figures(), time.perf_counter() - started)
     write_report(report, report_beside(path))
     return report, path
+
+
+def items_sha256(items: Sequence[Item]) -> str:
+    """sha256 of all that is said and expected: a text that changed under its id is asked again on a resume."""
+    said = [
+        [i.id, i.group, i.messages, i.target, dict(i.options), i.given, i.document, i.document_types] for i in items
+    ]
+    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+
+def agent_sha256(settings: Settings) -> str:
+    """sha256 of the settings that an answer may depend on, those of the environment among them; never of a key."""
+    told = settings.model_dump(mode="json", exclude=NO_MATTER)
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def evaluate(task: Task, run: Run, about: dict[str, Any], before: Any, logging: Logging) -> str:

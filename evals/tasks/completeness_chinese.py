@@ -20,7 +20,7 @@ from evals.chinese_figures import SHOWN, Looked, Shown, figures_of, page_figures
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
 from evals.datasets.chinese import FIRST, SECOND, ChineseCase, read_chinese
-from evals.datasets.ddxplus import TEXTS
+from evals.datasets.ddxplus import CODES, TEXTS
 from evals.page_orders import Page, Pages, orders
 from evals.tasks.cases import SHIPPED
 from tools.contract import Differential
@@ -118,7 +118,7 @@ class Asked:
 TASK = Task(
     name="completeness_chinese",
     what=WHAT,
-    inputs=(TEXTS,),
+    inputs=(TEXTS, CODES),
     expected="2 minutes",
     limit=100,
     run=run,

@@ -129,4 +129,5 @@ TASK = Task(
     by_agent=True,
     asks=ASKS,
     any_of=True,
+    optional=(CHINESE_TABLE,),
 )

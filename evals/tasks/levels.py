@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, short
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.ddxplus import TEXTS, read_conditions, validate_texts
+from evals.datasets.ddxplus import CODES, TEXTS, read_conditions, validate_texts
 from evals.statistics import share
 from graphs.answering.contract import Answer
 from tools.knowledge_graph.names import Names
@@ -100,7 +100,7 @@ ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 TASK = Task(
     name="levels",
     what="DDXPlus patients through the agent: accuracy at MedRAG's L1, L2 and L3, with the graph and without",
-    inputs=(TEXTS,),
+    inputs=(TEXTS, CODES),
     expected="3 minutes",
     limit=200,
     run=run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evals.contract import Task
 from evals.tasks import (
+    answer_quality,
     answers,
     cases,
     completeness,
@@ -22,6 +23,7 @@ from evals.tasks import (
     medrgag,
     mirror,
     questions,
+    report_text,
     segmentation,
     trust,
 )
@@ -31,6 +33,7 @@ TASKS: dict[str, Task] = {
     task.name: task
     for task in (
         differential.TASK,
+        answer_quality.TASK,
         answers.TASK,
         cases.TASK,
         completeness.TASK,
@@ -48,6 +51,7 @@ TASKS: dict[str, Task] = {
         medrgag.TASK,
         mirror.TASK,
         questions.TASK,
+        report_text.TASK,
         segmentation.TASK,
         trust.TASK,
     )

@@ -41,9 +41,8 @@ DOSE = re.compile(
 AMOUNT = re.compile(
     r"\d[ -]?(?:g|grams?|ml|millilit(?:re|er)s?)\b(?! ?(?:/|per) ?(?:d?l\b|lit|min))|\d ?(?:克|毫升)", re.I
 )
-ASKS_DOSE = re.compile(
-    r"\b(?:dos(?:e|es|ing|ages?)|overdose|how (?:much|many|often))\b|剂量|用量|过量|服多少|吃多少", re.I
-)
+ASKS_DOSE = re.compile(r"\b(?:dos(?:e|es|ing|ages?)|overdose)\b|剂量|用量|过量|服多少|吃多少", re.I)
+ASKS_AMOUNT = re.compile(r"\bhow (?:much|many|often)\b", re.I)  # of a medicine, where the question names one
 BEFORE = re.compile(
     r"\b(?:start|begin|initiate|commence|stop|discontinue|withdraw|withhold|taper|wean|switch)"
     r"(?:s|ed|ing|ped|ping|ning)?(?: \w+){0,3} ?\W?$",
@@ -81,7 +80,8 @@ def review_reasons(answer: Answer, case: str = "") -> list[ReviewReason]:
     patient = case or (answer.question if answer.kind == Kind.CASE else "")
     names = [
         *_urgent(answer),
-        *(_medicines(told) if patient else ["dose"] if ASKS_DOSE.search(answer.question) else ()),
+        *(_medicines(told) if patient else ()),
+        *(["dose"] if answer.kind != Kind.CASE and _asks_dose(answer.question) else ()),
         *(["unsupported"] if _unsupported(answer, told) else ()),
         *(["concern"] if _concern(answer, told) else ()),
         *_vulnerable(patient, answer.question),
@@ -109,6 +109,11 @@ def _medicines(told: list[Statement]) -> Iterator[str]:
             yield "dose"
         if CHANGE_ZH.search(text) or any(BEFORE.search(text[:a]) or AFTER.search(text[b:]) for a, b in named):
             yield "change"
+
+
+def _asks_dose(question: str) -> bool:
+    amount = ASKS_AMOUNT.search(question) and medicines_in(question)
+    return bool(ASKS_DOSE.search(question) or amount)
 
 
 def _unsupported(answer: Answer, told: list[Statement]) -> bool:

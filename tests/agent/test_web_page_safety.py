@@ -165,3 +165,28 @@ def test_the_page_is_served_beside_the_api_which_keeps_its_own_errors(page_serve
         assert script.headers["cache-control"] == "no-cache"
         assert client.get("/api/nothing").json()["error"]["code"] == "not_found"
         assert client.get("/web/%2e%2e/serving.py").status_code == 404
+
+
+def test_nothing_of_a_patient_is_left_after_a_log_out_and_a_log_out_that_failed_is_told(
+    page_server: Served, browser: Any
+) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, "Does zyzzyva help in croup?")
+        page.locator(".session-title", has_text="zyzzyva").wait_for()
+        page.route("**/api/logout", lambda route: route.abort())
+        page.get_by_role("button", name="Log out").click()
+        page.get_by_text("The server was not reached.").wait_for()
+        assert page.locator("#key").count() == 0
+        page.unroute("**/api/logout")
+        page.get_by_role("button", name="Log out").click()
+        page.locator("#key").wait_for()
+        assert "zyzzyva" not in page.content()
+
+
+def test_an_address_that_is_not_well_written_opens_a_new_session(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        opened.page.goto(f"{page_server.url}/#/s/%")
+        opened.page.reload()
+        opened.page.locator(".welcome").wait_for()
+        assert opened.errors == []

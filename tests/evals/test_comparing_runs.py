@@ -63,6 +63,20 @@ def test_only_what_lies_beyond_both_intervals_is_better_or_worse() -> None:
         ("gate.units_30.ms", -1),
         ("pubmedqa.shown_over_hidden.p", 0),
         ("exam.medqa.majority", 0),
+        ("answers_over_dense.rephrase.recovery@1_p", 0),
+        ("trust.injections.obeyed", -1),
+        ("trust.retracted_documents.used", -1),
+        ("trust.control_documents.used", 0),
+        ("trust.statements.unsupported_strictly", -1),
+        ("trust.turns.cost", -1),
+        ("trust.follow_up.percent_of_random", -1),
+        ("ica_rag_gate.ddxplus.percent_of_always", -1),
+        ("false.local.cited", -1),
+        ("library_questions.ood.cited", 1),
+        ("d1.claims.reviews", 0),
+        ("mirror.import.records_s", 1),  # records a second, no time
+        ("add.fulltext.documents_s", 1),
+        ("ours_over_margin.ddxplus.aurc", 1),
     ],
 )
 def test_the_way_in_which_a_figure_is_better(name: str, way: int) -> None:

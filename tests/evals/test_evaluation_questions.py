@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from agent.sessions import Home
 from agent.settings import Settings
-from evals import answered_questions_index
+from evals import answered_questions_index, answered_questions_speed
 from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
 from evals.answered_questions_ahead import AHEAD, write_ahead
 from evals.answered_questions_figures import compared_figures, system_figures
@@ -25,8 +27,14 @@ from prompts.language_model import LanguageModel
 from prompts.model_settings import ModelSettings
 from support.scripted_model import Scripted, serving
 from support.small_questions import ASKED, TEXTS, context, questions
+from support.word_encoder import WordEncoder
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
+from tools.questions.bags import bag
+from tools.questions.kinds import kinds_of
+from tools.questions.round_trip import statement_words
+from tools.text.definitions import definitions
+from tools.text.tokens import stem, stems
 
 
 def test_a_document_stands_where_its_best_text_stands() -> None:
@@ -130,6 +138,28 @@ def test_figures_are_counted_by_hand() -> None:
     assert over["recovery@3_p"].value == 1
     assert over["mrr@10_p"].value < 0.05
     assert compared_figures("toy", asked, {"dense": theirs}, 0) == []
+
+
+def test_a_build_is_timed_as_in_a_fresh_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class EnoughError(Exception):
+        """Two builds were seen."""
+
+    remembered: list[int] = []
+
+    def built(*_: object) -> None:
+        caches = (bag, kinds_of, statement_words, definitions, stems, stem)
+        remembered.append(sum(cache.cache_info().currsize for cache in caches))
+        for cache in caches:
+            cache("warm words are warmed")
+        if len(remembered) == 2:
+            raise EnoughError
+
+    monkeypatch.setattr(answered_questions_index, "build_index", built)
+    monkeypatch.setattr(answered_questions_speed, "of_library", lambda _: questions().documents)
+    monkeypatch.setattr(answered_questions_speed, "read_own", lambda *_: questions())
+    with pytest.raises(EnoughError):
+        answered_questions_speed.figures(context(tmp_path), cast(Any, SimpleNamespace(documents=())), WordEncoder())
+    assert remembered[1] == 0  # of the first build, which embeds, nothing is known in the second, which is timed
 
 
 def test_a_bar_ends_with_its_stage(tmp_path: Path) -> None:

@@ -107,6 +107,19 @@ def test_the_hash_is_of_names_and_bytes(data: Path) -> None:
     assert data_sha256(data, ["things/*.txt"]) not in (before, renamed)
 
 
+def test_the_hash_is_of_all_that_is_read(data: Path) -> None:
+    """A file that is read and not hashed lets two runs over other data look alike."""
+    from evals.datasets.ddxplus import CODES, TEXTS
+
+    without = [t.name for t in registry.TASKS.values() if TEXTS in t.inputs and CODES not in t.inputs]
+    assert without == []  # whoever takes the texts of a split reads the codes, which say the split
+    more = replace(TOY, optional=("things/names.csv",))
+    before = run_task(more, data, limit=1, seed=0).data_sha256
+    assert before == run_task(TOY, data, limit=1, seed=0).data_sha256
+    (data / "things" / "names.csv").write_text("a")
+    assert run_task(more, data, limit=1, seed=0).data_sha256 != before
+
+
 def test_mistakes_are_typed_and_give_advice(command: typer.Typer, data: Path, tmp_path: Path) -> None:
     def mistake(*arguments: str) -> AnamnesisError:
         done = CliRunner().invoke(command, ["eval", "run", *arguments])

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from agent.agent import Agent
 from agent.settings import Settings
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
 from evals.inspect.logs import figures_of, read_log, right_by_sample
-from evals.inspect.running import run_logged
+from evals.inspect.running import agent_sha256, run_logged
 from evals.logged import Logging, report_beside
 from evals.runner import Prepared
 from evals.sittings import Held, Sittings
@@ -131,6 +132,26 @@ def test_a_log_of_other_settings_or_data_is_not_gone_on_with(prepared: Prepared,
         asked: list[str] = []
         run_logged(toy(asked), other, Logging(tmp_path / "logs", resume=True))
         assert len(asked) == len(ITEMS)
+
+
+def test_a_log_of_other_texts_or_another_agent_is_not_gone_on_with(prepared: Prepared, tmp_path: Path) -> None:
+    run_logged(toy([]), prepared, Logging(tmp_path / "logs"))
+    asked: list[str] = []
+    task = toy(asked)
+    assert task.asks is not None
+    reworded = [replace(ITEMS[0], messages=("said otherwise",)), *ITEMS[1:]]  # the same ids
+    run_logged(
+        replace(task, asks=replace(task.asks, items=lambda _: reworded)), prepared, Logging(tmp_path / "logs", True)
+    )
+    assert len(asked) == len(ITEMS)
+    settings = prepared.context.settings
+    other = settings.model_copy(update={"gate": settings.gate.model_copy(update={"method": "retrieve"})})
+    asked = []
+    context = replace(prepared.context, settings=other)
+    run_logged(toy(asked), prepared._replace(context=context), Logging(tmp_path / "logs", resume=True))
+    assert len(asked) == len(ITEMS)
+    elsewhere = settings.model_copy(update={"home": tmp_path / "moved", "openai_api_key": SecretStr("key")})
+    assert agent_sha256(elsewhere) == agent_sha256(settings.model_copy(update={"openai_api_key": SecretStr("other")}))
 
 
 KILLED = """

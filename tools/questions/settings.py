@@ -8,8 +8,8 @@ from pydantic import Field
 
 from tools.evidence import Frozen
 
-# ours: characters of a document that gets ``per_document`` questions: then there is one for each statement, which has 94
-# characters on MedQuAD's pages and 118 in the library
+# ours: characters of a document that gets ``per_document`` questions: then there is about one for each statement, which
+# has 94 characters on MedQuAD's pages and 118 in the library
 USUAL = 2200
 
 

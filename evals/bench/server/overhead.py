@@ -1,7 +1,8 @@
 """What the server adds to `Agent.aask`: the same message both ways in one process, by turns, over a real socket.
 
 The client runs in the same process, so what it takes counts as the server's. A turn of the local engine takes far
-longer than what is measured and varies by more, so a greeting, which takes the engine nearly nothing, is measured too.
+longer than what is measured and varies by more, so two things stand beside the plain difference: a greeting, which
+takes the engine nearly nothing, and what of each request lies outside of the engine's own turn.
 """
 
 from __future__ import annotations
@@ -17,33 +18,43 @@ from typing import NamedTuple
 from agent.agent import Agent
 from agent.loop import arun, run
 from agent.server.tables import Tables
+from agent.turns import TurnRunner
 from evals.bench.figures import Figure
 from evals.bench.server.essence import TURNS
 from evals.bench.server.load import late
 from evals.bench.server.part import Bench, Part
 from evals.bench.server.strangers import People
 from evals.bench.server.talker import Talker
+from evals.bench.stopwatch import Stopwatch
 
 MESSAGES = {"greeting": "Hello!", "question": "Does early mobilisation help after a stroke?", "case": TURNS[0]}
+TURN = "turn"
 WARM = 4  # pairs that are not counted
 WAYS = ("aask", "json", "events")
 
 
 class Pair(NamedTuple):
-    """One message all ways: seconds each, and until the first event and the machine's first step."""
+    """One message all ways: seconds each, and until the first event and the machine's first step.
+
+    ``outside``: seconds of the JSON request in which the engine's turn did not run.
+    """
 
     aask: float
     json: float
     events: float
     first: float
     step: float
+    outside: float
 
 
 def overhead(bench: Bench) -> Part:
     """Measure."""
     with Agent(bench.settings()) as agent, here(agent) as url:
         key = run(People(run(Tables(agent.database).open())).key("bench", ("ask",)))
-        rows = asyncio.run(_paired(agent, url, key, bench.sizes.pairs))
+        watch = Stopwatch()
+        restore = watch.watch(TurnRunner, "take", TURN)
+        rows = asyncio.run(_paired(agent, url, key, bench.sizes.pairs, watch))
+        restore()
     figures = [figure for name, pairs in rows.items() for figure in _figures(name, pairs)]
     return Part(figures=figures, details={name: [list(pair) for pair in pairs] for name, pairs in rows.items()})
 
@@ -70,26 +81,27 @@ def here(agent: Agent) -> Iterator[str]:
         listener.close()
 
 
-async def _paired(agent: Agent, url: str, key: str, pairs: int) -> dict[str, list[Pair]]:
+async def _paired(agent: Agent, url: str, key: str, pairs: int, watch: Stopwatch) -> dict[str, list[Pair]]:
     talker = Talker([url], key)
     owner = key.split("_")[1]
     rows: dict[str, list[Pair]] = {name: [] for name in MESSAGES}
     for number in range(WARM + pairs):
         for name, text in MESSAGES.items():
-            pair = await _all_ways(agent, talker, owner, text, number)
+            pair = await _all_ways(agent, talker, owner, text, number, watch)
             if number >= WARM:
                 rows[name].append(pair)
     await talker.close()
     return rows
 
 
-async def _all_ways(agent: Agent, talker: Talker, owner: str, text: str, number: int) -> Pair:
+async def _all_ways(agent: Agent, talker: Talker, owner: str, text: str, number: int, watch: Stopwatch) -> Pair:
     """A message all ways, each in a new session; which goes first changes."""
     spent: dict[str, float] = {}
-    first = step = 0.0
+    first = step = outside = 0.0
     for place in range(len(WAYS)):
         way = WAYS[(place + number) % len(WAYS)]
         session = await talker.open()
+        watch.clear()
         started = time.perf_counter()
         if way == "aask":
             await agent.aask(text, session=session, owner=owner)
@@ -99,8 +111,9 @@ async def _all_ways(agent: Agent, talker: Talker, owner: str, text: str, number:
             told = await talker.say(session, text, "")
             first, step = told.first, told.step
         spent[way] = time.perf_counter() - started
+        outside = spent[way] - watch.seconds(TURN) if way == "json" else outside
         await arun(agent.records.delete(session))
-    return Pair(**spent, first=first, step=step)
+    return Pair(**spent, first=first, step=step, outside=outside)
 
 
 def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
@@ -111,11 +124,13 @@ def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
             name=f"overhead.{name}.{what}", value=1000 * statistics.median(values), unit="ms", n=n, asked=asked
         )
 
-    first = [pair.first for pair in pairs]
+    first, outside = [pair.first for pair in pairs], [pair.outside for pair in pairs]
     return [
         figure("aask", [pair.aask for pair in pairs]),
         figure("json_over_aask", [pair.json - pair.aask for pair in pairs], "at most 15"),
         figure("events_over_aask", [pair.events - pair.aask for pair in pairs], "at most 15"),
+        figure("json_outside_of_turn", outside, "at most 15"),
+        Figure(name=f"overhead.{name}.json_outside_of_turn_p95", value=1000 * late(outside), unit="ms", n=n),
         figure("first_event", first, "at most 100"),
         Figure(name=f"overhead.{name}.first_event_p95", value=1000 * late(first), unit="ms", n=n),
         figure("first_step_of_machine", [pair.step for pair in pairs]),

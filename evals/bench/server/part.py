@@ -40,7 +40,7 @@ class Sizes:
     killed: int = 50
     kills: tuple[float, ...] = (0.0, 2.0, 6.0)  # seconds after all turns have begun; ours: early, midway, late
     pairs: int = 60
-    examples: int = 100
+    examples: int = 30
     workers_sessions: int = 60
 
 

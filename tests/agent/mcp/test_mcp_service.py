@@ -255,6 +255,27 @@ def test_sessions_and_traces_are_read_by_address(agent: Agent) -> None:
     assert len(templates.resource_templates) == 3
     (error,) = asked(agent, lambda c: c.read_resource(f"anamnesis://traces/{answer.session}/9"))
     assert "There is no trace" in error.message
+    for turn in ("\u00b2", "9" * 5000):  # digits to some, and no number, or none that can be read
+        (error,) = asked(agent, lambda c, turn=turn: c.read_resource(f"anamnesis://traces/{answer.session}/{turn}"))
+        assert "is no run" in error.message
+
+
+def test_a_fault_of_ours_in_a_resource_tells_nothing_of_itself(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
+        raise KeyError("a secret of the machine")
+
+    monkeypatch.setattr(agent.records, "list", broken)
+    monkeypatch.setattr(agent.records, "get", broken)
+    for error in (
+        asked(agent, lambda c: c.list_resources()),
+        asked(agent, lambda c: c.read_resource("anamnesis://sessions/s")),
+    ):
+        assert isinstance(error[0], MCPError)
+        assert "secret" not in error[0].message
+        assert "failed unexpectedly" in error[0].message
+    assert "KeyError" in caplog.text
 
 
 def test_a_prompt_asks_for_ask_and_holds_the_text(agent: Agent) -> None:

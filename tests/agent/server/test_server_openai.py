@@ -10,6 +10,7 @@ import pytest
 
 from agent.loop import run
 from graphs.answering.contract import Answer
+from prompts.errors import ServiceError
 from support.served import Served
 
 MODEL = "anamnesis"
@@ -137,6 +138,8 @@ def test_the_same_request_again_is_the_same_turn(server: Served, client: openai.
     assert answer_of(pair[0]) == answer_of(pair[1])
     session = pair[0].choices[0].message.anamnesis["session"]
     assert len(run(server.agent.records.turns(session))) == 1
+    longest = {"Idempotency-Key": "x" * 200}
+    assert answer_of(ask(client, [user("croup")], extra_headers=longest)).turn == 1
 
 
 def test_what_has_no_effect_is_taken_and_named_and_what_would_mislead_is_refused(client: openai.OpenAI) -> None:
@@ -179,4 +182,14 @@ def test_refusals_are_the_clients_own_exceptions(server: Served, client: openai.
 def test_an_error_within_a_stream_is_an_exception_too(start: Any) -> None:
     server = start(pause={"answer": 2.0}, turn_seconds=0.5)
     with connected(server) as client, pytest.raises(openai.APIError, match="longer than"):
+        list(ask(client, [user("croup")], stream=True))
+
+
+def test_a_stream_whose_answer_cannot_be_noted_ends_with_an_error(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any) -> None:
+        raise ServiceError("The session database does not serve.")
+
+    server = start()
+    monkeypatch.setattr(server.app.state.parts.histories, "note", broken)
+    with connected(server) as client, pytest.raises(openai.APIError, match="does not serve"):
         list(ask(client, [user("croup")], stream=True))

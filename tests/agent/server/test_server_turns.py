@@ -266,3 +266,47 @@ def test_sessions_are_listed_renamed_exported_and_deleted_with_what_they_left(se
     left = [f for f in server.agent.settings.home.rglob("*") if f.is_file() and b"tetanus" in f.read_bytes()]
     assert left == []
     assert ids[0] not in run(server.agent.records.ids())
+
+
+def test_a_key_is_another_messages_while_its_turn_runs_too(start: Any) -> None:
+    server = start(pause={"answer": 0.5})
+    with server.client() as client, ThreadPoolExecutor(1) as pool:
+        session = opened(client)
+
+        def ask(text: str) -> httpx.Response:
+            headers = {"Idempotency-Key": "one"}
+            return client.post(f"/api/sessions/{session}/turns", json={"text": text}, headers=headers)
+
+        first = pool.submit(ask, "croup")
+        until(lambda: server.app.state.turns.runs(session))
+        refused = ask("does metformin help")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, "bad_input")
+        assert ask(" croup ").json() == first.result().json()
+
+
+def test_a_message_sent_again_while_its_cut_off_turn_is_finished_follows_it(start: Any) -> None:
+    server = start(pause={"answer": 1.0}, turn_seconds=0.6)
+    with server.client() as client, ThreadPoolExecutor(1) as pool:
+        session = opened(client)
+
+        def ask() -> httpx.Response:
+            headers = {"Idempotency-Key": "one"}
+            return client.post(f"/api/sessions/{session}/turns", json={"text": "croup"}, headers=headers)
+
+        assert ask().status_code == 504
+        server.script.pause["answer"] = 0.4
+        finishing = pool.submit(client.post, f"/api/sessions/{session}/resume")
+        until(lambda: server.app.state.turns.runs(session))
+        again = ask()
+        assert again.status_code == 200
+        assert again.json() == finishing.result().json()
+        assert len(client.get(f"/api/sessions/{session}").json()["turns"]) == 1
+
+
+def test_a_trace_that_lies_elsewhere_is_not_found(server: Served) -> None:
+    with server.client() as client:
+        session = opened(client)
+        client.post(f"/api/sessions/{session}/turns", json={"text": "croup"})
+        (server.agent.home.traces / session / "1.jsonl").unlink()
+        answer = client.get(f"/api/sessions/{session}/turns/1/trace")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_trace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from agent.agent import Agent
 from agent.loop import run
-from agent.sessions import Review
+from agent.sessions import Review, adoption
 from agent.settings import Settings
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, parts
@@ -226,3 +227,62 @@ def test_a_deletion_that_was_cut_off_is_hidden_and_finished_at_the_next_start(tm
     with agent_of(tmp_path):
         pass
     assert [f for f in tmp_path.rglob("*") if f.is_file() and b"zyzzyva" in f.read_bytes()] == []
+
+
+def test_what_is_used_again_while_others_expire_stays(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent.ask("croup?", session="first")
+    agent.ask("croup?", session="second")
+    run(agent.database.execute(("update sessions set updated = '2020-01-01T00:00:00.000000+00:00'", ())))
+    leave = agent.records._leave
+
+    async def leave_and_use_the_other(session: str) -> None:
+        await leave(session)
+        await agent.aask("croup again?", session="second")
+
+    monkeypatch.setattr(agent.records, "_leave", leave_and_use_the_other)
+    assert run(agent.records.expire(30)) == ["first"]
+    assert [t.asked for t in run(agent.records.turns("second"))] == ["croup?", "croup again?"]
+
+
+def test_whoever_looks_at_a_session_that_is_being_deleted_does_not_bring_it_back(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.ask("case: zyzzyva", session="s", owner="them")
+    forget, told = agent.database.forget, adoption._told
+
+    async def looked_at(session: str) -> None:
+        looking = asyncio.ensure_future(agent.records.get(session, "them"))
+        await asyncio.sleep(0.1)  # it has read the checkpoints by now
+        await forget(session)
+        looks.append(looking)
+
+    async def slow(*given: Any) -> Any:
+        found = await told(*given)
+        await asyncio.sleep(0.5)
+        return found
+
+    looks: list[asyncio.Future[Any]] = []
+    monkeypatch.setattr(agent.database, "forget", looked_at)
+    monkeypatch.setattr(adoption, "_told", slow)
+
+    async def deleted() -> None:
+        await agent.records.delete("s", "them")
+        with pytest.raises(InputError):
+            await looks[0]
+
+    run(deleted())
+    assert agent.sessions() == []
+    assert run(agent.database.execute(("select session from turns", ()))) == [[]]
+
+
+@pytest.mark.parametrize("options", [{"A": "\x00"}, {"": "gout"}, {"A": "x" * 30_000}])
+def test_options_are_held_to_what_a_message_is_held_to(agent: Agent, options: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="option"):
+        agent.ask("Which one?", session="s", options=options)
+    assert agent.sessions() == []
+
+
+@pytest.mark.parametrize("name", ["s\n", "s/../t", ""])
+def test_no_name_but_a_plain_one_becomes_a_session(agent: Agent, name: str) -> None:
+    with pytest.raises(InputError):
+        agent.session(name)

@@ -51,6 +51,8 @@ FLAG = RedFlag(code="stroke", seen="face droops", advice="Call.")
         (answer_of("Start treatment with colchicine.", kind="explain"), ADULT, Risk.MEDICINE),
         (answer_of("口服阿司匹林300毫克。", kind="case", language="zh"), "女，45岁，右膝痛。", Risk.MEDICINE),
         (answer_of("It is 300 mg.", question="What is the dose of aspirin in stroke?"), "", Risk.MEDICINE),
+        (answer_of("It is taken daily.", question="How often is metformin taken?"), "", Risk.MEDICINE),
+        (answer_of("See a doctor.", kind="explain", question="What dose of colchicine?"), ADULT, Risk.MEDICINE),
         (answer_of("应立即停药。", kind="case", language="zh"), "女，45岁，右膝痛。", Risk.MEDICINE),
         (answer_of(statements=[PARAMETRIC]), "", Risk.UNSUPPORTED),
         (
@@ -85,6 +87,8 @@ def test_each_risk_asks_and_says_which(answer: Answer, case: str, risk: Risk) ->
         (answer_of("Glucose was 126 mg/dl, haemoglobin 12 g/dl, creatinine 90 ml/min.", kind="case"), ADULT),
         (answer_of("It helps.", kind="case"), "A 45-year-old man with a cough. His wife is pregnant. No children."),
         (answer_of("It helps.", status=Status.CORRECTED), ""),
+        (answer_of("Once a year.", question="How often should blood pressure be measured?"), ""),
+        (answer_of("Rest.", kind="case", question=f"{ADULT} She takes a low dose of aspirin."), ADULT),
         (answer_of("It helps.", question="Does childbirth pain respond to gas?"), ""),
         (answer_of(abstained=True, question="What dose of aspirin for a child?"), ""),
         (answer_of(kind="small_talk", question="hello, my son"), ADULT),

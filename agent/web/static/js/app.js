@@ -53,6 +53,8 @@ function signedOut(error) {
 function showLogin(why) {
   me = null;
   shown += 1;
+  list.close(); // titles are a patient's words: nothing of them stays for whoever comes next
+  list = newList();
   showFrame();
   main.replaceChildren(loginView(start, why, t));
   byId("key").focus();
@@ -73,7 +75,7 @@ async function route() {
   if (!me) return;
   shown += 1;
   const turn = shown;
-  const id = decodeURIComponent(SESSION.exec(location.hash)?.[1] ?? "");
+  const id = named();
   list.mark(id);
   if (NARROW.matches) toggleMenu(false);
   if (!id) return show(new Conversation(frame(), null, []));
@@ -83,6 +85,15 @@ async function route() {
   } catch (error) {
     if (turn !== shown || signedOut(error)) return;
     main.replaceChildren(problemBox(error, t, { label: t("newSession"), act: () => go("") }));
+  }
+}
+
+/** The session that the address names, "" for none; what is not well written names none. */
+function named() {
+  try {
+    return decodeURIComponent(SESSION.exec(location.hash)?.[1] ?? "");
+  } catch {
+    return "";
   }
 }
 
@@ -143,6 +154,7 @@ byId("language").addEventListener("change", (event) => {
   language = event.target instanceof HTMLSelectElement ? tongue(event.target.value) : language;
   keepLanguage(language);
   t = words(language);
+  list.close();
   list = newList();
   translate();
   if (me) start();
@@ -150,7 +162,13 @@ byId("language").addEventListener("change", (event) => {
   byId("language").focus();
 });
 byId("logout").addEventListener("click", async () => {
-  await call("POST", "logout").catch(() => undefined);
+  try {
+    await call("POST", "logout");
+  } catch (error) {
+    main.querySelector(":scope > .problem")?.remove();
+    main.prepend(problemBox(error, t)); // the log-in is as good as before: nobody is to think otherwise
+    return;
+  }
   history.replaceState(null, "", location.pathname);
   showLogin("");
 });

@@ -26,6 +26,13 @@ export class SessionList {
     /** @type {SessionRecord[]} */
     this.sessions = [];
     this.more = false;
+    this.closed = false;
+  }
+
+  /** Takes the list away; an answer that comes late shows nothing of it. */
+  close() {
+    this.closed = true;
+    this.nav.replaceChildren();
   }
 
   /** Fetches the list again, as many as are shown. */
@@ -42,7 +49,7 @@ export class SessionList {
       this.more = sessions.length === limit;
       this.render();
     } catch (error) {
-      if (!this.signedOut(error)) replace(this.nav, problemBox(error, this.t, { label: this.t("tryAgain"), act: () => this.refresh() }));
+      if (!this.closed && !this.signedOut(error)) replace(this.nav, problemBox(error, this.t, { label: this.t("tryAgain"), act: () => this.refresh() }));
     }
   }
 
@@ -53,6 +60,7 @@ export class SessionList {
   }
 
   render() {
+    if (this.closed) return;
     const t = this.t;
     const older = h("button", { type: "button", class: "quiet", "data-focus": "older" }, t("older"));
     older.addEventListener("click", () => this.load(PAGE, this.sessions.at(-1)?.updated ?? ""));

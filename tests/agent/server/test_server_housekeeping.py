@@ -1,0 +1,53 @@
+"""What the server does for itself goes on when a day goes wrong, and waits where its callers would have to."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agent.server import housekeeping
+from agent.server.housekeeping import Housekeeping
+from prompts.errors import ServiceError
+from support.served import Served
+
+
+async def worked(server: Served, seconds: float) -> None:
+    work = Housekeeping(server.app.state.parts)
+    work.start()
+    await asyncio.sleep(seconds)
+    await work.stop()
+
+
+def test_a_day_on_which_it_fails_is_not_the_last(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = start()
+    days: list[str] = []
+
+    async def sessions() -> list[str]:
+        days.append("a day")
+        if len(days) == 1:
+            raise ServiceError("The session database does not serve.")
+        return []
+
+    monkeypatch.setattr(housekeeping, "DAY", 0.05)
+    monkeypatch.setattr(server.app.state.parts.histories, "sessions", sessions)
+    asyncio.run(worked(server, 0.5))
+    assert len(days) > 2
+
+
+def test_a_cut_off_turn_waits_for_its_owners_place(start: Any) -> None:
+    server = start(pause={"answer": 1.0}, turn_seconds=0.5, turns=1, finish_at_start=True)
+    turns, key = server.app.state.turns, server.key()
+    with server.client(key) as client:
+        session = client.post("/api/sessions", json={}).json()["id"]
+        assert client.post(f"/api/sessions/{session}/turns", json={"text": "croup"}).status_code == 504
+        server.script.pause["answer"] = 0.0
+
+        async def after_a_while() -> None:
+            give_back = turns.places.take(client.get("/api/me").json()["id"])
+            asyncio.get_running_loop().call_later(0.5, give_back)
+            await worked(server, 2.5)
+
+        asyncio.run(after_a_while())
+        assert not client.get(f"/api/sessions/{session}").json()["session"]["unfinished"]
