@@ -31,7 +31,7 @@ SEARCHES = {
 }
 Form = Literal["vanilla", "thresholded", "completed_random", "completed_thresholded", "full"]
 FORMS: tuple[Form, ...] = ("thresholded", "completed_random", "completed_thresholded", "full")
-AFFORDED = 100_000  # ours: entries of a matrix that is judged in full, some minutes on two cores
+AFFORDED = 5_000_000  # ours: entries of a matrix that is judged in full, about a minute of a processor
 
 
 def build_index(

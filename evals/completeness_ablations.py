@@ -25,6 +25,7 @@ from evals.datasets.ddxplus import read_conditions, validate_texts
 from evals.datasets.degraded import degraded
 from evals.metrics.entity_sets import METRICS, Pair, set_figures
 from evals.statistics import share
+from evals.told_diagnoses import HALF, NAMED
 from tools.contract import RankedDisease
 from tools.evidence import EvidenceId, Origin
 from tools.knowledge_graph.schema import Graph
@@ -44,7 +45,6 @@ ARMS = {
 CASES = 25  # ours: of each source, so that five arms take two minutes
 LEVEL = 50  # ours: percent of the statements removed: few diagnoses are sure, few are hopeless
 DOUBLED = 2.0  # ours: what a kept document of a disease does to the belief in it
-NAMED, HALF = 3, 0.5  # ours: diseases named at most; share of the first one's belief from which another is named
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from evals.datasets.exams import ExamQuestion
 from evals.depth_runs import Claim, FullArticle, claim_of, holds, of_article, words_held
 from evals.differential_figures import Ranked, figures_of
 from evals.tasks import costs
-from evals.tasks.costs import GATES, MEDRGAG, Timed, exam_arm, gate_arm, gate_settings
+from evals.tasks.costs import GATES, MEDRGAG, Questions, Timed, exam_arm, gate_arm, gate_settings
 from evals.tasks.depth import figures_of as depth_figures
 from evals.tasks.levels import Diagnosed, disease_of
 from evals.tasks.levels import figures_of as level_figures
@@ -97,6 +97,24 @@ def test_an_arm_is_told_by_what_it_gives_and_what_it_takes() -> None:
     chosen = {"label": "A", "text": "a", "confidence": 1, "reason": "r"}
     exam = exam_arm("full", [row, row], [Timed(answer(choice=chosen), 1, 1), Timed(answer(), 2, 1)], 0)
     assert {f.name: f.value for f in exam}["medrgag_full.exam.accuracy"] == 50
+
+
+def test_no_arm_is_timed_before_every_question_was_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ExamQuestion(dataset="mmlu", id="1", question="q", options={"A": "a", "B": "b"}, answer="A")
+    asked: list[dict[str, object]] = []
+
+    def slower_at_first(context: TaskContext, settings: Settings, questions: Questions) -> dict[str, list[Timed]]:
+        asked.append(dict(questions))
+        return {
+            name: [Timed(answer(), 100.0 if len(asked) == 1 else 1.0, 1.0) for _ in of]
+            for name, of in questions.items()
+        }
+
+    monkeypatch.setattr(costs, "read_exam", lambda _: {"mmlu": [row]})
+    monkeypatch.setattr(costs, "_asked", slower_at_first)
+    figures = {f.name: f.value for f in costs._medrgag(TaskContext(tmp_path, 1, 0, Settings(home=tmp_path)))}
+    assert {v for name, v in figures.items() if name.endswith("ms")} == {1.0}
+    assert all(list(of.values()) == [[("q", row.options)]] for of in asked)
 
 
 TEXT = "Gout hurts. " + "In this trial the daily dose of colchicine halved the number of attacks of gout in men."

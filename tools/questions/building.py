@@ -21,9 +21,10 @@ from tools.questions.contract import (
     QuestionWriter,
     SourceDocument,
 )
+from tools.questions.english import is_english
 from tools.questions.given import standing
 from tools.questions.judging import Candidates, keep_answered
-from tools.questions.local import Names, WriterLocal, is_english
+from tools.questions.local import Names, WriterLocal
 from tools.questions.matrix import Matrix, check_size, with_matrix
 from tools.questions.merging import merge, merged
 from tools.questions.reporting import diversity, nearness, siblings, warnings

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from tools.questions.bags import bag
 from tools.questions.contract import Answer, Question, SourceDocument
+from tools.questions.english import is_english
 from tools.questions.kinds import Kind as Said
 from tools.questions.kinds import kinds, kinds_of, shares, weigh
 from tools.questions.outline import Kind, Piece, in_full, outline
 from tools.questions.spread import in_turns, spread
 from tools.questions.statements import questions_of
 from tools.questions.topic import EMPTY, is_disease, sentence_case, subjects
-from tools.text.language import language_of
 from tools.text.tokens import STOP, tokens
 
 LOCAL = "local"
@@ -106,12 +106,6 @@ class WriterLocal:
             if len(rare) == TERMS:
                 told = sorted(rare, key=piece.words.find)
                 yield Draft(f"{subject} {' '.join(told)}".strip(), piece, BY_TERMS)
-
-
-def is_english(document: SourceDocument) -> bool:
-    """Whether a document is in English: by the language that it names (en, eng, en-GB), and by its letters."""
-    named = document.language.strip().lower()
-    return (not named or named.startswith("en")) and language_of(document.text) == "en"
 
 
 def _standing(pieces: Sequence[Piece]) -> list[Draft]:

@@ -285,7 +285,7 @@ def test_a_key_is_another_messages_while_its_turn_runs_too(start: Any) -> None:
 
 
 def test_a_message_sent_again_while_its_cut_off_turn_is_finished_follows_it(start: Any) -> None:
-    server = start(pause={"answer": 1.0}, turn_seconds=0.6)
+    server = start(pause={"answer": 60.0}, turn_seconds=0.6)
     with server.client() as client, ThreadPoolExecutor(1) as pool:
         session = opened(client)
 
@@ -295,6 +295,7 @@ def test_a_message_sent_again_while_its_cut_off_turn_is_finished_follows_it(star
 
         assert ask().status_code == 504
         server.script.pause["answer"] = 0.4
+        server.app.state.turns._seconds = PATIENCE
         finishing = pool.submit(client.post, f"/api/sessions/{session}/resume")
         until(lambda: server.app.state.turns.runs(session))
         again = ask()

@@ -106,8 +106,26 @@ def test_every_beginning_of_a_spread_is_even(items: list[int], count: int) -> No
         assert max(gaps) <= 2 * -(-len(items) // count) + 1
 
 
-def test_another_language_is_left_to_a_model() -> None:
-    assert texts(SourceDocument(id="own:z", title="痛风", text="痛风是尿酸结晶引起的关节炎。常见于大脚趾。")) == []
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("痛风是尿酸结晶引起的关节炎。常见于大脚趾。", "en"),
+        ("La goutte est une arthrite.", "fr"),
+        ("Gout is a painful arthritis.", "de"),
+        (  # what a reader takes for English, because it is not Chinese
+            "La goutte est une arthrite causée par des cristaux d'acide urique dans une articulation. On la traite par "
+            "la colchicine pendant quelques jours. Le patient doit boire beaucoup et manger moins de viande rouge.",
+            "en",
+        ),
+    ],
+)
+def test_another_language_is_left_to_a_model(text: str, language: str) -> None:
+    assert texts(SourceDocument(id="own:z", title="Goutte", text=text, language=language)) == []
+
+
+@pytest.mark.parametrize("language", ["en", "EN-gb", "eng", ""])
+def test_english_goes_by_several_names(language: str) -> None:
+    assert texts(GOUT.model_copy(update={"language": language}))
 
 
 PUBLISHED = """what is are s
