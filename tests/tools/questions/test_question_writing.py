@@ -112,11 +112,7 @@ def test_every_beginning_of_a_spread_is_even(items: list[int], count: int) -> No
         ("痛风是尿酸结晶引起的关节炎。常见于大脚趾。", "en"),
         ("La goutte est une arthrite.", "fr"),
         ("Gout is a painful arthritis.", "de"),
-        (  # what a reader takes for English, because it is not Chinese
-            "La goutte est une arthrite causée par des cristaux d'acide urique dans une articulation. On la traite par "
-            "la colchicine pendant quelques jours. Le patient doit boire beaucoup et manger moins de viande rouge.",
-            "en",
-        ),
+        ("La goutte est une arthrite des articulations causée par des cristaux. " * 4, "en"),  # so says a reader
     ],
 )
 def test_another_language_is_left_to_a_model(text: str, language: str) -> None:
