@@ -56,7 +56,8 @@ def test_the_sample_is_read_and_faults_are_named(tmp_path: Path) -> None:
     assert most_common([1, 2]) == 1
     row = {"id": "1", "kind": "relevancy", "question": "q", "text": "t", "labels": {"a": 6}}
     path = tmp_path / "labels.jsonl"
-    for fault in ({}, {"labels": {"a": 2}, "golden": "g"}, {"labels": {}}):
+    faults: list[dict[str, Any]] = [{}, {"labels": {"a": 2}, "golden": "g"}, {"labels": {}}]
+    for fault in faults:
         path.write_text(json.dumps({**row, **fault}) + "\n")
         with pytest.raises(DataError, match="row 1"):
             read_labels(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from evals.runner import run_task
 from evals.scripted.player import in_form
 from evals.tasks.report_text import TASK, Written, bert_figures, mini_cex_figures, text_figures
 from prompts.errors import DataError, InputError
+from support.answer_judging import by_model, reply
+from support.scripted_model import serving_by
 from support.tiny_medcpt import WORDS, tiny_models
 
 SAID, WANTED = "The cat sat on the mat.", "The cat lay on a mat."
@@ -111,12 +114,7 @@ def test_a_case_without_a_report_counts_nothing_and_is_told(tmp_path: Path, fold
 
 
 def test_mini_cex_is_by_a_model_or_not_run(tmp_path: Path) -> None:
-    import asyncio
-
-    from test_answer_judges import by_model, reply
-
     from agent.settings import Settings
-    from support.scripted_model import serving_by
 
     context = TaskContext(tmp_path, 1, 0, Settings(home=tmp_path))
     assert asyncio.run(mini_cex_figures([row(SAID)], None, context)) == []
