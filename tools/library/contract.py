@@ -26,7 +26,7 @@ class LibraryHit(Frozen):
 class QuestionHit(Frozen):
     """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1.
 
-    ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody has judged that
+    ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody judged that
     the document answers it (`tools.questions.matrix`).
     """
 
