@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from prompts.errors import DataError, ServiceError
 from tools.evidence import content_key
-from tools.store import CACHED
+from tools.recent_texts import RecentTexts
 
 TEXTS = 0x74657874  # ours: number of the lock that keeps a purge from a text that is being put ("text" in ASCII)
 PATIENCE = 10.0  # ours: seconds to wait for a connection
@@ -41,7 +40,7 @@ class PostgresStore:
         from psycopg_pool import ConnectionPool
 
         self._lock = threading.Lock()
-        self._recent: OrderedDict[str, str] = OrderedDict()
+        self._recent = RecentTexts()
         self._pool: Any = ConnectionPool(url, min_size=1, max_size=connections, open=False, timeout=PATIENCE)
         with _typed_errors():
             self._pool.open(wait=True, timeout=PATIENCE)
@@ -78,7 +77,7 @@ class PostgresStore:
         """The texts with these keys, in order; raises DataError when one is gone."""
         wanted = list(keys)
         with self._lock:
-            found = {key: self._recent[key] for key in wanted if key in self._recent}
+            found = {key: text for key in wanted if (text := self._recent.get(key)) is not None}
         missing = [key for key in dict.fromkeys(wanted) if key not in found]
         if missing:
             with _typed_errors(), self._pool.connection() as connection:
@@ -105,10 +104,7 @@ class PostgresStore:
 
     def _remember(self, key: str, body: str) -> None:
         with self._lock:
-            self._recent[key] = body
-            self._recent.move_to_end(key)
-            while len(self._recent) > CACHED:
-                self._recent.popitem(last=False)
+            self._recent.remember(key, body)
 
 
 @contextlib.contextmanager

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from prompts.errors import DataError
 from tools.evidence import content_key
-
-CACHED = 4096  # ours: texts kept in memory, a few MB
+from tools.recent_texts import RecentTexts
 
 DAMAGED = ("is damaged", "Move it away, or restore a copy.")
 FAULTS = {  # SQLite's primary result codes that say nothing about the file
@@ -69,7 +67,7 @@ class ContentStore:
         path.touch(mode=0o600, exist_ok=True)
         self._name = path.name
         self._lock = threading.Lock()
-        self._recent: OrderedDict[str, str] = OrderedDict()
+        self._recent = RecentTexts()
         with self._statements():
             self._db = sqlite3.connect(path, check_same_thread=False, timeout=60)
             self._db.execute("pragma journal_mode=wal")
@@ -91,7 +89,7 @@ class ContentStore:
                 self._db.executemany("insert or ignore into texts values (?, ?)", rows)
                 self._db.executemany("insert or ignore into owners values (?, ?)", [(session, key) for key in keys])
             for key, body in rows:  # only what is committed
-                self._remember(key, body)
+                self._recent.remember(key, body)
         return keys
 
     def get(self, key: str) -> str:
@@ -136,11 +134,5 @@ class ContentStore:
             if row is None:
                 raise DataError(f"The text {key[:12]} is gone from the content store.", "Ask the question again.")
             body = str(row[0])
-        self._remember(key, body)
+            self._recent.remember(key, body)
         return body
-
-    def _remember(self, key: str, body: str) -> None:
-        self._recent[key] = body
-        self._recent.move_to_end(key)
-        while len(self._recent) > CACHED:
-            self._recent.popitem(last=False)

@@ -10,6 +10,7 @@ import pytest
 
 from prompts.errors import DataError
 from tools.evidence import content_key
+from tools.recent_texts import RecentTexts
 from tools.store import ContentStore
 
 
@@ -83,3 +84,17 @@ def test_a_text_that_could_not_be_kept_is_not_remembered(tmp_path: Path) -> None
     other.close()
     with pytest.raises(DataError, match="gone"):
         store.get(content_key("new"))
+
+
+def test_recent_texts_are_bounded_by_their_length_and_the_oldest_goes_first() -> None:
+    recent = RecentTexts(most=10)
+    recent.remember("a", "aaaa")
+    recent.remember("b", "bbbb")
+    assert recent.get("a") == "aaaa"  # used again: b is the oldest now
+    recent.remember("c", "cccc")
+    assert [recent.get(key) for key in "abc"] == ["aaaa", None, "cccc"]
+    recent.remember("c", "c" * 30)
+    assert [recent.get(key) for key in "abc"] == [None, None, "c" * 30]
+    recent.clear()
+    recent.remember("d", "d" * 10)
+    assert recent.get("d") == "d" * 10

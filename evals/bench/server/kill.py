@@ -26,7 +26,7 @@ class Cut:
 
     Attributes:
         talker: its owner. session: its id. messages: what its patient says.
-        begun: its turn runs. answered: it ended before the kill.
+        begun: its turn runs. answered: it ended before the kill. refused: why it never ran, in words.
     """
 
     talker: Talker
@@ -34,6 +34,7 @@ class Cut:
     messages: tuple[str, ...]
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     answered: bool = False
+    refused: str = ""
 
     async def start(self) -> None:
         """Follow the first turn until it ends or the server does."""
@@ -42,8 +43,10 @@ class Cut:
                 if data.get("step") == TAKEN or name == "answer":
                     self.begun.set()
                 self.answered = name == "answer"
-        except (Refused, Talker.BROKEN):
+        except Talker.BROKEN:
             return
+        except Refused as refused:
+            self.refused = str(refused)
         finally:
             self.begun.set()
 
@@ -59,11 +62,13 @@ def killed(bench: Bench) -> Part:
     for after in bench.sizes.kills:
         with serving(bench.home, bench.home / "before.log") as server:
             cut = asyncio.run(_cut_off(server, all_keys, bench.sizes.killed, after))
-        part.faults += [f"{run.session}: begun and not running" for run in cut if not run.begun.is_set()]
+        part.faults += [f"{run.session} never ran: {run.refused}" for run in cut if run.refused]
+        running = sum(not run.answered and not run.refused for run in cut)
+        part.figures.append(Figure(name=f"kill.running_after_{after:g}_s", value=running, unit="turns", n=len(cut)))
         with serving(bench.home, bench.home / "after.log") as server:
             part.faults += asyncio.run(_gone_on(server.url, all_keys, cut, due, counted))
             part.faults += server.faults()
-    part.figures = _figures(counted, len(bench.sizes.kills) * bench.sizes.killed)
+    part.figures += _figures(counted, len(bench.sizes.kills) * bench.sizes.killed)
     part.details = dict(counted)
     return part
 
@@ -100,7 +105,6 @@ async def _gone_on(
 
 
 async def _checked(owner: Talker, run: Cut, due: list[Essence], seen: Counter[str], *, again: bool) -> list[str]:
-    seen["running" if not run.answered else "answered before"] += 1
     path = f"/api/sessions/{run.session}"
     first, second = run.messages[:2]
     answer = (await owner.say(run.session, first, "first")).answer if again else await _resumed(owner, run.session)
@@ -127,7 +131,7 @@ async def _resumed(owner: Talker, session: str) -> dict[str, Any]:
 
 
 def _figures(seen: Counter[str], n: int) -> list[Figure]:
-    bounds = {"running": "", "answered before": "", "lost": "0", "twice": "0", "changed": "0", "not resumed": "0"}
+    bounds = {"lost": "0", "twice": "0", "changed": "0", "not resumed": "0"}
     return [
         Figure(name=f"kill.{name.replace(' ', '_')}", value=seen[name], unit="turns", n=n, asked=asked)
         for name, asked in bounds.items()

@@ -26,9 +26,11 @@ from evals.bench.server.part import Bench, Part
 from evals.bench.server.strangers import People
 from evals.bench.server.talker import Talker
 from evals.bench.stopwatch import Stopwatch
+from evals.statistics import median
 
 MESSAGES = {"greeting": "Hello!", "question": "Does early mobilisation help after a stroke?", "case": TURNS[0]}
 TURN = "turn"
+SEED = 0
 WARM = 4  # pairs that are not counted
 WAYS = ("aask", "json", "events")
 
@@ -124,11 +126,17 @@ def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
             name=f"overhead.{name}.{what}", value=1000 * statistics.median(values), unit="ms", n=n, asked=asked
         )
 
+    def over(what: str, values: Sequence[float]) -> list[Figure]:
+        """With the 95% interval of the median, by the bootstrap."""
+        low, high = median(what, values, SEED)[0].ci95 or (0.0, 0.0)
+        ends = [figure(f"{what}_{end}", [value]) for end, value in (("low", low), ("high", high))]
+        return [figure(what, values, "at most 15"), *ends]
+
     first, outside = [pair.first for pair in pairs], [pair.outside for pair in pairs]
     return [
         figure("aask", [pair.aask for pair in pairs]),
-        figure("json_over_aask", [pair.json - pair.aask for pair in pairs], "at most 15"),
-        figure("events_over_aask", [pair.events - pair.aask for pair in pairs], "at most 15"),
+        *over("json_over_aask", [pair.json - pair.aask for pair in pairs]),
+        *over("events_over_aask", [pair.events - pair.aask for pair in pairs]),
         figure("json_outside_of_turn", outside, "at most 15"),
         Figure(name=f"overhead.{name}.json_outside_of_turn_p95", value=1000 * late(outside), unit="ms", n=n),
         figure("first_event", first, "at most 100"),
