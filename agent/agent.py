@@ -39,7 +39,7 @@ class Agent:
     database: Database
 
     def __init__(self, settings: Settings | None = None, *, parts: Parts | None = None, **overrides: Any) -> None:
-        self.settings = settings or load_settings(**overrides)
+        self._settings = settings or load_settings(**overrides)
         silence_telemetry(self.settings)
         self.home = Home(self.settings.home).prepare()
         if parts is None:
@@ -49,6 +49,15 @@ class Agent:
         self.parts = parts
         self._machine: Any = None
         self._turns: TurnRunner = run(self._start())
+
+    @property
+    def settings(self) -> Settings:
+        """The settings; others that are set later hold from the next turn on for budget, prices and lengths alone."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self._settings = self._turns.settings = settings
 
     def ask(
         self,

@@ -47,7 +47,7 @@ class TurnRunner:
     def __init__(
         self, settings: Settings, home: Home, database: Database, records: Records, locks: Locks, machine: Machine
     ) -> None:
-        self._settings = settings
+        self.settings = settings
         self._home = home
         self._database = database
         self._records = records
@@ -57,9 +57,9 @@ class TurnRunner:
 
     async def take(self, asked: Asked, emit: Emit = None) -> Answer:
         """Answer a message; see `Agent.ask`."""
-        text = check_message(asked.text, self._settings.max_characters)
-        check_options(asked.options, self._settings.max_characters)
-        given = given_evidence(asked.given, self._settings.max_characters)
+        text = check_message(asked.text, self.settings.max_characters)
+        check_options(asked.options, self.settings.max_characters)
+        given = given_evidence(asked.given, self.settings.max_characters)
         turn_key = check_turn_key(asked.turn_key)
         session = check_session_id(asked.session) if asked.session else new_session_id()
         async with self._held(session):
@@ -69,7 +69,7 @@ class TurnRunner:
             if earlier is not None:
                 return await self._again(session, earlier, last, text, emit)
             notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
-            notices += notices_of(self._settings, text)
+            notices += notices_of(self.settings, text)
             turn = max(await self._reached(session), last.turn if last else 0) + 1
             begun = Begun(text=text, options=asked.options, given=given, report=asked.report, notices=notices)
             row = await self._rows.begin(session, turn, begun, turn_key)
@@ -145,9 +145,9 @@ class TurnRunner:
         """Run the machine to its end. ``private``: vectors of given texts are not kept."""
         run_id = f"{session}/{turn}"
         recorder = TraceRecorder(self._home.traces, run_id)
-        if self._settings.config:
-            recorder.event("configuration", name=self._settings.config)
-        meter = Meter(self._settings.budget, self._settings.prices, recorder.event, spent)
+        if self.settings.config:
+            recorder.event("configuration", name=self.settings.config)
+        meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
         context = TurnContext(session, run_id, self._database.texts, recorder, meter, listened_to=emit is not None)
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two

@@ -163,7 +163,9 @@ def _helps(clause: str) -> bool | None:
     """Whether what a clause says goes up or down is good for a patient, by the first thing named after it; None when
     nothing is named."""
     change = min((m for m in (UP.search(clause), DOWN.search(clause)) if m), key=lambda m: m.start())
-    rest = clause[change.start() :]
+    before, rest = clause[: change.start()], clause[change.start() :]
+    if re.search(r"\band\b", before) and (GOOD.search(before) or NEGATION.search(before)):
+        return None  # "does not help and causes nausea": what was said first decides
     gain, harm = GAIN.search(rest), HARM.search(rest)
     if gain is None and harm is None:
         return None

@@ -67,6 +67,7 @@ def test_windows_lose_no_word() -> None:
         ("Is aspirin safe after a bleed?", "Aspirin did not increase the risk of another bleed.", Reply.YES),
         ("Does rehabilitation help?", "Rehabilitation raised survival and lowered the risk of falls.", Reply.YES),
         ("Is obesity associated with asthma?", "Obesity raises the risk of asthma.", Reply.YES),
+        ("Does X help in gout?", "X does not help in gout and causes side effects.", Reply.NO),
         ("卧床休息有帮助吗?", "长期卧床会增加感染的风险。", Reply.NO),
     ],
 )
