@@ -179,6 +179,7 @@ run_logged(t.toy(Dying()), Prepared(context, {{"limit": 9, "seed": 0}}, "abc"), 
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(prepared: Prepared, tmp_path: Path) -> None:
     root = str(Path(__file__).resolve().parents[2])
     code = KILLED.format(root=root, file=__file__, home=str(tmp_path), at=10)
