@@ -13,6 +13,7 @@ from evals.bench.server.cases import Alone, most_users, patient
 from evals.bench.server.essence import Essence, differences
 from evals.bench.server.load import Load, expected
 from evals.bench.server.memory import Sample, steadiness
+from evals.bench.server.overhead import Pair, figures_of
 from evals.bench.server.run import bench_server
 from evals.bench.server.talker import talkers
 from prompts.errors import InputError
@@ -68,6 +69,15 @@ def test_memory_that_grows_is_told() -> None:
     steady = [Sample(n, n, 500.0 + 100 * min(n, 10) / 10) for n in range(101)]
     assert steadiness(steady, 100).growth == 0
     assert steadiness([s._replace(resident=600 + s.done) for s in steady], 100).growth == pytest.approx(13.0, abs=0.5)
+
+
+def test_overhead_is_the_median_of_pairs_with_its_interval() -> None:
+    pairs = [Pair(0.5 + n / 10, 0.51 + n / 10, 0.52 + n / 10, 0.004, 0.02, 0.007) for n in range(20)]
+    found = {figure.name.removeprefix("overhead.case."): figure.value for figure in figures_of("case", pairs)}
+    assert found["json_over_aask"] == pytest.approx(10)
+    assert found["events_over_aask_low"] == pytest.approx(20)
+    assert found["json_outside_of_turn"] == pytest.approx(7)
+    assert found["first_event_p95"] == pytest.approx(4)
 
 
 def test_two_conversations_differ_by_turn_and_field() -> None:

@@ -57,7 +57,7 @@ def overhead(bench: Bench) -> Part:
         restore = watch.watch(TurnRunner, "take", TURN)
         rows = asyncio.run(_paired(agent, url, key, bench.sizes.pairs, watch))
         restore()
-    figures = [figure for name, pairs in rows.items() for figure in _figures(name, pairs)]
+    figures = [figure for name, pairs in rows.items() for figure in figures_of(name, pairs)]
     return Part(figures=figures, details={name: [list(pair) for pair in pairs] for name, pairs in rows.items()})
 
 
@@ -118,7 +118,8 @@ async def _all_ways(agent: Agent, talker: Talker, owner: str, text: str, number:
     return Pair(**spent, first=first, step=step, outside=outside)
 
 
-def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
+def figures_of(name: str, pairs: Sequence[Pair]) -> list[Figure]:
+    """Of the pairs of a message."""
     n = len(pairs)
 
     def figure(what: str, values: Sequence[float], asked: str = "") -> Figure:
@@ -128,7 +129,7 @@ def _figures(name: str, pairs: Sequence[Pair]) -> list[Figure]:
 
     def over(what: str, values: Sequence[float]) -> list[Figure]:
         """With the 95% interval of the median, by the bootstrap."""
-        low, high = median(what, values, SEED)[0].ci95 or (0.0, 0.0)
+        low, high = median("server.overhead.median", values, SEED)[0].ci95 or (0.0, 0.0)
         ends = [figure(f"{what}_{end}", [value]) for end, value in (("low", low), ("high", high))]
         return [figure(what, values, "at most 15"), *ends]
 
