@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -90,3 +90,48 @@ class Index(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write the index so that a reader sees the old one or the new one, never a part."""
+
+
+class Part(Frozen):
+    """A part of what a collection is built from: ``read`` gives its rows and their vectors, of any number."""
+
+    name: str
+    read: Callable[[], tuple[Sequence[Entry], Vectors]]
+
+
+class CollectionIndex(Index, Protocol):
+    """An index of a collection, which is also searched by words and vector at once."""
+
+    def search_hybrid(
+        self, query: str, vector: Vectors, k: int, where: Filter | None = None, *, pool: int, rrf_k: int
+    ) -> list[Hit]:
+        """The k best by reciprocal rank fusion of the ``pool`` best by words and by vector; equal scores by id.
+
+        Args:
+            vector: (dimension,), L2-normalised. rrf_k: the constant of the fusion.
+        """
+
+
+class Backend(Protocol):
+    """Where the index of a collection lies: files of this machine, or a database of vectors."""
+
+    def build(
+        self,
+        name: str,
+        parts: Iterable[Part],
+        *,
+        encoder: str,
+        dimension: int,
+        source: str,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> CollectionIndex:
+        """Build the collection, or go on where a build of the same source was stopped: no part is taken twice.
+
+        Until it is whole, `open` gives the collection as it was before.
+
+        Args:
+            source: identity of the whole source; another one cannot be continued. progress: told of every step.
+        """
+
+    def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
+        """Open a collection; DataError where there is none, it is damaged, or was made with another encoder."""
