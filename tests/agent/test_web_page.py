@@ -145,14 +145,15 @@ def test_a_session_is_renamed_exported_and_deleted_only_when_confirmed(page_serv
         page.reload()
         answer(page, 0)
         page.get_by_role("button", name="Delete").click()
-        page.keyboard.press("Enter")  # the focus is on Cancel
+        page.wait_for_function("document.activeElement.textContent === 'Cancel'")
+        page.keyboard.press("Enter")
         page.get_by_role("dialog").wait_for(state="detached")
         assert whole(page_server, opened.key, session)["session"]["title"] == "<b>COPD</b> & smoking"
         page.get_by_role("button", name="Delete").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         page.locator(".welcome").wait_for()
         assert whole(page_server, opened.key, session)["error"]["code"] == "no_session"
-        assert page.locator(".session").count() == 0
+        page.locator(".session").wait_for(state="detached")
 
 
 def test_an_emergency_stands_first_and_its_review_is_kept(page_server: Served, browser: Any) -> None:

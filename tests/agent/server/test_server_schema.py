@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.agent import Agent
+from evals.bench.server.described import outside_ci
 from support.machine_parts import parts
 from support.served import served
 
@@ -27,6 +28,6 @@ def test_nothing_is_answered_that_the_description_does_not_say(tmp_path: Path) -
         command += ["-H", f"Authorization: Bearer {key}", "--phases", "fuzzing,stateful", "--no-color"]
         command += ["--max-examples", str(EXAMPLES), "--seed", str(SEED), "--request-timeout", "20"]
         command += ["--suppress-health-check", "filter_too_much"]  # of its generator, not of the server
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=outside_ci())
     assert done.returncode == 0, done.stdout[-6000:]
     assert " passed" in done.stdout

@@ -227,9 +227,10 @@ def test_silence_is_filled_with_comments(start: Any, monkeypatch: pytest.MonkeyP
     server = start(pause={"answer": 0.5})
     with server.client() as client:
         session = opened(client)
+        began = time.monotonic()
         with client.stream("POST", f"/api/sessions/{session}/turns", json={"text": "croup"}, headers=EVENTS) as answer:
             lines = list(answer.iter_lines())
-    assert 2 <= lines.count(": alive") <= 5
+    assert 2 <= lines.count(": alive") <= (time.monotonic() - began) / 0.1 + 1
 
 
 def test_reviews_and_traces(server: Served) -> None:
