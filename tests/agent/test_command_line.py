@@ -195,6 +195,7 @@ def test_graph_prints_the_machine(command: Run) -> None:
         assert node in done.stdout
 
 
+@pytest.mark.slow
 def test_killed_in_mid_run_and_resumed_the_answer_is_the_same(built_home: Path, command: Run, tmp_path: Path) -> None:
     expected = Answer.model_validate_json(command("ask", "--json", SPARSE).stdout)
     code = (

@@ -91,6 +91,7 @@ def test_a_user_s_document_is_cited_until_it_is_removed(home: Path, papers: Path
     assert not [c for s in after.statements for c in s.citations if c.evidence_id.startswith("own:")]
 
 
+@pytest.mark.slow
 def test_setup_afresh_keeps_the_user_s_documents(home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library("add", "-q", papers)
     monkeypatch.setattr("agent.rare_diseases.build_rare_diseases", lambda *_: None)  # a minute of encoding

@@ -7,17 +7,13 @@ from pathlib import Path
 import pytest
 
 from agent.adapters import LibraryDocuments
-from agent.assembly import STARTER_LIBRARY
 from tools.encoders import Encoder
-from tools.library.build import build_library
 from tools.library.collection import Library
 
 
 @pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> LibraryDocuments:
-    folder: Path = tmp_path_factory.mktemp("library")
-    build_library(STARTER_LIBRARY, folder, encoder)
-    return LibraryDocuments(Library.open(folder, encoder))
+def documents(built_home: Path, encoder: Encoder) -> LibraryDocuments:
+    return LibraryDocuments(Library.open(built_home / "indexes" / "library", encoder))
 
 
 @pytest.mark.parametrize(
