@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphs.answering.contract import Answer
+from support import processes
 from tools.evidence import verify_citation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,13 +42,7 @@ def command(built_home: Path, tmp_path: Path) -> Run:
     def run(
         *arguments: str, stdin: bytes = b"", home: Path = built_home, **more: str
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "anamnesis", *arguments],
-            input=stdin, capture_output=True, env=environment(home, **more), cwd=tmp_path, timeout=120, check=False,
-        )  # fmt: skip
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-        )
+        return processes.command(*arguments, environment=environment(home, **more), cwd=tmp_path, stdin=stdin)
 
     return run
 

@@ -12,15 +12,17 @@ from agent.cli.app import app
 from prompts.errors import InputError
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+@pytest.fixture
+def home(built_home: Path) -> Path:
+    return built_home
 
 
-def test_it_prints_codes_and_tells_what_the_chinese_table_lacks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_prints_codes_and_tells_what_the_chinese_table_lacks(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANAMNESIS_HOME", str(home))
     monkeypatch.setenv("COLUMNS", "160")
-    table = home / "zh.csv"
+    table = tmp_path / "zh.csv"
     table.write_text("code,name_zh\nN,N\nK35,急性阑尾炎\n", encoding="utf-8")
     text = "STEMI; no gout. 急性阑尾炎; suspected lumps of cheese"
     shown = CliRunner().invoke(app, ["icd10", text, "--zh", str(table)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from support import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 NCBI = "eutils.ncbi.nlm.nih.gov"
@@ -39,9 +39,7 @@ def asked(home: Path, live: str) -> dict[str, list[str]]:
         "LANGSMITH_API_KEY": SECRET,
         "OPENAI_API_KEY": SECRET,
     }
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, cwd=ROOT, check=False
-    )
+    done = processes.snippet(CODE, environment=environment, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -16,7 +16,8 @@ from support.machine_parts import Scripted, parts
 
 CHECKPOINTS = 15  # of a turn of the scripted machine: its input, its start, and what each step gave
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["support.session_worker", "agent.agent", "graphs.clinical"])  # imported once for all
+PRELOADED = ["support.session_worker", "agent.agent", "agent.assembly", "agent.cli.app", "graphs.clinical"]
+FORKS.set_forkserver_preload(PRELOADED)  # imported once for all
 
 
 class Log(list[str]):
