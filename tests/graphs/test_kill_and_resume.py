@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from support import processes
+
 ROOT = Path(__file__).resolve().parents[2]
 
 SCRIPT = """
-import sys
-sys.path.insert(0, {tests!r})
 from support.machine_parts import Scripted, parts
 from agent.agent import Agent
 from agent.settings import Settings
@@ -32,10 +29,9 @@ agent.close()
 """
 
 
-def start(home: Path, log: Path, call: str, pause: dict[str, float]) -> subprocess.Popen[str]:
-    code = SCRIPT.format(tests=str(ROOT / "tests"), log=str(log), home=str(home), pause=pause, call=call)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+def start(home: Path, log: Path, call: str, pause: dict[str, float]) -> processes.Running:
+    code = SCRIPT.format(log=str(log), home=str(home), pause=pause, call=call)
+    return processes.snippet(code, environment={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT)
 
 
 def lines(log: Path) -> list[str]:
@@ -54,17 +50,16 @@ def wait_for(log: Path, line: str) -> None:
 def test_no_finished_node_runs_again(tmp_path: Path, killed_in: str) -> None:
     ask = "agent.ask('croup?', session='s')"
     whole, undisturbed = tmp_path / "whole", tmp_path / "whole.log"
-    expected, _ = start(whole, undisturbed, ask, {}).communicate(timeout=60)
+    expected = start(whole, undisturbed, ask, {}).ended().stdout
 
     home, log = tmp_path / "cut", tmp_path / "cut.log"
     process = start(home, log, ask, {killed_in: 60})
     wait_for(log, killed_in)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    process.kill()
     before = lines(log)
 
-    answer, _ = start(home, log, "agent.resume('s')", {}).communicate(timeout=60)
-    assert answer == expected
+    answer = start(home, log, "agent.resume('s')", {}).ended().stdout
+    assert answer == expected != ""
     after = lines(log)[len(before) :]
     assert after[0] == killed_in, "the node that was cut off runs again, and none before it"
     assert before[:-1] + after == lines(undisturbed)

@@ -22,30 +22,47 @@ def command(
     *arguments: str, environment: dict[str, str], cwd: Path, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[str]:
     """The command line, from its launcher on."""
-    return finished(_command, arguments, environment, cwd, stdin)
+    return Running(_command, arguments, environment, cwd, stdin).ended()
 
 
-def snippet(code: str, *, environment: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+def snippet(code: str, *, environment: dict[str, str], cwd: Path) -> Running:
     """Code as ``python -c`` runs it; what is on its PYTHONPATH can be imported."""
-    return finished(_snippet, (code,), environment, cwd, b"")
+    return Running(_snippet, (code,), environment, cwd, b"")
 
 
-def finished(
-    target: Callable[..., None], arguments: tuple[str, ...], environment: dict[str, str], cwd: Path, stdin: bytes
-) -> subprocess.CompletedProcess[str]:
-    """Run a function in a process of its own until it ends; what it wrote is read as UTF-8."""
-    with tempfile.TemporaryDirectory() as folder:
-        streams = [Path(folder) / name for name in ("stdin", "stdout", "stderr")]
-        streams[0].write_bytes(stdin)
-        started = ([str(s) for s in streams], environment, str(cwd), target, arguments)
-        process = FORKS.Process(target=_started, args=started)
-        process.start()
-        process.join(PATIENCE)
-        if process.exitcode is None:
-            process.kill()
-            raise subprocess.TimeoutExpired(list(arguments), PATIENCE)
-        out, err = (s.read_text(encoding="utf-8", errors="replace") for s in streams[1:])
-        return subprocess.CompletedProcess(list(arguments), process.exitcode, out, err)
+class Running:
+    """A process that was started; its standard streams are files until it has ended."""
+
+    def __init__(
+        self,
+        target: Callable[..., None],
+        arguments: tuple[str, ...],
+        environment: dict[str, str],
+        cwd: Path,
+        stdin: bytes,
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._streams = [Path(self._folder.name) / name for name in ("stdin", "stdout", "stderr")]
+        self._streams[0].write_bytes(stdin)
+        started = ([str(s) for s in self._streams], environment, str(cwd), target, arguments)
+        self.process = FORKS.Process(target=_started, args=started)
+        self.process.start()
+
+    def kill(self) -> None:
+        """End it as ``kill -9`` does."""
+        self.process.kill()
+        self.process.join()
+        self._folder.cleanup()
+
+    def ended(self) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; what it wrote is read as UTF-8."""
+        self.process.join(PATIENCE)
+        if self.process.exitcode is None:
+            self.kill()
+            raise subprocess.TimeoutExpired("a process", PATIENCE)
+        out, err = (s.read_text(encoding="utf-8", errors="replace") for s in self._streams[1:])
+        self._folder.cleanup()
+        return subprocess.CompletedProcess([], self.process.exitcode, out, err)
 
 
 def _started(
