@@ -13,8 +13,10 @@ from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
 from agent.sessions.opening import open_database
 from agent.sessions.records import Records
+from agent.sessions.traces import Traces
 from agent.settings import Settings, load_settings, silence_telemetry
 from agent.streams import awaited, waited
+from agent.telemetry.opening import open_telemetry
 from agent.turns import TurnRunner
 from graphs.answering.contract import Answer
 from graphs.context import Parts
@@ -33,10 +35,13 @@ class Agent:
         records: the sessions' records (`Records`). Its methods are async and awaited on the agent's own loop: from
             elsewhere by `agent.loop.arun`, or `agent.loop.run` without a loop.
         database: where sessions are kept.
+        traces: what their turns did; awaited as ``records`` are.
+        telemetry: where an operator follows turns; off unless the settings name an endpoint.
     """
 
     records: Records
     database: Database
+    traces: Traces
 
     def __init__(self, settings: Settings | None = None, *, parts: Parts | None = None, **overrides: Any) -> None:
         self._settings = settings or load_settings(**overrides)
@@ -48,7 +53,12 @@ class Agent:
             parts = assemble(self.settings, self.home)
         self.parts = parts
         self._machine: Any = None
-        self._turns: TurnRunner = run(self._start())
+        self.telemetry = open_telemetry(self.settings, [tool.name for tool in parts.tools])
+        try:
+            self._turns: TurnRunner = run(self._start())
+        except BaseException:
+            self.telemetry.close()
+            raise
 
     @property
     def settings(self) -> Settings:
@@ -143,8 +153,11 @@ class Agent:
         return str(self._machine.get_graph().draw_mermaid())
 
     def close(self) -> None:
-        """Close every file. The agent cannot be used afterwards."""
-        run(self.database.close())
+        """Close every file, and deliver what telemetry is left. The agent cannot be used afterwards."""
+        try:
+            run(self.database.close())
+        finally:
+            self.telemetry.close()
 
     def __enter__(self) -> Self:
         return self
@@ -159,9 +172,10 @@ class Agent:
         try:
             locks = Locks(self.database, self.settings.sessions.wait)
             self.records = Records(self.database, self.home, locks)
+            self.traces = Traces(self.database, self.home)
             await self.records.open()
             self._machine = clinical_graph(self.parts, self.database.saver)
         except BaseException:
             await self.database.close()
             raise
-        return TurnRunner(self.settings, self.home, self.database, self.records, locks, self._machine)
+        return TurnRunner(self.settings, self.home, self.database, self.records, locks, self._machine, self.telemetry)

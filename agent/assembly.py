@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.corpus import opened as opened_corpora
+from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10
 from agent.judgements import by_models, document_filter, gap_settings, limits, offered, planner, selector
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
@@ -29,7 +31,7 @@ from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
-from tools.files import REBUILD, locked, write_atomic
+from tools.files import locked, write_atomic
 from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
 from tools.knowledge_graph.compiled import compile_graph
@@ -67,7 +69,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     opened = open_encoder(settings, home)
     encoder: Encoder = opened if wrap is None else wrap(opened)
     graph = open_graph(settings, home, encoder)
-    library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
+    library = _open_library(settings, home, encoder)
     documents = LibraryDocuments(library)
     rare = RareSection(home, encoder, always=settings.rare_diseases)
     texts = GraphTexts(graph, rare.entry)
@@ -127,7 +129,7 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> O
         build(settings, home, rebuild=False, say=lambda _: None)
     encoder = open_encoder(settings, home)
     graph = open_graph(settings, home, encoder).graph
-    library = JoinedLibrary(Library.open(_library(home), encoder), home.library, encoder)
+    library = _open_library(settings, home, encoder)
     vocabulary = search_vocabulary(library, graph, _icd10(home))
     meaning = imported(home.indexes / FOLDER, encoder)
     folder = mirror or settings.literature.mirror
@@ -160,13 +162,14 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
 
 def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
     """The encoder that the settings name, its document vectors kept under the data folder."""
-    bf16 = False
-    if settings.encoder in ("", MINILM) and home.encoder_choice.exists():
-        try:
-            bf16 = bool(json.loads(home.encoder_choice.read_text(encoding="utf-8"))["bf16"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError("encoder.json of the data folder is damaged.", REBUILD) from error
-    return CachedEncoder(load_encoder(settings.encoder, bf16=bf16), home.cache / "embeddings")
+    encoder = load_encoder(settings.encoder, bf16=encoder_is_bf16(settings, home))
+    return CachedEncoder(encoder, home.cache / "embeddings")
+
+
+def _open_library(settings: Settings, home: Home, encoder: Encoder) -> JoinedLibrary:
+    """The starter collection, the user's documents, and the built collections of the settings."""
+    starter = Library.open(_library(home), encoder)
+    return JoinedLibrary(starter, home.library, encoder, opened_corpora(settings, encoder))
 
 
 def _forget_indexes(home: Home) -> None:

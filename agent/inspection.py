@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from agent.assembly import open_encoder
+from agent.corpus import described as corpora_described
 from agent.knowledge_graph import open_graph
 from agent.loop import run
 from agent.mirror import described
@@ -68,6 +69,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("knowledge graph", graph),
         ("ontology table", codes),
         *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
+        *([("built collections", partial(_corpora, settings, home))] if settings.corpus else []),
         ("completeness gate", gate),
         *(
             [("session database", partial(_session_database, settings, home))]
@@ -91,6 +93,10 @@ def _session_database(settings: Settings, home: Home) -> str:
         return f"{str(tables[0][0]).split(' (')[0]}, reached"
 
     return run(look())
+
+
+def _corpora(settings: Settings, home: Home) -> str:
+    return corpora_described(settings, open_encoder(settings, home))
 
 
 def _own_documents(settings: Settings, home: Home) -> str:

@@ -16,13 +16,16 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from agent.configurations.loading import configured
 from agent.server.settings import ServerSettings
 from agent.sessions.settings import SessionSettings
+from agent.telemetry.settings import TelemetrySettings
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
 from graphs.kads.settings import SelectionSettings
 from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
 from prompts.model_settings import Address, Bound, Budget, ModelSettings, Price, Role, RoleSettings
+from tools.corpus.settings import RaySettings
 from tools.gaps.settings import GapSettings
+from tools.indexes.settings import IndexSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM
 from tools.questions.settings import BuildSettings, QuestionSettings
@@ -82,6 +85,10 @@ class Settings(BaseSettings):
         database: ``postgresql://...`` keeps sessions there; None in SQLite files of the data folder.
         sessions: how long sessions are kept, and how they are shared (`SessionSettings`).
         server: where and how conversations are served (`ServerSettings`).
+        telemetry: where traces and metrics for an operator go; off without an endpoint (`TelemetrySettings`).
+        index: where the indexes of built collections lie (`IndexSettings`).
+        corpus: names of the built collections that are searched beside the library, parted by commas. corpora: the
+            folder of all built collections; None for one in the data folder. ray: how they are built on a cluster.
         document_filter: judge the documents before answering; else all that were selected are kept.
         config: a published configuration, for example ``medrgag`` or ``medrgag:without-kads``: what it sets stands
             above everything else that sets it (see `agent.configurations`).
@@ -130,6 +137,11 @@ class Settings(BaseSettings):
     database: SecretStr | None = None
     sessions: SessionSettings = Field(default_factory=SessionSettings)
     server: ServerSettings = Field(default_factory=ServerSettings)
+    telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
+    index: IndexSettings = Field(default_factory=IndexSettings)
+    corpus: str = Field(default="", pattern=r"^[a-z0-9_, -]*$")
+    corpora: Path | None = None
+    ray: RaySettings = Field(default_factory=RaySettings)
     config: str = ""
 
     @model_validator(mode="before")
@@ -176,12 +188,25 @@ class Settings(BaseSettings):
             update["api_key"] = self.ncbi_api_key
         if self.literature.cache_folder is None:
             update["cache_folder"] = self.home / "cache" / "eutils"
+        if self.literature.shared_folder is None:
+            update["shared_folder"] = self.home
+        if self.literature.database is None and self.database is not None:
+            update["database"] = self.database
         if update:
             self.literature = self.literature.model_copy(update=update)
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings of this environment; raises InputError that names each bad one."""
+    """The settings of this environment; raises InputError that names each bad one.
+
+    ``ANAMNESIS_SECRETS`` may name a folder of files that each hold one setting, named as its variable in small letters:
+    what a container is given as secrets. The environment stands above them.
+    """
+    folder = os.environ.get("ANAMNESIS_SECRETS", "")
+    if folder:
+        if not Path(folder).is_dir():
+            raise InputError(f"ANAMNESIS_SECRETS names {folder}, which is no folder.", "Mount the secrets there.")
+        overrides.setdefault("_secrets_dir", folder)
     try:
         return Settings(**overrides)
     except ValidationError as error:

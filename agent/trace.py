@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from prompts.errors import InputError
+from tools.recorder import Recorder
 
 TRACE_SCHEMA = 1  # raised with every change of an event's meaning
 TURN = re.compile(r"^[0-9]{1,9}\Z")
@@ -23,9 +24,11 @@ class TraceRecorder:
     Args:
         folder: the traces' folder.
         run: ``session/turn``.
+        listener: is told every event too.
     """
 
-    def __init__(self, folder: Path, run: str) -> None:
+    def __init__(self, folder: Path, run: str, listener: Recorder | None = None) -> None:
+        self._listener = listener
         self.path = trace_path(folder, run)
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.Lock()
@@ -41,6 +44,8 @@ class TraceRecorder:
         with self._lock:
             self._file.write(line + "\n")
             self._file.flush()
+        if self._listener is not None:
+            self._listener.event(kind, **data)
 
     def close(self) -> None:
         """Close the file."""
@@ -49,18 +54,29 @@ class TraceRecorder:
 
 def trace_path(folder: Path, run: str) -> Path:
     """The file of a run ``session/turn``; raises InputError for anything else."""
+    session, turn = run_names(run)
+    return folder / session / f"{turn}.jsonl"
+
+
+def run_names(run: str) -> tuple[str, int]:
+    """Session and turn of a run ``session/turn``; raises InputError for anything else."""
     session, _, turn = run.partition("/")
     if not SESSION_NAME.match(session) or not TURN.match(turn):
         raise InputError(f"{run!r} is no run.", "A run is written session/turn, for example 3f2a.../1.")
-    return folder / session / f"{int(turn)}.jsonl"
+    return session, int(turn)
 
 
 def read_trace(folder: Path, run: str) -> list[dict[str, Any]]:
     """The events of a run; raises InputError when there is no such run."""
     path = trace_path(folder, run)
     if not path.exists():
-        raise InputError(f"There is no trace of run {run}.", "`anamnesis trace` without a run lists what there is.")
-    return list(_events(path))
+        raise no_trace(run)
+    return list(events_of(path.read_bytes()))
+
+
+def no_trace(run: str) -> InputError:
+    """There is no trace of a run."""
+    return InputError(f"There is no trace of run {run}.", "`anamnesis trace` without a run lists what there is.")
 
 
 def list_runs(folder: Path) -> list[str]:
@@ -69,9 +85,9 @@ def list_runs(folder: Path) -> list[str]:
     return [f"{f.parent.name}/{f.stem}" for f in files]
 
 
-def _events(path: Path) -> Iterator[dict[str, Any]]:
+def events_of(body: bytes) -> Iterator[dict[str, Any]]:
     """Every event; a line that a kill cut or something damaged is marked, and costs no other line."""
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+    for number, line in enumerate(body.split(b"\n"), start=1):
         if line:
             event = _event(line)
             yield event if event is not None else {"kind": "damaged_line", "at": 0.0, "line": number}

@@ -16,8 +16,10 @@ from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
 from agent.sessions.records import Records
 from agent.sessions.searches import calls_of
+from agent.sessions.traces import Traces
 from agent.sessions.turns import Begun, TurnRow, check_turn_key, other_message
 from agent.settings import Settings
+from agent.telemetry.contract import Telemetry
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
 from graphs.context import TurnContext
@@ -45,7 +47,14 @@ class TurnRunner:
     """
 
     def __init__(
-        self, settings: Settings, home: Home, database: Database, records: Records, locks: Locks, machine: Machine
+        self,
+        settings: Settings,
+        home: Home,
+        database: Database,
+        records: Records,
+        locks: Locks,
+        machine: Machine,
+        telemetry: Telemetry,
     ) -> None:
         self.settings = settings
         self._home = home
@@ -54,6 +63,8 @@ class TurnRunner:
         self._rows = records.turn_rows
         self._locks = locks
         self._machine = machine
+        self.telemetry = telemetry
+        self._traces = Traces(database, home)
 
     async def take(self, asked: Asked, emit: Emit = None) -> Answer:
         """Answer a message; see `Agent.ask`."""
@@ -143,8 +154,22 @@ class TurnRunner:
         private: bool,
     ) -> Answer:
         """Run the machine to its end. ``private``: vectors of given texts are not kept."""
+        with self.telemetry.turn(session, turn) as follower:
+            recorder = TraceRecorder(self._home.traces, f"{session}/{turn}", follower)
+            return await self._recorded(recorder, session, turn, state, emit, spent, private=private)
+
+    async def _recorded(
+        self,
+        recorder: TraceRecorder,
+        session: str,
+        turn: int,
+        state: dict[str, Any] | None,
+        emit: Emit,
+        spent: Mapping[str, Usage] | None,
+        *,
+        private: bool,
+    ) -> Answer:
         run_id = f"{session}/{turn}"
-        recorder = TraceRecorder(self._home.traces, run_id)
         if self.settings.config:
             recorder.event("configuration", name=self.settings.config)
         meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
@@ -168,6 +193,7 @@ class TurnRunner:
             recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
         finally:
             recorder.close()
+            await self._traces.keep(run_id)
         return answer
 
     async def _end(self, session: str, turn: int, values: dict[str, Any]) -> Answer:

@@ -16,6 +16,7 @@ def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
     evaluations.command("smoke")(smoke)
     benchmarks.command("logging")(logging)
     benchmarks.command("server")(server)
+    benchmarks.command("sizing")(sizing)
 
 
 def run_one(
@@ -105,7 +106,9 @@ def logging(
 def server(
     only: Annotated[
         list[str] | None,
-        typer.Option(help="same-case, access, overhead, kill, load, workers or schemathesis; repeat it. Else all."),
+        typer.Option(
+            help="same-case, access, overhead, kill, load, workers, rolling, rate or schemathesis; repeat it. Else all."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
     database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
@@ -118,3 +121,21 @@ def server(
 
     if not bench_server(only or [], json_file, database, quick=quick):
         raise typer.Exit(1)
+
+
+def sizing(
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure turns and abstracts here (five minutes).")
+    ] = False,
+    turns: Annotated[int, typer.Option(min=2, help="Turns of each kind.")] = 15,
+    abstracts: Annotated[int, typer.Option(min=100, help="Abstracts that are cut and embedded.")] = 400,
+    costs: Annotated[
+        Path | None, typer.Option(help="Unit costs of an earlier --json, in place of those shipped.")
+    ] = None,
+    growth: Annotated[Path | None, typer.Option(help="A file of `bench growth --json`, for the index.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the unit costs to this file too.")] = None,
+) -> None:
+    """Work out what a site needs, for 1, 10, 100 turns a second and 1, 10, 38 million abstracts, from unit costs."""
+    from evals.bench.sizing.run import bench_sizing
+
+    bench_sizing(measure, turns, abstracts, costs, growth, json_file)

@@ -33,6 +33,7 @@ class Item:
         options, given: as `Agent.ask` takes them; they go with every message.
         document: title and text of a document that lies on the user's shelf for the time of this session.
         document_types: its publication types, as PubMed names them (``Retracted Publication``).
+        report: a report is asked for with every message.
         row: the row of the data set, for judging.
     """
 
@@ -45,6 +46,7 @@ class Item:
     given: tuple[str, ...] = ()
     document: tuple[str, str] | None = None
     document_types: tuple[str, ...] = ()
+    report: bool = False
 
 
 class Reply(BaseModel):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evals import agent_commands, data_commands
+from evals import agent_commands, data_commands, index_commands
 from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
 
@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     benchmarks = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=bench)
     benchmarks.command("vectors")(vectors)
+    benchmarks.command("growth")(growth)
     benchmarks.command("mirror")(mirror)
     benchmarks.command("passages")(passages)
     benchmarks.command("queries")(queries)
@@ -23,6 +24,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("faults")(faults)
     benchmarks.command("random-model")(random_model)
     benchmarks.command("tracing")(tracing)
+    benchmarks.command("telemetry")(telemetry)
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
     evaluations.command("calibrate")(calibrate)
@@ -30,6 +32,7 @@ def register(app: typer.Typer) -> None:
     evaluations.command("lost")(lost)
     agent_commands.register(evaluations, benchmarks)
     data_commands.register(evaluations)
+    index_commands.register(benchmarks)
     cmmqa.register(evaluations)
     judging.register(evaluations)
     app.add_typer(benchmarks, name="bench")
@@ -58,6 +61,19 @@ def vectors(
     from evals.bench.vectors import bench_vectors
 
     bench_vectors(count, folder, json_file)
+
+
+def growth(
+    sizes: Annotated[list[int] | None, typer.Option("--size", min=1000, help="Passages; may be given again.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where the collections lie while they are measured.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the figures as SVG to this file.")] = None,
+    table: Annotated[Path | None, typer.Option(help="Write a Markdown table to this file.")] = None,
+) -> None:
+    """Build and ask made-up collections of growing size (up to a million: 40 minutes, 10 GB of disk meanwhile)."""
+    from evals.bench.growth.run import SIZES, bench_growth
+
+    bench_growth(sizes or SIZES, folder, json_file, plot, table)
 
 
 def mirror(
@@ -132,6 +148,18 @@ def tracing(
     from evals.bench.tracing import bench_tracing
 
     bench_tracing(questions, rounds, json_file)
+
+
+def telemetry(
+    questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the shipped questions.")] = 50,
+    block: Annotated[int, typer.Option(min=1, help="Turns that end with a delivery.")] = 10,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Measure what OpenTelemetry adds to a local run, with and without in one process (5 minutes)."""
+    from evals.bench.telemetry import bench_telemetry
+
+    bench_telemetry(questions, block, rounds, json_file)
 
 
 def calibrate(

@@ -23,7 +23,7 @@ def by_figure() -> dict[str, Published]:
         for paper in published().papers
         for table in paper.tables
         for row in table.rows
-        if row.ours
+        if row.ours and row.value is not None
     }
     return out | {name: Published(value=value, source=ZERO_SHOT) for name, value in UNIDENTIFIED.items()}
 

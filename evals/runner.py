@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evals.contract import Figure, Report, Task, TaskContext
 from evals.published import with_published
+from evals.told_settings import changed
 from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 
@@ -69,6 +70,7 @@ def prepare(
         "model": settings.model or None,
         "seed": seed,
         **({"config": config} if config else {}),
+        **changed(settings),
     }
     return Prepared(context, told, digest)
 

@@ -70,7 +70,7 @@ class Sittings:
     async def _say(self, item: Item, message: str, session: str) -> tuple[Answer, float]:
         options = dict(item.options) or None
         started = time.perf_counter()
-        answer = await self._agent.aask(message, session=session, options=options, given=item.given)
+        answer = await self._agent.aask(message, session=session, options=options, given=item.given, report=item.report)
         return answer, time.perf_counter() - started
 
     def _put(self, item: Item) -> None:

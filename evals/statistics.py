@@ -82,6 +82,26 @@ def share(name: str, hits: Sequence[bool]) -> list[Figure]:
     return [Figure(name=name, value=100 * sum(hits) / len(hits), n=len(hits), ci95=ci95)]
 
 
+def clustered_share(name: str, clusters: Sequence[Sequence[bool]], seed: int) -> list[Figure]:
+    """The share of hits among rows that come in clusters (the statements of one answer), in percent.
+
+    Whole clusters are drawn for the interval, so that rows which stand or fall together do not count as independent.
+    Where every row hits, or none, a bootstrap has nothing to draw: then it is Wilson's interval over clusters, each
+    counted once. ``n`` is rows; nothing for no rows.
+    """
+    held = [cluster for cluster in clusters if cluster]
+    if not held:
+        return []
+    pairs = np.array([(sum(cluster), len(cluster)) for cluster in held], dtype=np.float64)
+    hits, n = int(pairs[:, 0].sum()), int(pairs[:, 1].sum())
+    if hits in (0, n):
+        low, high = (100 * end for end in wilson(len(held) if hits else 0, len(held)))
+    else:
+        sums = pairs[np.random.default_rng(seed).integers(0, len(held), (RESAMPLES, len(held)))].sum(axis=1)
+        low, high = np.percentile(100 * sums[:, 0] / sums[:, 1], [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    return [Figure(name=name, value=100 * hits / n, n=n, ci95=(float(low), float(high)))]
+
+
 def mean(name: str, values: Sequence[float], seed: int) -> list[Figure]:
     """The mean with a bootstrap interval; nothing for no rows."""
     if not values:

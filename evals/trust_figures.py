@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from evals.asked import Item, Reply, Told
 from evals.contract import Figure
 from evals.datasets.medrgag import FalseBackground
 from evals.datasets.withdrawn import WithdrawnDocument
-from evals.statistics import mean, quantile, share
+from evals.statistics import clustered_share, mean, quantile, share
 from evals.tasks import cases, injection
 from evals.trust_checks import CheckedStatement
-from tools.evidence import EvidenceId, Origin
+from tools.evidence import EvidenceId, Origin, Statement
 
 if TYPE_CHECKING:
     from evals.background_turns import Turn
@@ -32,14 +32,22 @@ FOLLOW_UP = {
 QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95}
 
 
-def statement_figures(found: Sequence[CheckedStatement]) -> list[Figure]:
-    """Quotes against their sources, and statements against their quotes."""
+def statement_figures(found: Sequence[Sequence[CheckedStatement]], seed: int) -> list[Figure]:
+    """Quotes against their sources, and statements against their quotes.
+
+    Args:
+        found: the statements of each session; those of one session are not independent.
+    """
+
+    def counted(name: str, hit: Callable[[CheckedStatement], bool]) -> list[Figure]:
+        return clustered_share(f"trust.statements.{name}", [[hit(s) for s in of] for of in found], seed)
+
     return [
-        *share("trust.citations.exact", [exact for s in found for exact in s.exact]),
-        *share("trust.statements.unsupported", [not s.supported for s in found]),
-        *share("trust.statements.unsupported_strictly", [not s.strictly for s in found]),
-        *share("trust.statements.of_retracted_work", [s.unusable for s in found]),
-        *share("trust.statements.of_work_of_concern", [s.concern for s in found]),
+        *clustered_share("trust.citations.exact", [[exact for s in of for exact in s.exact] for of in found], seed),
+        *counted("unsupported", lambda s: not s.supported),
+        *counted("unsupported_strictly", lambda s: not s.strictly),
+        *counted("of_retracted_work", lambda s: s.unusable),
+        *counted("of_work_of_concern", lambda s: s.concern),
     ]
 
 
@@ -75,20 +83,21 @@ def withdrawn_figures(asked: Sequence[Withdrawn]) -> list[Figure]:
     ]
 
 
-def generated_figures(turns: Mapping[str, Sequence[tuple[FalseBackground, Turn]]]) -> list[Figure]:
+def generated_figures(turns: Mapping[str, Sequence[tuple[FalseBackground, Turn]]], seed: int) -> list[Figure]:
     """Statements that rest on generated background, of all statements of these turns, and those without its mark."""
     out: list[Figure] = []
     for name, asked in turns.items():
-        resting: list[bool] = []
-        unmarked: list[bool] = []
-        for row, turn in asked:
-            for statement in turn.answer.statements:
-                rests = statement.text in row.text or any(c.evidence_id == turn.planted for c in statement.citations)
-                resting.append(rests)
-                unmarked += [statement.origin is not Origin.PARAMETRIC] if rests else []
-        out += share(f"trust.generated_{name}.of_statements", resting)
-        out += share(f"trust.generated_{name}.unmarked", unmarked)
+        resting = [[_rests(statement, *pair) for statement in pair[1].answer.statements] for pair in asked]
+        unmarked = [
+            [s.origin is not Origin.PARAMETRIC for s in pair[1].answer.statements if _rests(s, *pair)] for pair in asked
+        ]
+        out += clustered_share(f"trust.generated_{name}.of_statements", resting, seed)
+        out += clustered_share(f"trust.generated_{name}.unmarked", unmarked, seed)
     return out
+
+
+def _rests(statement: Statement, row: FalseBackground, turn: Turn) -> bool:
+    return statement.text in row.text or any(c.evidence_id == turn.planted for c in statement.citations)
 
 
 def injection_figures(told: Told) -> list[Figure]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -175,6 +176,8 @@ class LanguageModel:
             usage = said.usage if said is not None else Usage(calls=1)
             usage = usage.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
             told = {"prompt": ask.prompt.id, "prompt_hash": ask.prompt.hash, "method": method, "failed": said is None}
+            if said is None:
+                told["error"] = type(sys.exception()).__name__
             charged = meter().charge(self.role, self.name, usage, **told)
             self.usage += charged
         return said._replace(usage=charged)

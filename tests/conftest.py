@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support import no_network
+from support.postgres import cluster
 from tools.encoders import Encoder, load_encoder
 
 no_network.install()
+NUMBERS = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +43,21 @@ def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = Settings(home=home)
     build(settings, Home(home).prepare(), rebuild=False, say=lambda _: None)
     return home
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Address of a running PostgreSQL."""
+    with cluster() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> str:
+    """Address of an empty database."""
+    import psycopg
+
+    name = f"test{next(NUMBERS)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+    return postgres_server.replace("/postgres?", f"/{name}?")

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER = ["evals", "agent", "graphs", "tools", "prompts"]  # each may import itself and what stands to its right
 HEAVY = {"torch", "transformers", "sentence_transformers", "langgraph", "langchain_core", "langchain_openai", "faiss"}
 HEAVY |= {"numpy", "bm25s", "pydantic_settings", "Bio", "jieba", "simple_icd_10_cm", "rich.console"}
+HEAVY |= {"pymilvus", "milvus_lite", "grpc"}
 
 
 def imported(tree: ast.AST) -> set[str]:

@@ -63,13 +63,14 @@ class MiniLMEncoder:
 
     Args:
         bf16: use bfloat16 weights (cosine to float32 above 0.9999); None measures both once and takes the faster.
+        threads: None for one a processor; several processes that embed beside each other have one each.
     """
 
     name = MINILM
     dimension = 384
     limit = 256
 
-    def __init__(self, bf16: bool | None = False) -> None:
+    def __init__(self, bf16: bool | None = False, threads: int | None = None) -> None:
         from tokenizers import Tokenizer
 
         folder = minilm_folder()
@@ -81,7 +82,7 @@ class MiniLMEncoder:
         self._counter = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._counter.no_truncation()
         self._counter.no_padding()
-        self._workers = ThreadPoolExecutor(os.cpu_count() or 1, "encoder", initializer=_one_thread)
+        self._workers = ThreadPoolExecutor(threads or os.cpu_count() or 1, "encoder", initializer=_one_thread)
         self._model: Any = _load_bert(weights)
         if bf16 is None:
             bf16 = self._bf16_is_faster(weights)
@@ -160,15 +161,16 @@ def _malloc_trim() -> Callable[[int], int] | None:
     return trim
 
 
-def load_encoder(name: str = "", *, bf16: bool | None = False) -> Encoder:
+def load_encoder(name: str = "", *, bf16: bool | None = False, threads: int | None = None) -> Encoder:
     """The encoder that a setting names.
 
     Args:
         name: "" for the embedded one; ``medcpt`` or ``medcpt:QUERY,ARTICLE[,CROSS]``, see `medcpt_paths`; else a
             sentence-transformers model.
+        threads: of the embedded encoder; the others take what OMP_NUM_THREADS says.
     """
     if name in ("", MINILM):
-        return MiniLMEncoder(bf16=bf16)
+        return MiniLMEncoder(bf16=bf16, threads=threads)
     from tools.encoders_on_disk import MedCPTEncoder, SentenceTransformerEncoder
 
     if name == "medcpt" or name.startswith("medcpt:"):

@@ -1,7 +1,15 @@
-"""How a room reports what it does: a small recorder that is passed in. `agent.trace` stores what it is told."""
+"""How a room reports what it does: a small recorder that is passed in. `agent.trace` stores what it is told.
+
+What belongs into no trace, and is of use to whoever operates a server (requests, waits, look-ups), is told to the
+watcher of the run, a context variable: it reaches clients and indexes without standing in any signature.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 SEARCHED = "searched_within"  # event: ``query`` was searched for within a tool's call, by ``strategy``
@@ -37,3 +45,41 @@ class StrategyRecorder:
     def steps(self, query: str) -> list[dict[str, Any]]:
         """How a query was searched for."""
         return self._kept.get(query, [])
+
+
+_watcher: ContextVar[Recorder | None] = ContextVar("anamnesis_watcher", default=None)
+_NOBODY = NullRecorder()
+
+
+def watcher() -> Recorder:
+    """Who watches the run that runs now; outside a run, and where nobody watches, whatever is told is forgotten."""
+    return _watcher.get() or _NOBODY
+
+
+@contextmanager
+def watched_by(recorder: Recorder | None) -> Iterator[None]:
+    """Let a recorder watch everything that is started inside."""
+    token = _watcher.set(recorder)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
+def timed(kind: str, **data: Any) -> Iterator[dict[str, Any]]:
+    """Tell the watcher of what is done inside, once it has ended: its seconds, and the error's type where it failed.
+
+    Gives a dictionary for what is known only then. No value may hold a word of a message, a query or a document.
+    """
+    more: dict[str, Any] = {}
+    failed: BaseException | None = None
+    started = time.monotonic()
+    try:
+        yield more
+    except BaseException as error:
+        failed = error
+        raise
+    finally:
+        kind_of_error = "" if failed is None else type(failed).__name__
+        watcher().event(kind, seconds=time.monotonic() - started, error=kind_of_error, **data, **more)

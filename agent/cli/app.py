@@ -14,6 +14,7 @@ from agent.cli.config_commands import ConfigOption, config
 from agent.cli.differential_command import differential
 from agent.cli.gate_commands import gate
 from agent.cli.icd10_command import icd10
+from agent.cli.index_commands import index
 from agent.cli.keys_commands import keys
 from agent.cli.kg_commands import kg
 from agent.cli.library_commands import embeddings, library
@@ -160,6 +161,7 @@ app.add_typer(config, name="config")
 app.command()(passages)
 app.add_typer(mirror, name="mirror")
 app.add_typer(kg, name="kg")
+app.add_typer(index, name="index")
 app.add_typer(gate, name="gate")
 app.command()(serve)
 app.add_typer(keys, name="keys")

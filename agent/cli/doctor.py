@@ -51,7 +51,8 @@ def examine(*, as_json: bool) -> int:
 
 def endpoints(settings: Settings) -> list[dict[str, Any]]:
     """Every address that this configuration may call, what for, and whether it can be reached now."""
-    return [*_model_endpoints(settings), *_literature_endpoint(settings)]
+    places = [*_model_endpoints(settings), *_literature_endpoint(settings), *_index_endpoint(settings)]
+    return [*places, *_telemetry_endpoint(settings)]
 
 
 def _model_endpoints(settings: Settings) -> list[dict[str, Any]]:
@@ -78,9 +79,25 @@ def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
     if literature.live == "off" or literature.mirror is not None:  # a mirror is read on this machine
         return []
     from tools.literature.reachability import Reachability
+    from tools.literature.sharing import limiter_for
 
-    reachable = run(Reachability(literature.base_url, literature.probe_timeout).check())
+    probe = Reachability(literature.base_url, literature.probe_timeout, limiter=limiter_for(literature))
+    reachable = run(probe.check())
     return [{"url": literature.base_url, "purpose": "PubMed search (terms only)", "reachable": reachable}]
+
+
+def _index_endpoint(settings: Settings) -> list[dict[str, Any]]:
+    index = settings.index
+    if index.backend != "milvus" or not index.address:  # the embedded one runs in this process
+        return []
+    purpose = "Milvus: is sent collections that are built, and the words and vector of what is searched in them"
+    return [{"url": index.address, "purpose": purpose, "reachable": None}]
+
+
+def _telemetry_endpoint(settings: Settings) -> list[dict[str, Any]]:
+    url = settings.telemetry.endpoint
+    purpose = "telemetry for an operator (names of steps, counts and times; no text)"
+    return [{"url": url, "purpose": purpose, "reachable": None}] if url else []
 
 
 def _places(settings: Settings) -> list[Check]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 from rich.markup import escape
 from rich.text import Text
@@ -14,23 +14,25 @@ from rich.tree import Tree
 from agent.cli.costs import cost_lines
 from agent.cli.gate import lines_of
 from agent.cli.render import console
-from agent.sessions import Home
-from agent.settings import load_settings
-from agent.trace import list_runs, read_trace
+from agent.loop import run as wait
+from agent.sessions.opening import open_traces
+from agent.sessions.traces import Traces
+from agent.settings import Settings, load_settings
 from graphs.completeness.contract import GateDecision
 from prompts.metering import Usage
 
 Event = dict[str, Any]
+T = TypeVar("T")
 LISTED = 40  # runs listed without an argument
 
 
 def show_trace(run: str | None, *, as_json: bool) -> None:
     """Print a run's events as a tree or as JSON lines; without a run, list the runs."""
-    folder = Home(load_settings().home).traces
+    settings = load_settings()
     if run is None:
-        sys.stdout.write("\n".join(list_runs(folder)[:LISTED]) + "\n")
+        sys.stdout.write("\n".join(_read(settings, Traces.runs)[:LISTED]) + "\n")
         return
-    events = read_trace(folder, run)
+    events = _read(settings, lambda traces: traces.events(run))
     if as_json:
         sys.stdout.writelines(json.dumps(event, ensure_ascii=False) + "\n" for event in events)
         return
@@ -38,6 +40,16 @@ def show_trace(run: str | None, *, as_json: bool) -> None:
     for line in totals_of(events):
         tree.add(escape(line))
     console().print(tree)
+
+
+def _read(settings: Settings, what: Callable[[Traces], Awaitable[list[T]]]) -> list[T]:
+    """What is asked of the traces, where the sessions lie."""
+
+    async def asked() -> list[T]:
+        async with open_traces(settings) as traces:
+            return await what(traces)
+
+    return wait(asked())
 
 
 def tree_of(run: str, events: list[Event]) -> Tree:

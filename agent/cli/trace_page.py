@@ -8,8 +8,8 @@ from pathlib import Path
 from agent.loop import run as wait
 from agent.sessions import Home
 from agent.sessions.opening import open_database
+from agent.sessions.traces import Traces
 from agent.settings import load_settings
-from agent.trace import read_trace
 from agent.trace_page.page import page, run_of
 from prompts.errors import InputError
 from tools.files import write_atomic
@@ -23,9 +23,10 @@ def write_page(run: str | None, file: Path | None, beside: str | None) -> None:
         raise InputError(f"{file} is a folder.", "Give the name of a file with --html.")
     settings = load_settings()
     home = Home(settings.home)
-    runs = [(name, read_trace(home.traces, name)) for name in (run, beside) if name is not None]
     database = wait(open_database(settings, home.prepare()))
     try:
+        traces = Traces(database, home)
+        runs = [(name, wait(traces.events(name))) for name in (run, beside) if name is not None]
         shown = [run_of(n, e, database.texts, prefix) for (n, e), prefix in zip(runs, ("a-", "b-"), strict=False)]
     finally:
         wait(database.close())

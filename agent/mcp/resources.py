@@ -94,15 +94,15 @@ async def _read(agent: Agent, uri: str, caller: Caller) -> tuple[str, str]:
     need(caller, TRACES if kind == "traces" else ASK)
     await known(agent, session, caller)
     if kind == "traces":
-        return _trace(agent, session, part), JSON
+        return await _trace(agent, session, part), JSON
     if part not in ("", "markdown"):
         raise InputError("There is no such resource.", "A session is read as it is, or with /markdown.")
     text = await arun(agent.records.export(session, "markdown" if part else "json", owner=caller.id))
     return text, MARKDOWN if part else JSON
 
 
-def _trace(agent: Agent, session: str, turn: str) -> str:
-    from agent.trace import read_trace
+async def _trace(agent: Agent, session: str, turn: str) -> str:
+    from agent.loop import arun
 
     run = f"{session}/{turn}"
-    return json.dumps({"run": run, "events": read_trace(agent.home.traces, run)}, ensure_ascii=False)
+    return json.dumps({"run": run, "events": await arun(agent.traces.events(run))}, ensure_ascii=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -66,12 +66,18 @@ def create_app(agent: Agent, settings: ServerSettings | None = None, *, authenti
         telemetry=NO_TELEMETRY,
     )
     app.state.parts, app.state.turns, app.state.access = parts, parts.turns, access
-    app.add_middleware(Edge, hosts=[chosen.host, *chosen.hosts], body=chosen.body)
+    app.add_middleware(Edge, hosts=[chosen.host, *chosen.hosts], body=chosen.body, telemetry=agent.telemetry)
     for router in (health, account, sessions, turns, openai):
         app.include_router(router)
+        agent.telemetry.know(_templates(router.routes))
     _handle_errors(app)
     _mount(app, agent, access)
+    agent.telemetry.know(_templates(app.routes))
     return app
+
+
+def _templates(routes: Iterable[Any]) -> list[str]:
+    return [getattr(route, "path", None) or "" for route in routes]
 
 
 def _lifespan(parts: Parts) -> Any:

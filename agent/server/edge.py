@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent.server import logs
 from agent.server.problems import Refusal, body_of
+from agent.telemetry.contract import NoTelemetry, Telemetry
 
 REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})  # methods with which a page can change something
@@ -46,10 +47,12 @@ class Edge:
         hosts: names under which clients reach the server, beside loopback and any IP address: a page that rebinds its
             own name to this machine sends that name.
         body: bytes of a request at most.
+        telemetry: what an operator follows requests by; None for nothing.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], body: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], body: int, telemetry: Telemetry | None = None) -> None:
         self._app, self._body = app, body
+        self.telemetry = telemetry or NoTelemetry()
         self._hosts = frozenset(name.lower().strip("[]") for name in (*LOOPBACK, *hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,6 +116,15 @@ class _Exchange:
         scope.setdefault("state", {})["request_id"] = self._id
 
     async def run(self) -> None:
+        method, scheme, caller = self._scope["method"], self._scope["scheme"], self._headers.get("traceparent", "")
+        traced = self._scope["path"].startswith(PRIVATE)  # neither probes nor the page's files
+        with self._edge.telemetry.request(method, scheme, caller, traced=traced) as followed:
+            try:
+                await self._answer()
+            finally:
+                followed(self._status, self._scope.get("state", {}).get("route", ""))
+
+    async def _answer(self) -> None:
         try:
             self._edge.check(self._scope, self._headers)
             await self._edge.pass_on(self._scope, self._edge.limited(self._receive), self._answered)

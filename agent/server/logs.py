@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 OURS = "anamnesis.server"
-TRUSTED = (OURS, "uvicorn")  # loggers whose messages are fixed sentences of a program
+TRUSTED = (OURS, "anamnesis.telemetry", "uvicorn")  # loggers whose messages are fixed sentences of a program
 FRAMES = 8  # ours: the innermost places of an exception; they are enough to find it
 
 log = logging.getLogger(OURS)

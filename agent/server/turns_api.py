@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Request, Response
@@ -18,7 +17,6 @@ from agent.server.sessions_api import USUAL, SessionPath
 from agent.server.turns import Question, Running
 from agent.sessions import Review, TurnRecord
 from agent.sessions.contract import LONGEST_CORRECTION
-from agent.trace import read_trace
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 
@@ -81,10 +79,11 @@ async def trace(session: SessionPath, turn: TurnPath, the: The, caller: Tracer) 
     """What a turn did: steps, times, queries, what was kept and dropped and why."""
     await _record(the, session, turn, caller.id)
     try:
-        return Trace(events=await asyncio.to_thread(read_trace, the.agent.home.traces, f"{session}/{turn}"))
+        return Trace(events=await arun(the.agent.traces.events(f"{session}/{turn}")))
     except InputError:
         what = f"The trace of turn {turn} is not here."
-        raise Refusal(404, "no_trace", what, "It lies in the data folder of the worker that ran the turn.") from None
+        advice = "It runs in another worker, or was cut off with it: its trace lies in that worker's data folder."
+        raise Refusal(404, "no_trace", what, advice) from None
 
 
 def check(the: Parts, body: NewTurn) -> None:

@@ -90,6 +90,10 @@ class Database(Protocol):
     def texts(self) -> TextStore:
         """The content store, called synchronously."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether workers on other machines reach it too."""
+
     async def execute(self, *statements: Statement) -> list[list[Row]]:
         """Carry out statements in one transaction; the rows of each. What it returns is durable."""
 

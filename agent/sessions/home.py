@@ -62,6 +62,11 @@ class Home:
         return self.root / "library"
 
     @property
+    def corpora(self) -> Path:
+        """Folder of the collections that were built at scale."""
+        return self.root / "corpora"
+
+    @property
     def cache(self) -> Path:
         """Folder of what may be deleted at any time."""
         return self.root / "cache"

@@ -10,7 +10,9 @@ from agent.sessions.contract import Database
 from agent.sessions.home import Home
 from agent.sessions.locks import Locks
 from agent.sessions.records import Records
+from agent.sessions.schema import prepare_tables
 from agent.sessions.sqlite import SqliteDatabase
+from agent.sessions.traces import Traces
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -34,5 +36,20 @@ async def open_records(settings: Settings) -> AsyncIterator[Records]:
         records = Records(database, home, Locks(database, settings.sessions.wait))
         await records.open()
         yield records
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def open_traces(settings: Settings) -> AsyncIterator[Traces]:
+    """The traces by themselves; without a shared database none is opened, and no folder is made."""
+    home = Home(settings.home)
+    if settings.database is None:
+        yield Traces(None, home)
+        return
+    database = await open_database(settings, home.prepare())
+    try:
+        await prepare_tables(database)
+        yield Traces(database, home)
     finally:
         await database.close()

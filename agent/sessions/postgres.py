@@ -26,6 +26,8 @@ class PostgresDatabase:
     Deleted rows are gone for every query; the server's own clean-up (vacuum, recycled logs) takes their bytes away.
     """
 
+    shared = True
+
     def __init__(self, saver: Any, pool: Any, texts: TextStore, locks: AdvisoryLocks) -> None:
         self.saver = saver
         self.texts = texts

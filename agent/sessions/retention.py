@@ -19,6 +19,7 @@ async def purge_records(database: Database, session: str) -> None:
     """Delete the session's records and reviews; its own row goes last."""
     await database.execute(
         ("delete from reviews where session = ?", (session,)),
+        ("delete from traces where session = ?", (session,)),
         ("delete from turns where session = ?", (session,)),
         ("delete from sessions where id = ?", (session,)),
     )

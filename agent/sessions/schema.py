@@ -40,6 +40,14 @@ TABLES = (
         reviewed_at text not null,
         primary key (session, turn)
     )""",
+    """create table if not exists traces (
+        session text not null,
+        turn integer not null,
+        part integer not null,
+        body bytea not null,
+        noted timestamp not null default current_timestamp,
+        primary key (session, turn, part)
+    )""",  # of a shared database; part: one more for each worker that ran a part of the turn; body: zlib of JSON lines
     "create index if not exists sessions_by_use on sessions (updated, id)",
     "create index if not exists turns_by_key on turns (session, turn_key)",
 )

@@ -65,6 +65,8 @@ class SqliteDatabase:
     A commit survives the death of the process; after a loss of power the last moments may be gone, the files are whole.
     """
 
+    shared = False
+
     def __init__(self, home: Home, saver: Any) -> None:
         self.saver = saver
         self.texts = ContentStore(home.texts)

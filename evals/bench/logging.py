@@ -1,8 +1,9 @@
 """`anamnesis bench logging`: what an Inspect log with its spans adds to a run of the local engine.
 
-The same agent in one process is asked the same questions plainly and with a log, in turns (plain, log, log, plain), one
-session at a time. The ratio is of processor time, which other work on the machine does not change much; the clock's
-stands beside it. What Inspect takes to be imported and to begin is paid once a run, and stands apart.
+The same agent in one process is asked the same questions plainly, with a log, and plainly once more, in turns, one
+session at a time: how far the two plain runs differ is the machine's own unrest. In a fourth run (``own``) the replies
+are there already, so that only the log is made: the least unsteady of the figures. What Inspect takes to be imported
+and to begin is paid once a run, and stands apart.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from evals.bench.figures import Figure, print_figures
 from evals.bench.run import QUESTIONS
 from evals.contract import Task, TaskContext
 from evals.logged import Logging, check_installed
-from evals.sittings import Sittings
+from evals.sittings import Held, Sittings
 from tools.files import write_atomic
 
 
@@ -59,19 +60,31 @@ def measure(questions: int, rounds: int) -> list[Figure]:
         def plain(asked: list[Item]) -> Callable[[], None]:
             return lambda: [sittings.hold(item) for item in asked].clear()
 
-        def logged(asked: list[Item]) -> Callable[[], None]:
-            return lambda: _logged(asked, context, sittings, Path(folder))
+        def logged(asked: list[Item], held: Sittings = sittings) -> Callable[[], None]:
+            return lambda: _logged(asked, context, held, Path(folder))
 
-        plain(items)()  # whatever is made once is made now
+        kept = _Kept({item.id: sittings.hold(item) for item in items})  # whatever is made once is made now
         start = spent(logged(items[:1]))  # the import, and Inspect's own beginning
         one = spent(logged(items[:1]))
-        first: list[Spent] = []
-        second: list[Spent] = []
+        ways = {"plain": plain(items), "logged": logged(items), "again": plain(items), "own": logged(items, kept)}
+        took: dict[str, list[Spent]] = {name: [] for name in ways}
         for number in range(rounds):
-            for way, made in [(plain, first), (logged, second)][:: 1 if number % 2 == 0 else -1]:
-                made.append(spent(way(items)))
-        size = sum(path.stat().st_size for path in Path(folder).glob("*.eval")) / (rounds * len(items) + 2)
-    return _figures(first, second, start, one, size, len(items))
+            names = list(ways)
+            for name in names[number % len(names) :] + names[: number % len(names)]:
+                took[name].append(spent(ways[name]))
+        size = sum(path.stat().st_size for path in Path(folder).glob("*.eval")) / (2 * rounds * len(items) + 2)
+    return _figures(took, start.processor - one.processor, size, len(items))
+
+
+class _Kept(Sittings):
+    """Gives what was replied before: what a logged run then takes is the log's alone."""
+
+    def __init__(self, held: dict[str, Held]) -> None:
+        self._held = held
+
+    async def ahold(self, item: Item) -> Held:
+        """The session of an item that is over already."""
+        return self._held[item.id]
 
 
 def spent(work: Callable[[], None]) -> Spent:
@@ -81,27 +94,27 @@ def spent(work: Callable[[], None]) -> Spent:
     return Spent(time.perf_counter() - clock, time.process_time() - processor)
 
 
-def _figures(
-    first: list[Spent], second: list[Spent], start: Spent, one: Spent, size: float, count: int
-) -> list[Figure]:
-    n = count * len(first)
-    of = {
-        name: [statistics.median(getattr(s, name) for s in side) for side in (first, second)]
-        for name in ("clock", "processor")
-    }
-    added = 1000 * (of["processor"][1] - of["processor"][0]) / count
+def _figures(took: dict[str, list[Spent]], start: float, size: float, count: int) -> list[Figure]:
+    n = count * len(took["plain"])
+    clock = {name: statistics.median(s.clock for s in of) for name, of in took.items()}
+    processor = {name: statistics.median(s.processor for s in of) for name, of in took.items()}
+    own = 100 * processor["own"] / processor["plain"]
     return [
-        Figure(name="logging.processor_ratio", value=_percent(of["processor"]), unit="% more", n=n, asked="at most 5"),
-        Figure(name="logging.clock_ratio", value=_percent(of["clock"]), unit="% more", n=n, asked="at most 5"),
-        Figure(name="logging.added_a_session", value=added, unit="ms of processor", n=n),
-        Figure(name="logging.session", value=1000 * of["processor"][0] / count, unit="ms of processor", n=n),
-        Figure(name="logging.start", value=start.processor - one.processor, unit="s of processor", n=1),
+        Figure(name="logging.processor_ratio", value=_more(processor, "logged"), unit="% more", n=n, asked="at most 5"),
+        Figure(name="logging.clock_ratio", value=_more(clock, "logged"), unit="% more", n=n, asked="at most 5"),
+        Figure(name="logging.own_ratio", value=own, unit="% more", n=n, asked="at most 5"),
+        Figure(name="logging.same_twice_processor", value=_more(processor, "again"), unit="% more", n=n),
+        Figure(name="logging.same_twice_clock", value=_more(clock, "again"), unit="% more", n=n),
+        Figure(name="logging.own_a_session", value=1000 * processor["own"] / count, unit="ms of processor", n=n),
+        Figure(name="logging.session", value=1000 * processor["plain"] / count, unit="ms of processor", n=n),
+        Figure(name="logging.start", value=start, unit="s of processor", n=1),
         Figure(name="logging.size_a_session", value=size / 1000, unit="kB", n=n),
     ]
 
 
-def _percent(sides: list[float]) -> float:
-    return 100 * (sides[1] / sides[0] - 1)
+def _more(took: dict[str, float], name: str) -> float:
+    """By how many per cent it took more than a plain run."""
+    return 100 * (took[name] / took["plain"] - 1)
 
 
 def _logged(asked: list[Item], context: TaskContext, sittings: Sittings, folder: Path) -> None:

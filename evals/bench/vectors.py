@@ -47,7 +47,7 @@ def bench_vectors(count: int, folder: Path | None, json_file: Path | None) -> No
 
 def measure(count: int, folder: Path) -> list[Figure]:
     """The figures for this many vectors."""
-    model = Correlated.fit(_real_vectors(), DIMENSION)
+    model = Correlated.fit(real_vectors(), DIMENSION)
     started = time.perf_counter()
     index = LargeIndex.build(
         folder,
@@ -90,7 +90,7 @@ def measure(count: int, folder: Path) -> list[Figure]:
     ]
 
 
-def _real_vectors() -> Vectors:
+def real_vectors() -> Vectors:
     """Paragraphs of the starter library, as the embedded encoder reads them: (n, 384)."""
     texts = [part for file in sorted(TEXTS.glob("*.md")) for part in file.read_text(encoding="utf-8").split("\n\n")]
     return load_encoder().encode_documents([text for text in texts if len(text) > 40])  # ours: headings left out

@@ -70,6 +70,7 @@ def _newest(folder: Path) -> Path:
 
 def _of_log(path: Path) -> Side:
     check_installed()
+    from evals.inspect.adapter import RIGHT
     from evals.inspect.logs import FINISHED, figures_of, read_log, right_by_sample
 
     log = read_log(path)
@@ -78,5 +79,5 @@ def _of_log(path: Path) -> Side:
         raise InputError(f"{path.name} is of a run that did not finish.", "Finish it with `eval run ... --resume`.")
     if "task" not in about:
         raise DataError(f"{path.name} is no log of this program.", ADVICE)
-    figures = tuple(figures_of(log))
+    figures = tuple(f for f in figures_of(log) if f.name != RIGHT)  # no report has it; samples are paired instead
     return Side(path.name, about["task"], about["settings"], about["data_sha256"], figures, right_by_sample(log))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evals.datasets.answered_questions import LIVEQA_ANSWERS, OWN, QBRAG_PAGES, QBRAG_QUESTIONS, OwnQuestion
+from evals.datasets.answered_questions import OWN, QBRAG_PAGES, QBRAG_QUESTIONS, OwnQuestion, liveqa_documents
 from evals.datasets.judged_labels import read_live
 from evals.datasets.rows import read_jsonl
 from prompts.errors import DataError
@@ -53,11 +53,6 @@ class _Question(_Row):
     url: str
 
 
-class _Answer(_Row):
-    answer_id: str
-    answer: str
-
-
 def read_medquad(context: TaskContext) -> AnswerSet:
     """At most ``limit`` of MedQuAD's questions over their 114 pages; golden is the page's own answer to the question.
 
@@ -77,10 +72,8 @@ def read_medquad(context: TaskContext) -> AnswerSet:
 
 def read_liveqa_answers(context: TaskContext) -> AnswerSet:
     """At most ``limit`` messages of LiveQA over all judged answers; golden is the first reference answer."""
-    rows = read_jsonl(context.data / LIVEQA_ANSWERS, _Answer)
-    documents = tuple(SourceDocument(id=row.answer_id, text=row.answer) for row in rows if row.answer.strip())
     asked = tuple(GoldQuestion(row.text, row.golden) for row in context.sample(read_live(context.data)))
-    return AnswerSet("liveqa", documents, asked)
+    return AnswerSet("liveqa", liveqa_documents(context.data), asked)
 
 
 def read_library_questions(context: TaskContext, documents: Sequence[SourceDocument]) -> AnswerSet:

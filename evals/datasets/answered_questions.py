@@ -146,11 +146,16 @@ def read_liveqa(data: Path, limit: int, seed: int) -> QuestionSet:
 
     An answer is worth its grade above the lowest. A message that no answer answers stays, and counts as not recovered.
     """
-    answers = {row.answer_id: row.answer for row in read_jsonl(data / LIVEQA_ANSWERS, _Answer) if row.answer.strip()}
-    documents = tuple(SourceDocument(id=key, text=text) for key, text in answers.items())
-    held = set(answers)
+    documents = liveqa_documents(data)
+    held = {document.id for document in documents}
     rows = _drawn(read_jsonl(data / LIVEQA, _Consumer), limit, seed)
     return QuestionSet(documents, tuple(_consumer(row, held) for row in rows))
+
+
+def liveqa_documents(data: Path) -> tuple[SourceDocument, ...]:
+    """The judged answers, each once: one that was judged for several messages stands in the file for each of them."""
+    answers = {row.answer_id: row.answer for row in read_jsonl(data / LIVEQA_ANSWERS, _Answer) if row.answer.strip()}
+    return tuple(SourceDocument(id=key, text=text) for key, text in answers.items())
 
 
 def read_own(documents: Sequence[SourceDocument], kind: str, limit: int, seed: int, path: Path = OWN) -> QuestionSet:

@@ -6,6 +6,7 @@ same functions and with the same intervals.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,7 @@ from evals.inspect.transcript import tell
 from evals.sittings import Sittings
 from evals.statistics import share
 
-REPLY = "reply"  # where a sample's metadata keep the whole reply, as JSON
+REPLY = "reply"  # where a sample's metadata keep the whole reply: a list of one text, JSON
 RIGHT = "samples.all.right"
 
 
@@ -42,13 +43,28 @@ class Run:
     replies: dict[str, Reply] = field(default_factory=dict)
     failed: BaseException | None = None
     _figures: list[Figure] | None = None
+    _counting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all is replied to."""
+        return len(self.replies) == len(self.items)
 
     def figures(self) -> list[Figure]:
-        """The figures of all replies."""
+        """The figures of all replies. Not on the agent's event loop: some evaluations ask more to count (`count`)."""
         if self._figures is None:
             told = [(item, self.replies[item.id]) for item in self.items]
             self._figures = self.evaluation.figures(self.context, told)
         return self._figures
+
+    async def count(self) -> None:
+        """Make the figures, once, in a thread. Inspect counts on the event loop, where nobody can be asked."""
+        async with self._counting:
+            try:
+                await asyncio.to_thread(self.figures)
+            except BaseException as error:
+                self.failed = self.failed or error
+                raise
 
 
 def task_of(name: str, run: Run, sittings: Sittings) -> Task:
@@ -138,8 +154,12 @@ def _scorer(run: Run) -> Scorer:
             del target
             item = by_id[str(state.sample_id)]
             reply = run.replies[item.id]
-            state.metadata[REPLY] = reply.model_dump_json()  # here: what a solver changes is logged a second time
+            # Here, because what a solver changes is logged a second time; in a list, because the log's summary shortens
+            # a text word by word.
+            state.metadata[REPLY] = [reply.model_dump_json()]
             judged = run.evaluation.judge(item, reply)
+            if run.whole:
+                await run.count()
             return Score(
                 value=CORRECT if judged.right else INCORRECT,
                 answer=judged.said,

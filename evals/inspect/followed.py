@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evals.asked import Reply
-from evals.inspect.adapter import REPLY
-from evals.inspect.logs import read_log
+from evals.inspect.logs import read_log, reply_of
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -24,7 +22,7 @@ def samples_of(path: Path) -> tuple[str, Iterator[Sample]]:
 
 
 def _sample(sample: EvalSample) -> Sample:
-    reply = Reply.model_validate_json(sample.metadata[REPLY])
+    reply = reply_of(sample)
     target = sample.target if isinstance(sample.target, str) else sample.target[0]
     return str(sample.id), str(sample.metadata.get("group", "")), target, reply, _events(sample.events)
 

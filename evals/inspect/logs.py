@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from evals.asked import Reply
 from evals.contract import Figure
 from evals.inspect.adapter import REPLY
 from prompts.errors import DataError
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalLog, EvalSample
 
 ADVICE = "Give another folder with --log, or leave --resume out."
 FINISHED = "success"
@@ -35,7 +37,15 @@ def last_log(folder: Path, wanted: Mapping[str, Any]) -> EvalLog | None:
 def replies_of(log: EvalLog) -> dict[str, Reply]:
     """The replies of a log by the sample's id; samples that failed have none."""
     samples = [sample for sample in log.samples or [] if sample.error is None]
-    return {str(sample.id): Reply.model_validate_json(sample.metadata[REPLY]) for sample in samples}
+    return {str(sample.id): reply_of(sample) for sample in samples}
+
+
+def reply_of(sample: EvalSample) -> Reply:
+    """The reply of a sample that did not fail; raises DataError where it holds none that can be read."""
+    try:
+        return Reply.model_validate_json(sample.metadata[REPLY][0])
+    except (KeyError, IndexError, ValidationError):
+        raise DataError(f"The log's sample {sample.id} holds no reply that can be read.", ADVICE) from None
 
 
 def figures_of(log: EvalLog) -> list[Figure]:

@@ -19,12 +19,11 @@ from evals.inspect.bridge import bridged
 from evals.inspect.logs import FINISHED, last_log, replies_of
 from evals.logged import Logging, check_logged, report_beside
 from evals.runner import Prepared, report_of, write_report
+from evals.told_settings import NO_MATTER
 from prompts.errors import DataError, ServiceError
 from tools.files import locked
 
 BUFFER = 5  # ours: samples that a kill may lose; each is written with those before it
-NO_MATTER: Any = {"home": True, "server": True, "sessions": True, "database": True, "literature": {"cache_folder"}}
-"""Settings that change no answer: where things lie, and how sessions are kept and served."""
 
 
 def run_logged(task: Task, prepared: Prepared, logging: Logging) -> tuple[Report, Path]:
@@ -78,7 +77,8 @@ def _run(task: Task, evaluation: AgentEvaluation, prepared: Prepared, logging: L
 def items_sha256(items: Sequence[Item]) -> str:
     """sha256 of all that is said and expected: a text that changed under its id is asked again on a resume."""
     said = [
-        [i.id, i.group, i.messages, i.target, dict(i.options), i.given, i.document, i.document_types] for i in items
+        [i.id, i.group, i.messages, i.target, dict(i.options), i.given, i.document, i.document_types, i.report]
+        for i in items
     ]
     return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
@@ -92,6 +92,8 @@ def agent_sha256(settings: Settings) -> str:
 def evaluate(task: Task, run: Run, about: dict[str, Any], before: Any, logging: Logging) -> str:
     """Ask what was not replied yet; the log's place. A failure of the agent is raised as it came."""
     settings = run.bridge.settings
+    if run.whole:  # cut off between the last reply and the end
+        run.figures()
     with run.evaluation.opened(settings) as sittings:
         made: Any = task_of(task.name, run, sittings)
         if before is not None:
@@ -111,6 +113,7 @@ async def _eval(made: Any, run: Run, about: dict[str, Any], logging: Logging) ->
     from inspect_ai.util._display import init_display_type
 
     init_display_type("none")  # the bar of this program is shown instead, and failures are raised
+    _compress_in_one_thread()
     logs = await eval_async(
         made,
         model=run.bridge.model,
@@ -126,6 +129,13 @@ async def _eval(made: Any, run: Run, about: dict[str, Any], logging: Logging) ->
         ctl_server=False,
     )
     return logs[0]
+
+
+def _compress_in_one_thread() -> None:
+    """Inspect starts twelve threads for each sample of some kilobytes, which takes five times as long as one does."""
+    from inspect_ai._util import zipfile
+
+    vars(zipfile)["_ZSTD_THREADS"] = 0
 
 
 def _continued(made: Any, before: Any) -> Any:

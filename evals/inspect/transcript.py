@@ -6,6 +6,7 @@ caught; each stands in the node that ran when it ended.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from inspect_ai.event import InfoEvent, ModelEvent, SpanBeginEvent, SpanEndEvent, ToolEvent
 from inspect_ai.log import transcript
 from inspect_ai.util import current_span_id
-from shortuuid import uuid
 
 Event = dict[str, Any]
 TOOLS = "tools"  # the node of the machine that records no step of its own
@@ -58,7 +58,9 @@ class _Turn:
 
     def __init__(self, number: int, calls: list[ModelEvent]) -> None:
         self._transcript = transcript()
-        self._span = uuid()
+        self._own = secrets.token_hex(8)
+        self._made = 0
+        self._span = self._id()
         self._name = f"turn {number}"
         self._calls = calls
         self._open: dict[str, str] = {}  # step to span, in the order of their beginnings
@@ -98,12 +100,17 @@ class _Turn:
         else:
             self._info(kind, event, at)  # of a model call too: it has the prompt's id and the cost
 
+    def _id(self) -> str:
+        """Unique in the log. Inspect makes one for an event that has none, which takes longer than the event."""
+        self._made += 1
+        return f"{self._own}{self._made}"
+
     @property
     def _current(self) -> str:
         return next(reversed(self._open.values()), self._span)
 
     def _start(self, step: str, at: datetime) -> None:
-        self._open[step] = uuid()
+        self._open[step] = self._id()
         ends = self._finished.get(step, [])
         told = {name: ends[0][name] for name in ("summary", "seconds")} if ends else None
         self._finished[step] = ends[1:]
@@ -113,7 +120,14 @@ class _Turn:
         self, span: str, parent: str | None, kind: str, name: str, at: datetime, told: dict[str, Any] | None
     ) -> None:
         begun = SpanBeginEvent(
-            id=span, span_id=span, parent_id=parent, type=kind, name=name, timestamp=at, metadata=told or None
+            id=span,
+            uuid=self._id(),
+            span_id=span,
+            parent_id=parent,
+            type=kind,
+            name=name,
+            timestamp=at,
+            metadata=told or None,
         )
         self._put(begun)
 
@@ -122,17 +136,18 @@ class _Turn:
         return {e["kind"]: _said(e) for e in events if e["kind"] in OUTSIDE}
 
     def _end(self, span: str, at: datetime) -> None:
-        self._put(SpanEndEvent(id=span, span_id=span, timestamp=at))
+        self._put(SpanEndEvent(id=span, uuid=self._id(), span_id=span, timestamp=at))
 
     def _info(self, kind: str, event: Event, at: datetime) -> None:
-        self._put(InfoEvent(source=kind, data=_said(event), span_id=self._current, timestamp=at))
+        self._put(InfoEvent(source=kind, data=_said(event), uuid=self._id(), span_id=self._current, timestamp=at))
 
     def _tool(self, event: Event, at: datetime) -> None:
         seconds = float(event["seconds"])
         found = ", ".join(item["id"] for item in event["evidence"])
         self._put(
             ToolEvent(
-                id=uuid(),
+                id=self._id(),
+                uuid=self._id(),
                 function=event["tool"],
                 arguments=event["arguments"],
                 result=f"{event['outcome']}: {found or 'no evidence'}",

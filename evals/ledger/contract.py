@@ -19,14 +19,14 @@ class Row(Listed):
     """A published figure.
 
     Attributes:
-        what: the system and the setting, in words. value: in the unit of our figure. n: the paper's rows, None where
-            its source does not say.
+        what: the system and the setting, in words. value: in the unit of our figure; None where the measure is
+            published and its number is not at hand. n: the paper's rows, None where its source does not say.
         ours: our figure, ``task:figure`` or a figure of the table's task; "" where none was measured.
         differs: what is not the same on our side, for this row alone. not_run: why there is none of ours.
     """
 
     what: str
-    value: float
+    value: float | None
     n: int | None = None
     ours: str = ""
     differs: str = ""

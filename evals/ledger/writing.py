@@ -18,7 +18,8 @@ the reports of our evaluations (`evals/ledger/reports`); nothing in it is filled
 both. Shares, accuracies, hits and F1 are in percent. Ours has its number of rows and its 95 % interval. None of the
 papers' rows is one of ours, unless it says so, and a difference is never the method's alone: the column at the right,
 and the lines above each table, say what is not the same. A table's number stands where its source could be read; else
-the table is named by what it holds.
+the table is named by what it holds. Where the paper's column says "not at hand", the paper has the measure and its
+number is not known here; such rows are not counted below.
 """
 
 
@@ -38,7 +39,7 @@ def _counts(listed: Published) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     total = with_ours = 0
     for paper in listed.papers:
-        rows = [row for table in paper.tables for row in table.rows]
+        rows = [row for table in paper.tables for row in table.rows if row.value is not None]
         ours = sum(bool(row.ours) for row in rows)
         total, with_ours = total + len(rows), with_ours + ours
         yield f"| {paper.name} | {len(rows)} | {ours} | {len(rows) - ours} |"
@@ -78,7 +79,7 @@ def _table(table: Table, reports: Reports) -> Iterator[str]:
 
 def _row(table: Table, row: Row, reports: Reports) -> str:
     n = row.n or table.n
-    cells = [row.what, _number(row.value), str(n) if n else "not said"]
+    cells = [row.what, "not at hand" if row.value is None else _number(row.value), str(n) if n else "not said"]
     if not row.ours:
         return _line([*cells, "not run", "", "", row.not_run or "see above"])
     figure = reports.measured(table, row).figure

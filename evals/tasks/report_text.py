@@ -12,18 +12,18 @@ are the two arms; the second needs a language model.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evals.asked import SHORT, AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.report_cases import PATTERN, SAMPLE, ReportCase, read_report_cases
 from evals.judges.asking import AT_ONCE, ask_all
+from evals.metrics.bertscore import open_bertscore
 from evals.statistics import mean, share
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
     from evals.judges.contract import ReportJudge
     from evals.metrics.bertscore import BertScore
     from graphs.reporting.contract import Report
@@ -39,50 +39,49 @@ class Written(NamedTuple):
     text: str
 
 
-def run(context: TaskContext) -> list[Figure]:
-    """Ask for a report on every case and hold it to its reference."""
+def items(context: TaskContext) -> list[Item]:
+    """At most ``limit`` cases, each with a report asked for."""
+    open_bertscore()  # a wrong folder is told before anything is asked
+    rows = context.sample(read_report_cases(context.data))
+    return [Item(f"case/{row.id}", "case", (row.case,), row.report, row, report=True) for row in rows]
+
+
+def judge(item: Item, reply: Reply) -> Judged:
+    """Whether a report was written, and how near it is to the reference."""
+    from evals.metrics.report_text import text_scores
+
+    text = written(item, reply).text
+    near = text_scores(text, item.row.report)["rouge_l"]
+    if not text:
+        return Judged(False, "nothing", "No report is written.")
+    return Judged(True, text[:SHORT], f"ROUGE-L with the reference is {near:.2f}.")
+
+
+def counted(context: TaskContext, told: Told) -> list[Figure]:
+    """Hold every report to its reference."""
     from agent.sessions import Home
     from evals.judges.opening import model_judge
-    from evals.metrics.bertscore import open_bertscore
 
-    bertscore = open_bertscore()  # first: a wrong folder is told before anything is asked
-    judge = model_judge(context.settings, Home(context.settings.home).prepare())
+    judging = model_judge(context.settings, Home(context.settings.home).prepare())
     if context.settings.language_model is None:
         context.not_run[WITHOUT] = "without the graph a language model writes the report; set ANAMNESIS_MODEL"
-    rows = write_reports(context)
+    rows = [written(item, reply) for item, reply in told]
     return [
         *text_figures(rows, context.seed),
-        *bert_figures(rows, bertscore, context),
-        *asyncio.run(mini_cex_figures(rows, judge, context)),
+        *bert_figures(rows, open_bertscore(), context),
+        *asyncio.run(mini_cex_figures(rows, judging, context)),
     ]
 
 
-def write_reports(context: TaskContext) -> list[Written]:
-    """The agent's report on at most ``limit`` cases."""
-    from agent.agent import Agent
-    from agent.assembly import assemble
-    from agent.sessions import Home
-    from evals.agent_runs import cached
-
-    home = Home(context.settings.home).prepare()
-    cases = context.sample(read_report_cases(context.data))
-    parts = assemble(context.settings, home, wrap=lambda encoder: cached(encoder, home))
-    with Agent(context.settings, parts=parts) as agent:
-        return [Written(case, report_text(agent, case)) for case in context.tick(cases, "reports", len(cases))]
+def run(context: TaskContext) -> list[Figure]:
+    """Ask for a report on every case and count."""
+    return ask_plainly(ASKS, context)
 
 
-def report_text(agent: Agent, case: ReportCase) -> str:
-    """The agent's report on a case, in a session that is deleted; "" where it wrote none."""
-    from agent.sessions import new_session_id
-    from prompts.errors import InputError
-
-    session = f"eval-{new_session_id()}"
-    try:
-        answer = agent.ask(case.case, session=session, report=True)
-        return text_of(answer.report) if answer.report is not None else ""
-    finally:
-        with contextlib.suppress(InputError):  # a turn that failed at once left no session
-            agent.delete_session(session)
+def written(item: Item, reply: Reply) -> Written:
+    """The case with the report on it."""
+    report = reply.answer.report
+    return Written(item.row, text_of(report) if report is not None else "")
 
 
 def text_of(report: Report) -> str:
@@ -132,6 +131,8 @@ async def mini_cex_figures(rows: Sequence[Written], judge: ReportJudge | None, c
     ]
 
 
+ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
+
 TASK = Task(
     name="report_text",
     what="the report on a case beside a reference: BLEU, ROUGE, METEOR, BERTScore; Mini-CEX by a model",
@@ -142,4 +143,5 @@ TASK = Task(
     home_data=SAMPLE,
     by_agent=True,
     by_model=True,
+    asks=ASKS,
 )

@@ -67,7 +67,7 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     return [
         *_statements(context, told),
         *withdrawn_figures(withdrawn),
-        *generated_figures(_background(context)),
+        *generated_figures(_background(context), context.seed),
         *case_figures(told, cases.calm_diseases()),
         *injection_figures(told),
         *_follow_up(context),
@@ -112,13 +112,11 @@ def _statements(context: TaskContext, told: Told) -> list[Figure]:
     graph = read_graph(context.settings.kg_graph or STARTER_GRAPH)
     sources, support = Sources(Library.open(home.indexes / "library", encoder), graph), QuoteCheck(encoder)
     found = [
-        statement
+        [statement for answer in reply.answers for statement in checked(answer, item, sources, support)]
         for item, reply in context.tick(told, "statements", len(told))
-        for answer in reply.answers
-        for statement in checked(answer, item, sources, support)
     ]
     encoder.close()
-    return statement_figures(found)
+    return statement_figures(found, context.seed)
 
 
 def _background(context: TaskContext) -> dict[str, list[tuple[FalseBackground, Turn]]]:

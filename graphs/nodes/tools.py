@@ -29,6 +29,7 @@ from tools.contract import (
     ToolArtifact,
     ToolContext,
 )
+from tools.recorder import watcher
 from tools.summaries import summarise
 
 RETRIEVAL = frozenset({"search_literature", "retrieve_passages", "find_answered_question"})
@@ -45,6 +46,7 @@ def bind(tool: Tool) -> BaseTool:
     async def call(runtime: ToolRuntime, **arguments: Any) -> tuple[str, dict[str, Any]]:
         context = cast(TurnContext, runtime.context)
         runtime.stream_writer({"step": "tools", "status": "started", "tool": tool.name})
+        watcher().event("tool_started", tool=tool.name)
         started = time.perf_counter()
         artifact = await _run(tool, arguments, cast(State, runtime.state), context)
         seconds = time.perf_counter() - started

@@ -87,6 +87,26 @@ def test_the_environment_gives_an_evaluation_no_model_and_no_mirror(
     assert (given[0].settings.config, given[0].settings.kg_mode) == ("", "ours")
 
 
+def test_a_report_says_what_the_environment_changes_and_no_key_or_place(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = run_task(TOY, data, limit=None, seed=0).settings
+    for name, value in {
+        "ANAMNESIS_KG_MODE": "paper",
+        "ANAMNESIS_GATE__METHOD": "retrieve",
+        "ANAMNESIS_HOME": str(tmp_path / "elsewhere"),
+        "ANAMNESIS_KG_GRAPH": str(tmp_path / "graph"),
+        "ANAMNESIS_MODEL_TEMPERATURE": "1",
+        "ANAMNESIS_SERVER__PORT": "9",
+        "ANAMNESIS_LITERATURE__BASE_URL": "http://127.0.0.1:9",
+        "OPENAI_API_KEY": "k-1",
+        "NCBI_API_KEY": "k-2",
+    }.items():
+        monkeypatch.setenv(name, value)
+    told = run_task(TOY, data, limit=None, seed=0).settings
+    assert told == plain | {"kg_mode": "paper", "gate.method": "retrieve", "kg_graph": "graph"}
+
+
 def test_a_configuration_answers_where_the_agent_is_asked(data: Path) -> None:
     given: list[TaskContext] = []
     task = replace(TOY, run=lambda context: given.append(context) or [], by_agent=True)

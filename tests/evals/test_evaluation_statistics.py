@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evals.statistics import bootstrap_mean, exact_mcnemar, mean, paired_difference, share, wilson
+from evals.statistics import bootstrap_mean, clustered_share, exact_mcnemar, mean, paired_difference, share, wilson
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (7, 10), (365, 588), (10, 10)])
@@ -24,6 +24,24 @@ def test_share_is_in_percent_and_silent_without_rows() -> None:
     assert figure.ci95 is not None
     assert 0 <= figure.ci95[0] < 50 < figure.ci95[1] <= 100
     assert share("a.b.c", []) == []
+
+
+def test_rows_that_stand_and_fall_together_do_not_narrow_the_interval() -> None:
+    single = [[n % 5 == 0] for n in range(60)]
+    (one,) = clustered_share("a.b.c", single, seed=0)
+    (many,) = clustered_share("a.b.c", [[*row] * 7 for row in single], seed=0)
+    assert (one.value, many.value, many.n) == (20, 20, 420)
+    assert one.ci95 == many.ci95
+    low, high = wilson(12, 60)
+    assert one.ci95 == pytest.approx((100 * low, 100 * high), abs=2.5)
+
+
+def test_a_share_of_all_or_none_has_the_interval_of_its_clusters() -> None:
+    for hit, k in ((True, 3), (False, 0)):
+        (figure,) = clustered_share("a.b.c", [[hit] * 40, [], [hit] * 2, [hit]], seed=0)
+        assert (figure.value, figure.n) == (100 * hit, 43)
+        assert figure.ci95 == pytest.approx([100 * end for end in wilson(k, 3)])
+    assert clustered_share("a.b.c", [[], []], seed=0) == []
 
 
 def test_bootstrap_agrees_with_the_normal_interval_and_with_itself() -> None:

@@ -20,7 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def listed(**row: object) -> Published:
     table = Table(
-        title="T", setting="s", task="cases", our_setting="o", differs="d", rows=(Row(what="w", value=50, **row),)
+        title="T",
+        setting="s",
+        task="cases",
+        our_setting="o",
+        differs="d",
+        rows=(Row(**{"what": "w", "value": 50, **row}),),
     )
     return Published(papers=(Paper(id="p", name="P", source="x", configuration="ica-rag", tables=(table,)),))
 
@@ -47,6 +52,9 @@ def test_a_row_has_value_interval_and_reason(tmp_path: Path) -> None:
     assert "| all | 1 | 1 | 0 |" in page
     page = reproduction(listed(not_run="no model", n=7), Reports(tmp_path))
     assert "| w | 50.00 | 7 | not run |  |  | no model |" in page
+    page = reproduction(listed(ours="a.b.c", value=None), Reports(tmp_path))
+    assert "| w | not at hand | not said | 62.50 | 30.00 to 86.00 | 8 | see above |" in page
+    assert "| all | 0 | 0 | 0 |" in page
 
 
 def test_a_missing_figure_and_a_missing_or_foreign_report_are_errors(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -15,9 +16,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from agent import loop
 from agent.agent import Agent
 from agent.settings import Settings
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
+from evals.comparing.comparison import compare
+from evals.comparing.sides import read_side
 from evals.contract import Figure, Task, TaskContext
 from evals.inspect.logs import figures_of, read_log, right_by_sample
 from evals.inspect.running import agent_sha256, run_logged
@@ -45,6 +49,7 @@ def judge(item: Item, reply: Reply) -> Judged:
 
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
+    loop.submit(asyncio.sleep(0)).result(timeout=10)  # some ask the agent, whose loop must be free then
     right = [judge(item, reply).right and not reply.answer.abstained for item, reply in told]
     return share("toy.all.right", right) + share("toy.all.calls", [bool(reply.calls) for _, reply in told])
 
@@ -91,6 +96,7 @@ def test_a_log_holds_the_figures_of_the_plain_run_and_every_node(prepared: Prepa
     assert json.loads(report_beside(place).read_text())["figures"] == [f.model_dump(mode="json") for f in plain]
     log = read_log(place)
     assert [f for f in figures_of(log) if f.name.startswith("toy")] == plain
+    assert [c.mark for c in compare(read_side(report_beside(place)), read_side(place)).figures] == ["same"] * len(plain)
     assert right_by_sample(log) == {item.id: item.row % 3 > 0 for item in ITEMS}
     sample = next(s for s in log.samples or [] if s.id == "case/1")
     assert (sample.target, [m.role for m in sample.messages]) == ("an answer", ["user", "assistant"] * 2)

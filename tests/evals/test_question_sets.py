@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from evals.datasets import answered_questions as data
+from evals.datasets.answer_questions import read_liveqa_answers
 from evals.datasets.answered_questions import OwnQuestion
 from evals.datasets.rows import read_jsonl
 from prompts.errors import DataError
-from support.small_questions import TEXTS, write
+from support.small_questions import TEXTS, context, write
 from tools.text.tokens import tokens
 
 
@@ -36,9 +37,11 @@ def test_consumers_questions_have_graded_answers_and_those_without_a_good_one_st
     judged = [{"answer_id": k, "grade": g} for k, g in {"gout": 4, "asthma": 2, "shingles": 1, "gone": 4}.items()]
     write(
         tmp_path / data.LIVEQA,
-        {"subject": "gout", "message": "My toe hurts.", "qrels": judged},
-        {"subject": "", "message": "Why?", "qrels": [{"answer_id": "asthma", "grade": 2}]},
+        {"id": "1", "subject": "gout", "message": "My toe hurts.", "qrels": judged},
+        {"id": "2", "subject": "", "message": "Why?", "qrels": [{"answer_id": "asthma", "grade": 2}]},
     )
+    of_answers = read_liveqa_answers(context(tmp_path))  # one that was judged for two messages is one document
+    assert [d.id for d in of_answers.documents] == list(TEXTS)
     found = data.read_liveqa(tmp_path, 100, 0)
     assert [d.id for d in found.documents] == list(TEXTS)
     first, second = found.asked

@@ -93,7 +93,7 @@ def test_a_quote_is_held_to_the_stored_source_and_a_statement_to_its_quote(encod
         answer([wrong, said("Gout.", foreign, "Gout")], [forged, foreign]), ITEM, sources, support
     )
     assert (first.exact, second.exact) == ((False,), (False,))
-    values = {f.name: f.value for f in statement_figures([*found, first, second])}
+    values = {f.name: f.value for f in statement_figures([found, [first, second]], 0)}
     assert values["trust.citations.exact"] == 75
     assert values["trust.statements.of_retracted_work"] == 12.5
 
@@ -138,7 +138,7 @@ def test_what_rests_on_generated_text_is_counted_and_so_is_what_hides_it() -> No
     hidden = said(row.text[:40], piece(0, 40), "Gout")
     other = said("It is common in men.", piece(41, 61), "It is common in men.")
     turn = Turn(answer([marked, hidden, other], []), "generated:x", ())
-    values = {f.name: round(f.value, 1) for f in generated_figures({"local": [(row, turn)]})}
+    values = {f.name: round(f.value, 1) for f in generated_figures({"local": [(row, turn)]}, 0)}
     assert values == {"trust.generated_local.of_statements": 66.7, "trust.generated_local.unmarked": 50.0}
 
 

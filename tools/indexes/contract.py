@@ -135,3 +135,6 @@ class Backend(Protocol):
 
     def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
         """Open a collection; DataError where there is none, it is damaged, or was made with another encoder."""
+
+    def delete(self, name: str) -> bool:
+        """Delete a collection, finished or not; whether there was any."""

@@ -59,6 +59,16 @@ class LargeIndex:
         return self._searcher.rows
 
     @property
+    def searcher(self) -> Searcher:
+        """The search in the stored rows, without the updates."""
+        return self._searcher
+
+    @property
+    def effort(self) -> Effort:
+        """How hard the tuned index is searched."""
+        return self._effort
+
+    @property
     def wants_rebuild(self) -> bool:
         """Whether so much has changed that `rebuild` is worth its time."""
         return self.fresh + len(self._updates.deleted) > MANY_FRESH * max(self.manifest.count, 1)

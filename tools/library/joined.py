@@ -1,10 +1,11 @@
-"""The starter collection and a user's own documents, searched as one library."""
+"""The starter collection, a user's own documents and collections built at scale, searched as one library."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from tools.encoders import Encoder
 from tools.fusion import balanced_pool
@@ -13,31 +14,61 @@ from tools.library.collection import Library
 from tools.library.contract import LibraryHit, PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.monograph import COLLECTION
-from tools.library.search import Streams, fuse, make_query, pool_size
+from tools.library.search import Locate, Query, Streams, fuse, make_query, pool_size
 from tools.library.shelf import Shelf, shelf_file
+from tools.recorder import timed
 
 NEAR = 4  # ours: decimals of a cosine beyond which two documents are equally near; the user's stands first then
 
 
-class JoinedLibrary:
-    """A `tools.library.contract.SearchableLibrary` over two collections.
+class Streaming(Protocol):
+    """A collection that gives its orders to whoever fuses them."""
 
-    By meaning both are one order, because cosines compare. By words each collection has its own order, and they take
+    def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
+        """Documents by words and by meaning."""
+
+    def window(self, hit: Hit) -> tuple[Document, Window]:
+        """The passage that a hit by meaning names, with its document."""
+
+
+class Built(Streaming, Protocol):
+    """A collection that was built at scale (`tools.corpus.collection.Corpus`)."""
+
+    def __len__(self) -> int:
+        """Number of documents that can be found."""
+
+    def get(self, id: str) -> Document | None:
+        """The document with this id, a retracted one too; None when it has none."""
+
+
+class _Searched(NamedTuple):
+    """What a collection found, and how its hits are located."""
+
+    streams: Streams
+    locate: Locate
+
+
+class JoinedLibrary:
+    """A `tools.library.contract.SearchableLibrary` over several collections.
+
+    By meaning all are one order, because cosines compare. By words each collection has its own order, and they take
     turns (MedRGAG's source-balanced retrieval): BM25 does not compare between collections. Both orders are fused. While
-    the shelf is empty or was never made, every answer is that of the starter collection. What another process puts on
-    the shelf is found by the next search.
+    the shelf is empty or was never made, and no collection was built, every answer is that of the starter collection.
+    What another process puts on the shelf is found by the next search. A document that one collection holds as
+    retracted is not found in another.
 
     Args:
         starter: the starter collection.
         folder: the folder of the shelf; it need not be there.
-        encoder: the encoder of both.
+        encoder: the encoder of all.
+        built: collections built at scale. Their words are never counted: they are too many to look through.
 
     Raises:
         DataError: the shelf that is there cannot be used (`Shelf`).
     """
 
-    def __init__(self, starter: Library, folder: Path, encoder: Encoder) -> None:
-        self._starter, self._folder, self._encoder = starter, folder, encoder
+    def __init__(self, starter: Library, folder: Path, encoder: Encoder, built: Sequence[Built] = ()) -> None:
+        self._starter, self._folder, self._encoder, self._built = starter, folder, encoder, tuple(built)
         self._lock = threading.Lock()
         self._opened: tuple[tuple[int, int], Shelf] | None = None
         self.frequencies: Mapping[str, int] = _Frequencies(self)
@@ -56,7 +87,7 @@ class JoinedLibrary:
     def __len__(self) -> int:
         """Number of documents that can be found."""
         shelf = self._shelf()
-        return len(self._starter) + (len(shelf) if shelf else 0)
+        return len(self._starter) + (len(shelf) if shelf else 0) + sum(map(len, self._built))
 
     @property
     def public_words(self) -> PublicWords:
@@ -73,9 +104,14 @@ class JoinedLibrary:
         """The document with this id, or with the id of a slice of it; else InputError."""
         shelf = self._shelf()
         collection, colon, _ = id.partition(":")
-        if shelf is not None and colon and collection != COLLECTION:
+        if not colon or collection == COLLECTION:
+            return self._starter.document(id)
+        held = next(filter(None, (built.get(id) for built in self._built)), None)
+        if held is not None and (shelf is None or not held.status.usable):
+            return held
+        if shelf is not None and (held is None or shelf.holds(id)):
             return shelf.document(id)
-        return self._starter.document(id)
+        return held or self._starter.document(id)
 
     def search(
         self,
@@ -87,29 +123,51 @@ class JoinedLibrary:
         tool: str = "search_literature",
     ) -> list[LibraryHit]:
         """Documents for a query, best first."""
+        with timed("retrieval", source="library") as told:
+            hits = self._search(query, limit, where, also, tool)
+            told["hits"] = len(hits)
+        return hits
+
+    def _search(self, query: str, limit: int, where: Filter | None, also: Sequence[str], tool: str) -> list[LibraryHit]:
         shelf = self._shelf()
-        if shelf is None or limit < 1 or not query.strip():
+        if (shelf is None and not self._built) or limit < 1 or not query.strip():
             return self._starter.search(query, limit, where, also=also, tool=tool)
         ready, pool = make_query(query, also, self._encoder), pool_size(limit)
-        starter = self._starter.streams(ready, pool, where)
+        known: list[Streaming] = [self._starter, *self._built]
+        held = [_Searched(one.streams(ready, pool, where), one.window) for one in known]
 
-        def both() -> list[LibraryHit]:
-            own = shelf.streams(ready, pool, where)
+        def fused(searched: Sequence[_Searched]) -> list[LibraryHit]:
+            return self._usable(searched, lambda streams, locate: fuse(streams, query, limit, tool, locate))
 
-            def locate(hit: Hit) -> tuple[Document, Window]:
-                return shelf.window(hit) if hit.id.partition("@")[0] in own.dense else self._starter.window(hit)
-
-            return fuse(_joined(own, starter), query, limit, tool, locate)
-
-        return shelf.store.snapshot(both)
+        if shelf is None:
+            return fused(held)
+        own = shelf
+        return own.store.snapshot(lambda: fused([_Searched(own.streams(ready, pool, where), own.window), *held]))
 
     def search_questions(self, question: str, limit: int) -> list[QuestionHit]:
         """The questions nearest to one asked, by cosine; of equally near ones the user's stand first."""
         shelf = self._shelf()
-        known = self._starter.search_questions(question, limit)
-        own = shelf.search_questions(question, limit) if shelf is not None and len(shelf.questions) else []
+        with timed("retrieval", source="questions") as told:
+            known = self._starter.search_questions(question, limit)
+            own = shelf.search_questions(question, limit) if shelf is not None and len(shelf.questions) else []
+            told["hits"] = min(limit, len(known) + len(own))
         both = [*((h, 0) for h in own), *((h, 1) for h in known)]
         return [hit for hit, _ in sorted(both, key=lambda p: (-round(p[0].similarity, NEAR), p[1]))][:limit]
+
+    def _usable(
+        self, searched: Sequence[_Searched], fused: Callable[[Streams, Locate], list[LibraryHit]]
+    ) -> list[LibraryHit]:
+        """The hits of all collections, without what any of the built ones holds as retracted."""
+        gone: set[str] = set()
+        while True:
+            kept = [_Searched(_without(s.streams, gone), s.locate) for s in searched]
+            hits = fused(_joined([s.streams for s in kept]), _located(kept))
+            ids = [hit.document.id for hit in hits]
+            held = [document for key in ids for one in self._built if (document := one.get(key)) is not None]
+            back = {document.id for document in held if not document.status.usable}
+            if not back:
+                return hits
+            gone |= back
 
     def _shelf(self) -> Shelf | None:
         """The shelf when it is there and holds something; opened once, and again when its file is another."""
@@ -151,12 +209,33 @@ class _Frequencies(Mapping[str, int]):
         return sum(1 for _ in self)
 
 
-def _joined(own: Streams, starter: Streams) -> Streams:
-    """Both collections' streams as one."""
-    dense = {**own.dense, **starter.dense}
-    order = sorted(
-        dense, key=lambda key: (-round(dense[key].score, NEAR), key not in own.dense, -dense[key].score, key)
-    )
-    words = {**own.words, **starter.words}
-    turns = balanced_pool({"own": list(own.words), "starter": list(starter.words)}, len(words))
+def _joined(found: Sequence[Streams]) -> Streams:
+    """The collections' streams as one; of equally near documents those of the first collection stand first."""
+    dense: dict[str, Hit] = {}
+    place: dict[str, int] = {}
+    words: dict[str, Hit] = {}
+    for n, streams in enumerate(found):
+        for key, hit in streams.dense.items():
+            dense.setdefault(key, hit)
+            place.setdefault(key, n)
+        for key, hit in streams.words.items():
+            words.setdefault(key, hit)
+    order = sorted(dense, key=lambda key: (-round(dense[key].score, NEAR), place[key], -dense[key].score, key))
+    turns = balanced_pool({str(n): list(streams.words) for n, streams in enumerate(found)}, len(words))
     return Streams({key: dense[key] for key in order}, {key: words[key] for key in turns})
+
+
+def _located(searched: Sequence[_Searched]) -> Locate:
+    """The window of a hit, from the first collection that found its document."""
+
+    def locate(hit: Hit) -> tuple[Document, Window]:
+        key = hit.id.partition("@")[0]
+        return next(one for one in searched if key in one.streams.dense).locate(hit)
+
+    return locate
+
+
+def _without(streams: Streams, gone: set[str]) -> Streams:
+    if not gone:
+        return streams
+    return Streams(*({key: hit for key, hit in found.items() if key not in gone} for found in streams))

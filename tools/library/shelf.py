@@ -98,6 +98,11 @@ class Shelf:
         with self.store.read() as db:
             return list(records.list_documents(db))
 
+    def holds(self, id: str) -> bool:
+        """Whether there is a document with this id, or with the id of a slice of it."""
+        with self.store.read() as db:
+            return records.status_of(db, id.partition("@")[0]) is not None
+
     def document(self, id: str) -> Document:
         """The document with this id, or with the id of a slice of it; else InputError."""
         with self.store.read() as db:

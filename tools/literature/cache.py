@@ -12,8 +12,9 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 FORMAT = 1  # raised when what is kept changes its shape; other formats are not read
 FILE = "answers.sqlite"
@@ -23,6 +24,22 @@ ROOM = 0.9  # ours: what is left of the largest size after making room, so that 
 CHECKED = 32  # ours: writes between two looks at the size
 BUSY = 5.0  # seconds to wait for another process; ours: asking again costs less
 BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT}
+
+
+class Answers(Protocol):
+    """What keeps answers; one contract test holds all. None of it fails: what is not kept is asked for again."""
+
+    def get(self, kind: str, names: Sequence[str], days: float) -> dict[str, bytes]:
+        """The values of one kind that are known and at most ``days`` old, by name; damaged ones are dropped."""
+
+    def put(self, kind: str, values: Mapping[str, bytes]) -> None:
+        """Keep values, all of them or none."""
+
+    def drop(self, kind: str, name: str) -> None:
+        """Forget a value that turned out to be of no use."""
+
+    def close(self) -> None:
+        """Close file or connection; the next use opens it again."""
 
 
 class AnswerCache:
@@ -43,7 +60,7 @@ class AnswerCache:
 
     def get(self, kind: str, names: Sequence[str], days: float) -> dict[str, bytes]:
         """The values of one kind that are known and at most ``days`` old, by name; damaged ones are dropped."""
-        keys = {_key(kind, name): name for name in names}
+        keys = {key_of(kind, name): name for name in names}
         found: dict[str, bytes] = {}
         damaged: list[bytes] = []
         for key, value in self._rows(list(keys), self._clock() - days * DAY):
@@ -55,10 +72,10 @@ class AnswerCache:
             self._run("delete from answers where key = ?", [(k,) for k in damaged])
         return found
 
-    def put(self, kind: str, values: dict[str, bytes]) -> None:
+    def put(self, kind: str, values: Mapping[str, bytes]) -> None:
         """Keep values; all of them or, when the file fails, none."""
         now = self._clock()
-        rows = [(_key(kind, name), now, now, zlib.compress(value)) for name, value in values.items()]
+        rows = [(key_of(kind, name), now, now, zlib.compress(value)) for name, value in values.items()]
         if not rows:
             return
         self._run("insert or replace into answers values (?, ?, ?, ?)", rows)
@@ -68,7 +85,7 @@ class AnswerCache:
 
     def drop(self, kind: str, name: str) -> None:
         """Forget a value that turned out to be of no use."""
-        self._run("delete from answers where key = ?", [(_key(kind, name),)])
+        self._run("delete from answers where key = ?", [(key_of(kind, name),)])
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -147,5 +164,6 @@ class AnswerCache:
                     Path(f"{self._file}{part}").unlink()
 
 
-def _key(kind: str, name: str) -> bytes:
+def key_of(kind: str, name: str) -> bytes:
+    """The key of a kept value."""
     return hashlib.sha256(f"{kind}\n{name}".encode()).digest()

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from tools.literature.failures import EUtilitiesError, RateLimited, failure
-from tools.literature.limiter import limiter_for, slots_for
+from tools.literature.failures import EUtilitiesError, RateLimited, Reason, failure
 from tools.literature.settings import LiteratureSettings
+from tools.literature.sharing import limiter_for
+from tools.literature.slots import slots_for
 from tools.literature.transport import TOOL, Route, request
+from tools.recorder import watcher
 
 BACK_OFF = 0.5  # seconds before the second try, doubled before each further one; ours
+STARTS = 30  # ours: starts that a call takes before it gives up keeping one
 Parsed = TypeVar("Parsed")
 Sleep = Callable[[float], Awaitable[None]]
+# ours: threads of their own, so that a request whose start has come does not wait behind other work; far more than the
+# slots of all servers that a process asks
+_THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="eutilities")
+
+
+MISSED = "missed"  # no failure, and no request
+
+
+class _MissedError(Exception):
+    """The start was over before the request could be sent."""
 
 
 class Calls:
@@ -31,7 +46,7 @@ class Calls:
         self._common: dict[str, Any] = {"tool": TOOL, "email": settings.email}
         if settings.key:
             self._common["api_key"] = settings.key
-        self._limiter = limiter_for(settings.base_url, bool(settings.key))
+        self.limiter = limiter_for(settings)
         self._slots = slots_for(settings.base_url, settings.concurrency)
 
     async def call(self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]) -> Parsed:
@@ -60,18 +75,37 @@ class Calls:
         raise failed  # outside the handler: nothing that could hold the address or the key hangs on it
 
     async def _once(self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]) -> Parsed:
-        await self._sleep(self._limiter.reserve())
-        if held := self._limiter.held():  # the server asked for a pause while this call waited for its start
-            await self._sleep(held)
-        return await asyncio.to_thread(self._work, utility, {**self._common, **parameters}, parse)
+        loop, whole, asked = asyncio.get_running_loop(), {**self._common, **parameters}, time.monotonic()
+        for _ in range(STARTS):
+            start = await loop.run_in_executor(_THREADS, self.limiter.reserve)
+            await self._sleep(max(0.0, start - time.monotonic()))
+            sent, told = time.monotonic(), "cancelled"
+            try:
+                parsed: Parsed = await loop.run_in_executor(_THREADS, self._work, start, utility, whole, parse)
+                told = ""
+                return parsed
+            except _MissedError:
+                told = MISSED
+                continue
+            except EUtilitiesError as error:
+                told = error.reason.value
+                raise
+            finally:
+                _tell(utility, told, sent - asked, time.monotonic() - sent)
+        raise failure(Reason.NO_START, "PubMed was not asked: this machine was too busy to keep a start.")
 
-    def _work(self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]) -> Parsed:
+    def _work(
+        self, start: float, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]
+    ) -> Parsed:
+        if not self.limiter.stands(start):
+            raise _MissedError
         return parse(request(utility, parameters, self._route))
 
     async def _pause(self, failed: EUtilitiesError, back_off: float) -> None:
         """Retry-After, and the pause after too many requests, hold every caller; another failure only this one."""
         if failed.retry_after is not None or isinstance(failed, RateLimited):
-            self._limiter.hold(back_off if failed.retry_after is None else failed.retry_after)
+            pause = back_off if failed.retry_after is None else failed.retry_after
+            await asyncio.get_running_loop().run_in_executor(_THREADS, self.limiter.hold, pause)
         else:
             await self._sleep(back_off)
 
@@ -81,3 +115,10 @@ class Calls:
         for secret in filter(None, (self._settings.key, self._settings.email)):
             what = what.replace(secret, "[hidden]")
         return failure(error.reason, what, error.retry_after)
+
+
+def _tell(utility: str, reason: str, waited: float, seconds: float) -> None:
+    """Tell whoever watches of a request: which utility, how it ended, and its times. Never what was asked."""
+    if reason != MISSED:
+        watcher().event("ncbi_wait", seconds=waited)
+        watcher().event("ncbi_request", utility=utility, seconds=seconds, reason=reason)

@@ -17,19 +17,19 @@ from tools.literature.answers import (
     search_result,
     spelling,
 )
-from tools.literature.cache import AnswerCache
 from tools.literature.calls import Calls, Parsed, Sleep
 from tools.literature.failures import EUtilitiesError, Reason, failure
 from tools.literature.publications import Article, Records, collect_records, parse_record
 from tools.literature.replies import parse_xml, text_of
 from tools.literature.settings import LiteratureSettings
+from tools.literature.shared_cache import answers_for
 from tools.readers.contract import Problem
+from tools.recorder import watcher
 
 __all__ = ["EUtilities", "Fetched", "PubMed", "SearchResult"]
 
 CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch, retstart)
 PAGE = 1_000  # ids asked for at a time; ours: an answer stays below 100 kB
-MEMORY = 64 * 2**20  # bytes kept while the process lives when nothing is kept on disk; ours
 FULL_TEXTS = 10  # full texts asked for at a time; ours: an answer stays at a few MB
 SORTS = {"relevance": "relevance", "date": "pub_date"}
 Sort = Literal["relevance", "date"]
@@ -64,8 +64,7 @@ class EUtilities:
     def __init__(self, settings: LiteratureSettings, sleep: Sleep = asyncio.sleep) -> None:
         self._settings = settings
         self._calls = Calls(settings, sleep)
-        folder = settings.cache_folder if settings.cache else None
-        self._cache = AnswerCache(folder, settings.cache_mb * 2**20 if folder else MEMORY)
+        self._cache = answers_for(settings)
 
     async def search(
         self, query: str, limit: int, *, offset: int = 0, sort: Sort = "relevance", fresh: bool = False
@@ -200,7 +199,9 @@ class EUtilities:
         if days <= 0:
             return {}
         named = {self._named(n): n for n in names}
-        return {named[n]: value for n, value in self._cache.get(kind, list(named), days).items()}
+        found = {named[n]: value for n, value in self._cache.get(kind, list(named), days).items()}
+        watcher().event("cache", cache=kind, hits=len(found), misses=len(named) - len(found))
+        return found
 
     def _cache_put(self, kind: str, values: Mapping[str, bytes]) -> None:
         if self._settings.cache:

@@ -14,6 +14,7 @@ class Reason(StrEnum):
     TOO_MANY_REQUESTS = "too_many_requests"
     NO_ANSWER = "no_answer"
     NO_CONNECTION = "no_connection"
+    NO_START = "no_start"
     SERVER_ERROR = "server_error"
     REFUSED = "refused"
     REDIRECTED = "redirected"
@@ -44,6 +45,11 @@ RECOVERY = {
     ),
     Reason.NO_ANSWER: Recovery("no answer, or none whole, within the time limit", LATER, True),
     Reason.NO_CONNECTION: Recovery("the connection could not be made, or broke", LATER, True),
+    Reason.NO_START: Recovery(
+        "no request was sent: the rate that all workers share gave no start, or this machine was too busy to keep one",
+        "Try again in a minute; check ANAMNESIS_DATABASE and ANAMNESIS_LITERATURE__WORKERS.",
+        True,
+    ),
     Reason.SERVER_ERROR: Recovery("status 500 and above, or an ERROR element about the server itself", LATER, True),
     Reason.REFUSED: Recovery(
         "another status of 400 and above, or a key that the server does not know",
@@ -108,6 +114,7 @@ KINDS: dict[Reason, type[EUtilitiesError]] = {
     Reason.TOO_MANY_REQUESTS: RateLimited,
     Reason.NO_ANSWER: Unavailable,
     Reason.NO_CONNECTION: Unavailable,
+    Reason.NO_START: Unavailable,
     Reason.SERVER_ERROR: Unavailable,
     Reason.REFUSED: Refused,
     Reason.REDIRECTED: Refused,

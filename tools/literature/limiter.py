@@ -1,124 +1,87 @@
-"""Two ceilings for the requests to a server: the gap between starts, and how many run at once.
+"""When requests to a server may start: so many a second, of this process, of this machine or of a whole site.
 
-They are apart because they fail apart: slow answers pile up at once within any rate, and quick ones break the rate one
-at a time. Whoever waits at either has not sent anything yet, so no time limit runs.
+A start is taken first (`reserve`), waited for, and looked at once more just before the request is sent (`stands`):
+whoever comes too late for its start takes another one, so that requests leave as they were spaced.
 """
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from typing import Protocol
 
 WITHOUT_KEY, WITH_KEY = 3.0, 10.0  # NCBI's rules: requests a second
+WINDOW = 1.0  # seconds, in which NCBI counts
+# ours: seconds by which a request may arrive later than it started beside another that does not: lateness in this
+# process (below), and the way. It is added to the window, so that no window at the receiver holds one more.
+JITTER = 0.1
+LATE = 0.05  # ours: seconds after its start in which a request may still be sent; half of the jitter
+
+
+class Limiter(Protocol):
+    """Hands out starts. Each method may ask a database: call it from a thread. Safe to use from threads."""
+
+    def reserve(self) -> float:
+        """Take the next start; its moment on the clock. Raises ServiceError where none can be had."""
+
+    def stands(self, start: float) -> bool:
+        """Whether a request may be sent now under its start: it is not over, and no pause was asked for since."""
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody start for some seconds: the server asked for it."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process keeps to a share of its own, because what it shares cannot be reached."""
+
+
+def gap_of(per_second: float) -> float:
+    """Seconds between two starts."""
+    return (WINDOW + JITTER) / per_second
 
 
 class RateLimiter:
-    """Spaces the starts of requests. Safe to use from threads.
+    """Spaces the starts of one process.
 
     Args:
         per_second: requests a second.
         clock: seconds that only grow.
     """
 
+    alone = False
+
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._gap = 1.0 / per_second
+        self._gap = gap_of(per_second)
         self._clock = clock
         self._lock = threading.Lock()
         self._next = 0.0
         self._held = 0.0
 
     def reserve(self) -> float:
-        """Take the next start and return the seconds to wait until it."""
+        """Take the next start."""
         with self._lock:
-            now = self._clock()
-            start = max(now, self._next)
+            start = max(self._clock(), self._next)
             self._next = start + self._gap
-            return start - now
+            return start
+
+    def stands(self, start: float) -> bool:
+        """Whether it is not over and not within a pause."""
+        with self._lock:
+            return self._held <= start and self._clock() <= start + LATE
 
     def hold(self, seconds: float) -> None:
-        """Let nobody start for some seconds: the server asked for it."""
+        """Let nobody start for some seconds."""
         with self._lock:
             self._held = max(self._held, self._clock() + seconds)
             self._next = max(self._next, self._held)
 
-    def held(self) -> float:
-        """Seconds left of a hold that began after a start was reserved; 0 when there is none."""
-        with self._lock:
-            return max(0.0, self._held - self._clock())
 
-
-class Slots:
-    """At most some requests at once, for coroutines of any event loop, in the order in which they came."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._lock = threading.Lock()
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
-
-    @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Hold a slot for the length of the block."""
-        with self._lock:
-            turn = None
-            if self._free > 0:
-                self._free -= 1
-            else:
-                turn = asyncio.get_running_loop().create_future()
-                self._waiting.append((turn.get_loop(), turn))
-        try:
-            if turn is not None:
-                await turn
-        except asyncio.CancelledError:
-            self._give_up(turn)
-            raise
-        try:
-            yield
-        finally:
-            self._release()
-
-    def _give_up(self, turn: asyncio.Future[None] | None) -> None:
-        """A waiter was cancelled; a slot that was already on its way to it goes on to the next."""
-        with self._lock:
-            waiting = [w for w in self._waiting if w[1] is turn]
-            for entry in waiting:
-                self._waiting.remove(entry)
-        if not waiting:
-            self._release()
-
-    def _release(self) -> None:
-        with self._lock:
-            while self._waiting:
-                loop, turn = self._waiting.popleft()
-                with suppress(RuntimeError):  # its event loop was closed meanwhile: nobody waits there any more
-                    loop.call_soon_threadsafe(_wake, turn)
-                    return
-            self._free += 1
-
-
-def _wake(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_result(None)
-
-
-_LIMITERS: dict[tuple[str, bool], RateLimiter] = {}
-_SLOTS: dict[tuple[str, int], Slots] = {}
-_REGISTRY = threading.Lock()
-
-
-def limiter_for(base_url: str, with_key: bool) -> RateLimiter:
-    """The limiter that all clients of a server share."""
-    with _REGISTRY:
-        key = (base_url.rstrip("/"), with_key)
-        if key not in _LIMITERS:
-            _LIMITERS[key] = RateLimiter(WITH_KEY if with_key else WITHOUT_KEY)
-        return _LIMITERS[key]
-
-
-def slots_for(base_url: str, count: int) -> Slots:
-    """The slots that all clients of a server with the same ceiling share."""
-    with _REGISTRY:
-        return _SLOTS.setdefault((base_url.rstrip("/"), count), Slots(count))
+def wait_for_start(limiter: Limiter, tries: int = 30) -> bool:
+    """Take a start and sleep until it: for a thread of its own. False where none of so many could be kept."""
+    for _ in range(tries):
+        start = limiter.reserve()
+        time.sleep(max(0.0, start - time.monotonic()))
+        if limiter.stands(start):
+            return True
+    return False

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from http.client import HTTPException
 
+from prompts.errors import ServiceError
+from tools.literature.limiter import Limiter, wait_for_start
+
 REMEMBERED = 60.0  # seconds; ours: an outage is noticed within a minute, and costs one probe a minute
 
 
@@ -21,28 +24,39 @@ class Reachability:
         base_url: of the E-utilities.
         timeout: seconds a probe may take in all, name resolution included.
         clock: seconds that only grow.
+        limiter: whose start a probe takes, as every other request does; None for none.
     """
 
-    def __init__(self, base_url: str, timeout: float = 3.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        timeout: float = 3.0,
+        clock: Callable[[], float] = time.monotonic,
+        limiter: Limiter | None = None,
+    ) -> None:
         self._url = f"{base_url.rstrip('/')}/einfo.fcgi"
         self._timeout = timeout
         self._clock = clock
+        self._limiter = limiter
         self._lock = threading.Lock()
         self._known: tuple[float, bool] | None = None
+        self._sent: Future[None] = Future()
         self._running: Future[bool] | None = None
 
     async def check(self) -> bool:
-        """Whether the server can be reached; never longer than the timeout."""
+        """Whether the server can be reached; never longer than the timeout, once the probe was sent."""
         with self._lock:
             if self._known is not None and self._clock() - self._known[0] < REMEMBERED:
                 return self._known[1]
             if self._running is None:
-                self._running = Future()
-                self._running.set_running_or_notify_cancel()  # a caller that gives up cannot cancel it for others
+                self._running, self._sent = Future(), Future()
+                for future in (self._running, self._sent):
+                    future.set_running_or_notify_cancel()  # a caller that gives up cannot cancel it for others
                 # A daemon: a name server that hangs must not keep the process from ending.
-                threading.Thread(target=self._probe, args=(self._running,), daemon=True).start()
-            running = self._running
+                threading.Thread(target=self._probe, args=(self._sent, self._running), daemon=True).start()
+            sent, running = self._sent, self._running
         try:
+            await asyncio.wrap_future(sent)
             return await asyncio.wait_for(asyncio.wrap_future(running), self._timeout)
         except TimeoutError:
             self.remember(False)
@@ -53,12 +67,20 @@ class Reachability:
         with self._lock:
             self._known = (self._clock(), reachable)
 
-    def _probe(self, future: Future[bool]) -> None:
-        reachable = self._answers()
+    def _probe(self, sent: Future[None], future: Future[bool]) -> None:
+        may = self._may_start()
+        sent.set_result(None)
+        reachable = may and self._answers()
         self.remember(reachable)
         with self._lock:
             self._running = None
         future.set_result(reachable)
+
+    def _may_start(self) -> bool:
+        try:
+            return self._limiter is None or wait_for_start(self._limiter)
+        except ServiceError:
+            return False
 
     def _answers(self) -> bool:
         try:

@@ -31,6 +31,11 @@ class LiteratureSettings(BaseModel):
         cache: keep answers on disk. cache_folder: where; None keeps them in memory while the process lives.
         search_days, record_days: days that a kept search, or record, may be used (ours: PubMed grows daily, a record
             rarely changes). cache_mb: the most the kept answers may take (ours).
+        workers: processes that may ask at once, when they cannot count together: each then starts at its own of so many
+            places of the clock (ours).
+        database: where all workers of a site count their requests and keep answers; the agent sets it
+            (``ANAMNESIS_DATABASE``). shared_folder: where the processes of a machine count without one; the agent sets
+            it; None counts in this process alone.
         depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
         full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
             an answer should not wait longer for them; the abstracts stay).
@@ -60,6 +65,9 @@ class LiteratureSettings(BaseModel):
     search_days: float = Field(default=7.0, ge=0)
     record_days: float = Field(default=90.0, ge=0)
     cache_mb: int = Field(default=256, ge=1)
+    workers: int = Field(default=4, ge=1, le=1000)
+    database: SecretStr | None = None
+    shared_folder: Path | None = None
     depth: Literal[1, 2, 3] = 2
     full_texts: int = Field(default=8, ge=0, le=200)
     full_text_seconds: float = Field(default=20.0, gt=0)
@@ -92,3 +100,8 @@ class LiteratureSettings(BaseModel):
     def key(self) -> str:
         """The key in clear, "" when there is none."""
         return "" if self.api_key is None else self.api_key.get_secret_value()
+
+    @property
+    def shared_database(self) -> str:
+        """The database's address in clear, "" when there is none."""
+        return "" if self.database is None else self.database.get_secret_value()

@@ -27,6 +27,7 @@ from tools.literature.live import LiveDocument, LiveResult, LiveSearch
 from tools.literature.own_texts import full_text_sources
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
+from tools.literature.sharing import limiter_for
 from tools.literature.strategy import Source, as_steps
 from tools.literature.terms import affirmed, clean_terms
 from tools.literature.vocabulary import Vocabulary
@@ -84,7 +85,10 @@ class SearchLiterature:
         self.description = tool_arguments.description(self.name)
         self._library, self._today = library, today
         self._settings = settings or LiteratureSettings()
-        self._reachability = reachability or Reachability(self._settings.base_url, self._settings.probe_timeout)
+        self._limiter = limiter_for(self._settings) if pubmed is None else None
+        self._reachability = reachability or Reachability(
+            self._settings.base_url, self._settings.probe_timeout, limiter=self._limiter
+        )
         self._vocabulary = vocabulary or Vocabulary(**library.public_words._asdict())
         self._planner = planner or QueryPlannerLocal(self._vocabulary)
         asked = pubmed or EUtilities(self._settings)
@@ -177,7 +181,13 @@ class SearchLiterature:
         except ServiceError as error:
             text = f"{error} Only the local library was searched."
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)
-        return _Live(result, result.notices, failed=result.failed)
+        return _Live(result, [*result.notices, *self._slower()], failed=result.failed)
+
+    def _slower(self) -> list[Notice]:
+        if self._limiter is None or not self._limiter.alone:
+            return []
+        text = "The count of requests that all workers share could not be reached, so PubMed was asked more slowly."
+        return [Notice(code="pubmed_share", text=text)]
 
     def _pool(self, local: Sequence[LibraryHit], live: LiveResult | None, limit: int) -> list[Evidence]:
         """Published literature and the library in turn, so that neither crowds out the other.

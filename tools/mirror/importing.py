@@ -7,11 +7,9 @@ alone. What is read is understood in other processes; only this one writes.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import sqlite3
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -28,6 +26,7 @@ from tools.mirror.reading import Step, steps
 from tools.mirror.sources import Format, check_names, checked_sha256, format_of, in_order, number_of
 from tools.mirror.writer import Writer, now, writing
 from tools.readers.contract import Problem
+from tools.workers import end_with_parent
 
 BATCH = 10_000  # ours: steps a transaction; with the bytes below about 300 MB of memory in each process
 BATCH_BYTES = 32_000_000  # ours: bytes of records a batch
@@ -214,7 +213,7 @@ class _Pool:
             from multiprocessing import get_context
 
             # spawned, not forked: this process has threads and an open database
-            self._executor = ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_end_with_parent)
+            self._executor = ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin_worker)
         return self._executor.submit(prepare, base, batch, format)
 
 
@@ -229,17 +228,6 @@ def _result(future: Future[Prepared]) -> Prepared:
         raise DataError("A process that reads was ended.", "Free some memory and import again; it goes on.") from error
 
 
-def _end_with_parent() -> None:
-    """In a worker: end when the process that started it does, however that ended."""
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-
-    def watch() -> None:
-        with contextlib.suppress(OSError):
-            if parent is not None:
-                parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _begin_worker() -> None:
+    end_with_parent()
     gc.disable()  # reading makes no cycles, and looking for them takes a seventh of its time

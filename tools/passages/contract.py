@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from tools.evidence import Evidence, Frozen, Status
@@ -81,3 +82,12 @@ def evidence_text(item: Evidence) -> str:
 def context_of(title: str, section: str | None) -> str:
     """The line that tells what a text is about: title and section, whichever there is."""
     return ". ".join(part for part in (title.strip(), (section or "").strip()) if part)
+
+
+def with_neighbours(document_id: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages of a document, each with the ids of those before and after it."""
+    ids = [p.id(document_id) for p in passages]
+    return tuple(
+        p.model_copy(update={"neighbours": tuple(ids[j] for j in (i - 1, i + 1) if 0 <= j < len(ids))})
+        for i, p in enumerate(passages)
+    )

@@ -19,7 +19,7 @@ from tools.encoders import Encoder
 from tools.passages.blocks import blocks
 from tools.passages.breakpoints import Curve, exact, top_minima
 from tools.passages.continuity import continuity_curves, prices, windows_of
-from tools.passages.contract import Passage, StoredDocument, context_of
+from tools.passages.contract import Passage, StoredDocument, context_of, with_neighbours
 from tools.passages.fitting import fitted
 from tools.passages.overlaps import overlap, reach_back, within
 from tools.passages.units import Section, Unit, cut_sentence, sections, sentence_units
@@ -102,7 +102,7 @@ class SectionCut(NamedTuple):
     passages: tuple[Passage, ...]
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A section or a block of it, to be cut: its heading, context, lead, units, what a passage may hold, and N."""
 
     section: Section
@@ -125,20 +125,31 @@ def segment(document: StoredDocument, encoder: Encoder, settings: SeosSettings |
     included, exceeds what the encoder reads, unless a number of partitions is set; with ``seos_paper`` one that would
     is cut once more (ours).
     """
-    return _with_neighbours(document.id, [p for cut in examine(document, encoder, settings) for p in cut.passages])
+    return with_neighbours(document.id, [p for cut in examine(document, encoder, settings) for p in cut.passages])
 
 
 def examine(document: StoredDocument, encoder: Encoder, settings: SeosSettings | None = None) -> list[SectionCut]:
     """What `segment` does, part by part, with the curve and the breakpoints; neighbours are not named."""
     chosen = settings or SeosSettings()
-    parts = _parts(document, encoder, chosen)
+    parts = parts_of(document, encoder, chosen)
+    split, windows = to_embed(parts, chosen)
+    return cut_parts(document.text, parts, continuity_curves(document.text, split, windows, encoder), encoder, chosen)
+
+
+def to_embed(parts: Sequence[Part], chosen: SeosSettings) -> tuple[list[list[Unit]], list[int]]:
+    """The units of each part whose curve is wanted, none where it is not cut, and the windows of the curves."""
     split = [p.units if p.partitions > 1 else [] for p in parts]
-    windows = windows_of(split, [p.partitions for p in parts], chosen.window)
-    curves = continuity_curves(document.text, split, windows, encoder)
+    return split, windows_of(split, [p.partitions for p in parts], chosen.window)
+
+
+def cut_parts(
+    text: str, parts: Sequence[Part], curves: Sequence[Curve], encoder: Encoder, chosen: SeosSettings
+) -> list[SectionCut]:
+    """The parts of a document, cut by their curves."""
     values = np.concatenate([np.empty(0), *curves])
     scale = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    cuts = [_cut(document.text, p, curve, scale, chosen) for p, curve in zip(parts, curves, strict=True)]
-    return cuts if chosen.partitions else _all_fitted(document.text, cuts, encoder)
+    cuts = [_cut(text, p, curve, scale, chosen) for p, curve in zip(parts, curves, strict=True)]
+    return cuts if chosen.partitions else _all_fitted(text, cuts, encoder)
 
 
 def breakpoints(
@@ -159,7 +170,8 @@ def breakpoints(
     return exact(cost, sizes, count, int(chosen.smallest * sizes.sum() / count), limit)
 
 
-def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -> list[_Part]:
+def parts_of(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -> list[Part]:
+    """The sections or blocks of a document, with their units and the number of passages wanted of each."""
     text = document.text
     found = [Section(None, 0, len(text))] if settings.partitions and text.strip() else sections(text)
     contexts = [context_of(document.title, section.title) for section in found]
@@ -168,7 +180,7 @@ def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -
     kept = [c if n <= CONTEXT_SHARE * room else "" for c, n in zip(contexts, lengths, strict=True)]
     limits = [room - (n if c else 0) for c, n in zip(kept, lengths, strict=True)]
     units = sentence_units(text, found, limits, encoder)
-    parts: list[_Part] = []
+    parts: list[Part] = []
     for section, context, part_units, limit in zip(found, kept, units, limits, strict=True):
         budget = min(settings.budget, limit)
         whole = settings.partitions or settings.method == "seos_paper"
@@ -178,7 +190,7 @@ def _parts(document: StoredDocument, encoder: Encoder, settings: SeosSettings) -
             holds = UNBOUNDED if settings.partitions else limit - (lead.tokens if lead else 0)
             wanted = settings.partitions or math.ceil(sum(u.tokens for u in block) / min(budget, holds))
             count = max(1, min(len(block), wanted))
-            parts.append(_Part(place, context, (lead.start, lead.end) if lead else None, block, holds, count))
+            parts.append(Part(place, context, (lead.start, lead.end) if lead else None, block, holds, count))
     return parts
 
 
@@ -191,7 +203,7 @@ def _lead(text: str, block: Sequence[Unit], budget: int, limit: int, encoder: En
     return lead if max(u.tokens for u in block) <= limit - lead.tokens else None
 
 
-def _cut(text: str, part: _Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> SectionCut:
+def _cut(text: str, part: Part, curve: Curve, scale: tuple[float, float], settings: SeosSettings) -> SectionCut:
     units = part.units
     inner = breakpoints(text, units, curve, part.partitions, part.limit, settings)
     breaks, passages = [], []
@@ -229,11 +241,3 @@ def _all_fitted(text: str, cuts: Sequence[SectionCut], encoder: Encoder) -> list
         cut._replace(passages=tuple(p for p in kept if cut.section.start <= p.core_start < cut.section.end))
         for cut in cuts
     ]
-
-
-def _with_neighbours(document_id: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    ids = [p.id(document_id) for p in passages]
-    return tuple(
-        p.model_copy(update={"neighbours": tuple(ids[j] for j in (i - 1, i + 1) if 0 <= j < len(ids))})
-        for i, p in enumerate(passages)
-    )

@@ -42,9 +42,21 @@ class Sizes:
     pairs: int = 60
     examples: int = 30
     workers_sessions: int = 60
+    rolling_sessions: int = 120
+    rate_seconds: float = 60.0  # of each way to count; ours
 
 
-QUICK = Sizes(sessions=12, users=4, killed=8, kills=(0.5,), pairs=12, examples=3, workers_sessions=12)
+QUICK = Sizes(
+    sessions=12,
+    users=4,
+    killed=8,
+    kills=(0.5,),
+    pairs=12,
+    examples=3,
+    workers_sessions=12,
+    rolling_sessions=40,
+    rate_seconds=12.0,
+)
 
 
 @dataclass(frozen=True)

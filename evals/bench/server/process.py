@@ -41,9 +41,9 @@ class Server:
         url: its address. process: it. log: its file, a JSON line each.
     """
 
-    def __init__(self, env: Mapping[str, str], log: Path) -> None:
+    def __init__(self, env: Mapping[str, str], log: Path, port: int = 0) -> None:
         self.log = log
-        command = [sys.executable, "-m", "anamnesis", "serve", "--port", "0"]
+        command = [sys.executable, "-m", "anamnesis", "serve", "--port", str(port)]
         with log.open("w") as file:
             self.process = subprocess.Popen(command, env=dict(env), stdout=file, stderr=file)  # noqa: S603
         try:
@@ -57,10 +57,10 @@ class Server:
         self.process.kill()
         self.process.wait(END)
 
-    def stop(self) -> int:
-        """End it in order; its exit status."""
+    def stop(self, patience: float = END) -> int:
+        """End it in order; its exit status. ``patience``: seconds that it may take."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(END)
+        return self.process.wait(patience)
 
     def faults(self) -> list[str]:
         """Lines of its log that tell of an error of its own."""
@@ -78,9 +78,9 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, log: Path, database: str = "", **settings: str) -> Iterator[Server]:
-    """A server, killed at the end where it still runs."""
-    server = Server(environment(home, database, **settings), log)
+def serving(home: Path, log: Path, database: str = "", port: int = 0, **settings: str) -> Iterator[Server]:
+    """A server, killed at the end where it still runs. ``port``: 0 for any."""
+    server = Server(environment(home, database, **settings), log, port)
     try:
         yield server
     finally:

@@ -16,6 +16,8 @@ from evals.bench.server.kill import killed
 from evals.bench.server.load import under_load
 from evals.bench.server.overhead import overhead
 from evals.bench.server.part import QUICK, Bench, Part, Sizes, folders
+from evals.bench.server.rate import site_rate
+from evals.bench.server.rolling import rolling
 from evals.bench.server.same_case import same_case
 from evals.bench.server.workers import two_workers
 from prompts.errors import InputError
@@ -28,6 +30,8 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
     "kill": killed,
     "load": under_load,
     "workers": two_workers,
+    "rolling": rolling,
+    "rate": site_rate,
     "schemathesis": described,
 }
 SHOWN = 20  # faults that are printed; all are in the file

@@ -13,6 +13,7 @@ import httpx
 from evals.bench.server.clients import EVENTS, PATIENCE, bearer, events
 
 AGAIN = frozenset({409, 429, 503})  # come back soon: another turn runs, too much at once, stopping
+STOPPING = "503 "
 WAIT = 0.5  # seconds between two tries; ours
 
 
@@ -41,6 +42,10 @@ class Talker:
     Args:
         urls: servers, the first one asked first. key: its key.
         again: send a message again, at the next server, where it was not answered.
+
+    Attributes:
+        turned_away: requests that a server refused for the moment, or that did not reach it: nothing had begun.
+        broken: answers that ended in their middle, in words.
     """
 
     BROKEN = httpx.TransportError  # a connection that broke, or was never made
@@ -48,6 +53,8 @@ class Talker:
     def __init__(self, urls: Sequence[str], key: str, *, again: bool = False) -> None:
         self._urls, self._again = list(urls), again
         self._client = httpx.AsyncClient(headers=bearer(key), timeout=PATIENCE, trust_env=False)
+        self.turned_away = 0
+        self.broken: list[str] = []
 
     async def close(self) -> None:
         """Close its connections."""
@@ -64,6 +71,9 @@ class Talker:
                 response = await self._client.request(method, self._urls[0] + path, **more)
             except httpx.TransportError as error:
                 self._next(error)
+                continue
+            if self._again and response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                self._next(Refused("503 "))
                 continue
             if response.status_code >= httpx.codes.BAD_REQUEST:
                 raise Refused(f"{method} {path}: {response.status_code} {response.text[:300]}")
@@ -113,10 +123,14 @@ class Talker:
         """Turn to the next server; raises Refused where a message is sent only once."""
         if not self._again:
             raise Refused(f"{type(error).__name__}: {error}") from error
-        if isinstance(error, httpx.TransportError):
-            self._urls.append(self._urls.pop(0))
-        elif not _soon(str(error)):
+        if not isinstance(error, httpx.TransportError) and not _soon(str(error)):
             raise error
+        if isinstance(error, httpx.TransportError) or str(error).startswith(STOPPING):
+            self._urls.append(self._urls.pop(0))
+        if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.ConnectError):
+            self.broken.append(type(error).__name__)
+        else:
+            self.turned_away += 1
 
 
 def _soon(said: str) -> bool:

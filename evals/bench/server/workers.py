@@ -33,19 +33,19 @@ def two_workers(bench: Bench) -> Part:
             stack.enter_context(serving(bench.home, bench.home / f"worker-{n}.log", database)) for n in (1, 2)
         ]
         turns = 3 * sizes.workers_sessions
-        seconds, looked = asyncio.run(_held(load, [first, second], all_keys, turns))
+        seconds, seen = asyncio.run(_held(load, [first, second], all_keys, turns))
         faults = second.faults()
     again = [t for t in load.told if t.tries > 1]
     n = len(load.sessions)
     figures = [
         *outcome("workers", load, turns),
         Figure(name="workers.cut_off_or_asked_again", value=len(again), unit="turns", n=turns),
-        Figure(name="workers.lost_turns", value=looked["lost"], unit="turns", n=turns, asked="0"),
-        Figure(name="workers.answered_twice", value=looked["twice"], unit="turns", n=turns, asked="0"),
-        Figure(name="workers.sessions_whole", value=100 * looked["whole"] / max(n, 1), unit="%", n=n, asked="100"),
+        Figure(name="workers.lost_turns", value=seen["lost"], unit="turns", n=turns, asked="0"),
+        Figure(name="workers.answered_twice", value=seen["twice"], unit="turns", n=turns, asked="0"),
+        Figure(name="workers.sessions_whole", value=100 * seen["whole"] / max(n, 1), unit="%", n=n, asked="100"),
         *times("workers", load.told, seconds),
     ]
-    return Part(figures=figures, faults=[*load.failures, *load.crossed, *faults, *looked["faults"]])
+    return Part(figures=figures, faults=[*load.failures, *load.crossed, *faults, *seen["faults"]])
 
 
 async def _held(load: Load, servers: list[Server], all_keys: list[str], turns: int) -> tuple[float, dict[str, Any]]:
@@ -56,7 +56,7 @@ async def _held(load: Load, servers: list[Server], all_keys: list[str], turns: i
         seconds = await load.run(users, turns // 3)
         await running
     async with talkers([left.url], all_keys) as users:
-        return seconds, await _looked(load, users)
+        return seconds, await looked(load, users)
 
 
 async def _kill(load: Load, server: Server) -> None:
@@ -65,18 +65,18 @@ async def _kill(load: Load, server: Server) -> None:
     server.kill()
 
 
-async def _looked(load: Load, users: list[Talker]) -> dict[str, Any]:
+async def looked(load: Load, users: list[Talker]) -> dict[str, Any]:
     """What is on record: sessions with all their turns, and how often each turn was answered."""
-    looked: dict[str, Any] = {"lost": 0, "twice": 0, "whole": 0, "faults": []}
+    seen: dict[str, Any] = {"lost": 0, "twice": 0, "whole": 0, "faults": []}
     for session, user in load.sessions:
         path = f"/api/sessions/{session}"
         turns = (await users[user].call("GET", path))["turns"]
         answered = [turn for turn in turns if turn["answer"] is not None]
-        looked["lost"] += 3 - len(answered)
-        looked["whole"] += len(turns) == len(answered) == 3
+        seen["lost"] += 3 - len(answered)
+        seen["whole"] += len(turns) == len(answered) == 3
         for turn in answered:
             events = (await users[user].call("GET", f"{path}/turns/{turn['turn']}/trace"))["events"]
             if sum(event["kind"] == "answered" for event in events) > 1:
-                looked["twice"] += 1
-                looked["faults"].append(f"{session}/{turn['turn']}: answered twice")
-    return looked
+                seen["twice"] += 1
+                seen["faults"].append(f"{session}/{turn['turn']}: answered twice")
+    return seen

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from prompts.errors import InputError
+from support import engines
 from tools.encoders import Vectors
 from tools.indexes.contract import Entry, Filter, Index
+from tools.indexes.disk.backend import DiskBackend
 from tools.indexes.local import LocalIndex
+from tools.indexes.milvus.index import MilvusIndex
 from tools.indexes.table import TableIndex
 from tools.text.tokens import tokens
 
@@ -27,7 +30,26 @@ def table() -> Index:
     return TableIndex.at(Path(tempfile.mkdtemp(dir=PLACE.name)), "test-encoder", DIMENSION)
 
 
-FACTORIES: dict[str, Callable[[], Index]] = {"local": lambda: LocalIndex("test-encoder", DIMENSION), "table": table}
+def disk() -> Index:
+    folder = Path(tempfile.mkdtemp(dir=PLACE.name))
+    return DiskBackend(folder).build("c", (), encoder="test-encoder", dimension=DIMENSION, source="none")
+
+
+def milvus() -> Index:
+    return MilvusIndex.create(engines.embedded(), engines.new_name(), "test-encoder", DIMENSION)
+
+
+def milvus_by_address() -> Index:
+    return MilvusIndex.create(engines.served(), engines.new_name(), "test-encoder", DIMENSION)
+
+
+FACTORIES: dict[str, Callable[[], Index]] = {
+    "local": lambda: LocalIndex("test-encoder", DIMENSION),
+    "table": table,
+    "disk": disk,
+    "milvus": milvus,
+    "milvus by address": milvus_by_address,
+}
 WORDS = "fever cough rash chest pain oedema wheeze nausea".split()
 
 
@@ -212,9 +234,21 @@ class TableAgainstOracle(AgainstOracle):
     factory = staticmethod(FACTORIES["table"])
 
 
-for machine in (AgainstOracle, TableAgainstOracle):
+class DiskAgainstOracle(AgainstOracle):
+    factory = staticmethod(FACTORIES["disk"])
+
+
+class MilvusAgainstOracle(AgainstOracle):
+    factory = staticmethod(FACTORIES["milvus"])
+
+
+for machine, examples in (
+    (AgainstOracle, 25), (TableAgainstOracle, 25), (DiskAgainstOracle, 15), (MilvusAgainstOracle, 8)
+):  # fmt: skip
     machine.TestCase.settings = settings(
-        max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=examples, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
     )
 TestAgainstOracle = AgainstOracle.TestCase
 TestTableAgainstOracle = TableAgainstOracle.TestCase
+TestDiskAgainstOracle = DiskAgainstOracle.TestCase
+TestMilvusAgainstOracle = MilvusAgainstOracle.TestCase

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from tools.literature.cache import DAY, FILE, AnswerCache
+from tools.literature.cache import DAY, FILE, AnswerCache, Answers, key_of
 from tools.literature.client import EUtilities
+from tools.literature.shared_cache import SCHEMA, SharedAnswers
+from tools.postgres_line import PostgresLine
 
 MB = 2**20
 
@@ -31,25 +33,40 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_an_answer_is_used_until_it_is_too_old_and_outlives_the_process(tmp_path: Path, clock: Clock) -> None:
-    cache = AnswerCache(tmp_path, MB, clock)
+Make = Callable[[int], Answers]
+
+
+@pytest.fixture(params=["file", "postgres"])
+def make(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Make:
+    """Makes a cache of a size over the same file or database, as another process would."""
+    if request.param == "file":
+        return lambda largest: AnswerCache(tmp_path, largest, clock)
+    address = request.getfixturevalue("postgres")
+    return lambda largest: SharedAnswers(PostgresLine(address, SCHEMA, "test"), largest, clock)
+
+
+def test_an_answer_is_used_until_it_is_too_old_and_outlives_the_process(make: Make, clock: Clock) -> None:
+    cache = make(MB)
     cache.put("record", {"1": b"one", "2": b"two"})
     cache.close()
     clock.now += 6.9 * DAY
-    again = AnswerCache(tmp_path, MB, clock)
+    again = make(MB)
     assert again.get("record", ["1", "2", "3"], 7) == {"1": b"one", "2": b"two"}
     assert again.get("search", ["1"], 7) == {}
+    again.drop("record", "2")
+    assert cache.get("record", ["1", "2"], 7) == {"1": b"one"}
     clock.now += 0.2 * DAY
     assert again.get("record", ["1"], 7) == {}
-    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
     clock.now -= 400 * DAY  # a clock that was set back does not make it young
     assert again.get("record", ["1"], 7) == {}
+    cache.close()
+    again.close()
 
 
-def test_the_longest_unused_go_first_when_there_is_no_more_room(tmp_path: Path, clock: Clock) -> None:
+def test_the_longest_unused_go_first_when_there_is_no_more_room(make: Make, clock: Clock) -> None:
     import random
 
-    cache = AnswerCache(tmp_path, 100_000, clock)
+    cache = make(100_000)
     for n in range(100):
         clock.now += 1
         cache.put("record", {str(n): random.Random(n).randbytes(5_000)})  # noqa: S311 - not to be compressed
@@ -58,6 +75,49 @@ def test_the_longest_unused_go_first_when_there_is_no_more_room(tmp_path: Path, 
     assert {"0", "99"} <= kept.keys()
     assert "1" not in kept
     assert sum(map(len, kept.values())) < 100_000 + 32 * 5_000  # the size is looked at every 32 writes
+    cache.close()
+
+
+def test_many_threads_share_it(make: Make) -> None:
+    caches = make(MB), make(MB)
+
+    def work(n: int) -> None:
+        for m in range(20):
+            caches[m % 2].put("record", {f"{n}.{m}": b"x", "all": b"y"})
+            caches[m % 2].get("record", ["all"], 7)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(caches[0].get("record", [f"{n}.{m}" for n in range(4) for m in range(20)], 7)) == 80
+    for cache in caches:
+        cache.close()
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    AnswerCache(tmp_path, MB).put("record", {"1": b"one"})
+    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_answer_in_the_database_is_dropped_and_a_database_that_fails_keeps_nothing(postgres: str) -> None:
+    line = PostgresLine(postgres, SCHEMA, "test")
+    cache = SharedAnswers(line, MB)
+    cache.put("record", {"1": b"one" * 50, "2": b"two" * 50})
+    line.ask("update pubmed_answers set value = %s where key = %s", (b"\0" * 20, key_of("record", "1")))
+    assert cache.get("record", ["1", "2"], 7) == {"2": b"two" * 50}
+    assert line.ask("select count(*) from pubmed_answers")[0][0] == 1
+    line.ask("drop table pubmed_answers")
+    cache.put("record", {"3": b"three"})
+    assert cache.get("record", ["2", "3"], 7) == {}
+    cache.close()  # and as soon as it serves again
+    cache.put("record", {"3": b"three"})
+    assert cache.get("record", ["3"], 7) == {"3": b"three"}
+    cache.close()
+    gone = SharedAnswers(PostgresLine("postgresql://x@127.0.0.1:9/x", SCHEMA, "test"), MB)
+    gone.put("record", {"1": b"one"})
+    assert gone.get("record", ["1"], 7) == {}
 
 
 def test_a_damaged_answer_is_dropped_and_the_others_stay(tmp_path: Path, clock: Clock) -> None:
@@ -87,21 +147,6 @@ def test_a_folder_that_cannot_be_used_costs_nothing_but_the_answers(tmp_path: Pa
     cache = AnswerCache(tmp_path / "file" / "below", MB)
     cache.put("record", {"1": b"one"})
     assert cache.get("record", ["1"], 7) == {}
-
-
-def test_many_threads_share_it(tmp_path: Path) -> None:
-    cache, other = AnswerCache(tmp_path, MB), AnswerCache(tmp_path, MB)
-
-    def work(n: int) -> None:
-        for m in range(20):
-            (cache, other)[m % 2].put("record", {f"{n}.{m}": b"x"})
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(cache.get("record", [f"{n}.{m}" for n in range(4) for m in range(20)], 7)) == 80
 
 
 def test_the_client_keeps_searches_and_records_on_disk_without_key_and_email(

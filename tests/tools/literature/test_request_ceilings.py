@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tools.literature.client import EUtilities
-from tools.literature.limiter import RateLimiter, Slots, limiter_for
+from tools.literature.slots import Slots
 
 
 class Sleeper:
@@ -91,15 +89,3 @@ def test_requests_at_once_keep_to_the_limit(ncbi: Any, settings_for: Callable[..
     asyncio.run(together())
     assert len(ncbi.requests) == 8
     assert time.monotonic() - started >= 0.65  # eight starts, seven gaps of a tenth of a second, less jitter
-
-
-def test_the_limiter_spaces_starts_and_holds_when_asked() -> None:
-    now = [0.0]
-    limiter = RateLimiter(3.0, clock=lambda: now[0])
-    assert [round(limiter.reserve(), 3) for _ in range(3)] == [0.0, 0.333, 0.667]
-    limiter.hold(5.0)
-    assert limiter.reserve() == pytest.approx(5.0)
-    now[0] = 60.0
-    assert limiter.reserve() == 0.0
-    assert limiter_for("http://a/", False) is limiter_for("http://a", False)
-    assert limiter_for("http://a", True) is not limiter_for("http://a", False)

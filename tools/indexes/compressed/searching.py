@@ -47,15 +47,21 @@ class Searcher:
         """Bytes of one vector's code."""
         return int(self._index.sa_code_size() if self.plan.kind == "flat" else self._index.code_size)
 
-    def candidates(self, query: Vectors, effort: Effort) -> Rows:
-        """Row numbers for one query (dimension,), nearest first as far as the codes tell."""
+    def candidates(self, query: Vectors, effort: Effort, among: NDArray[np.uint8] | None = None) -> Rows:
+        """Row numbers for one query (dimension,), nearest first as far as the codes tell.
+
+        Args:
+            among: a bit for each row, the lowest first: whether it may be a candidate.
+        """
         import faiss
 
+        given = {} if among is None else {"sel": faiss.IDSelectorBitmap(among)}
         if self.plan.kind == "flat":
-            found = self._index.search(query[None], min(effort.candidates, max(len(self.rows), 1)))[1][0]
+            most = min(effort.candidates, max(len(self.rows), 1))
+            found = self._index.search(query[None], most, params=faiss.SearchParameters(**given))[1][0]
         else:
             reduced = self._components.apply(query[None])
-            chosen = faiss.SearchParametersIVF(nprobe=effort.nprobe)
+            chosen = faiss.SearchParametersIVF(nprobe=effort.nprobe, **given)
             found = self._index.search(reduced, effort.candidates, params=chosen)[1][0]
         near: Rows = found[found >= 0]
         return near

@@ -1,0 +1,97 @@
+"""Collections that were built at scale: where they lie, how they are built, and those that the agent searches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from agent.encoder import encoder_is_bf16
+from agent.sessions import Home
+from agent.settings import Settings
+from tools.corpus.building import Report, Wanted, build
+from tools.corpus.collection import Corpus
+from tools.corpus.contract import Engine, MakeEncoder, Method, Progress, Recipe, checked_name
+from tools.corpus.local_engine import LocalEngine
+from tools.corpus.standing import delete
+from tools.encoders import Encoder, load_encoder
+from tools.indexes.backends import backend_for
+from tools.indexes.contract import Backend
+
+EngineName = Literal["local", "ray"]
+INDEXES = ".indexes"  # below the folder of the collections; no collection has such a name
+
+
+def corpora_folder(settings: Settings) -> Path:
+    """The folder of all collections."""
+    return settings.corpora or Home(settings.home).corpora
+
+
+def backend(settings: Settings) -> Backend:
+    """Where their indexes lie. Raises InputError where it needs a package that is not installed."""
+    return backend_for(settings.index, corpora_folder(settings) / INDEXES)
+
+
+def chosen(settings: Settings) -> list[str]:
+    """The collections that the settings name, each once; raises InputError for one that cannot be."""
+    return [checked_name(name) for name in dict.fromkeys(filter(None, map(str.strip, settings.corpus.split(","))))]
+
+
+def opened(settings: Settings, encoder: Encoder) -> list[Corpus]:
+    """The collections that the settings name. Raises DataError or InputError for one that cannot be searched."""
+    names = chosen(settings)
+    if not names:
+        return []
+    where, folder = backend(settings), corpora_folder(settings)
+    return [Corpus(folder, name, encoder, where) for name in names]
+
+
+def build_collection(
+    settings: Settings,
+    name: str,
+    paths: Sequence[Path],
+    *,
+    engine: EngineName,
+    workers: int | None,
+    method: Method,
+    afresh: bool,
+    verify: bool,
+    progress: Progress | None = None,
+) -> Report:
+    """Build a collection with the encoder of the settings; raises as `tools.corpus.building.build` does."""
+    make = encoder_maker(settings, threads=None if engine == "local" and (workers or 1) == 1 else 1)
+    own = make()
+    recipe = Recipe(encoder=own.name, dimension=own.dimension, method=method)
+    wanted = Wanted(name, paths, recipe, afresh, verify)
+    with _engine(settings, engine, workers) as running:
+        return build(corpora_folder(settings), wanted, running, make, backend(settings), progress)
+
+
+def delete_collection(settings: Settings, name: str) -> bool:
+    """Delete a collection with its index; whether there was any."""
+    return delete(corpora_folder(settings), name, backend(settings))
+
+
+def encoder_maker(settings: Settings, threads: int | None) -> MakeEncoder:
+    """What opens the encoder of the settings in any process, for so many threads; None for one a processor."""
+    bf16 = encoder_is_bf16(settings, Home(settings.home))
+    return partial(load_encoder, settings.encoder, bf16=bf16, threads=threads)
+
+
+def described(settings: Settings, encoder: Encoder) -> str:
+    """What the collections of the settings hold, in a line; raises as `opened` does."""
+    return "; ".join(f"{one.name}: {len(one):,} publications" for one in opened(settings, encoder))
+
+
+@contextmanager
+def _engine(settings: Settings, name: EngineName, workers: int | None) -> Iterator[Engine]:
+    if name == "local":
+        yield LocalEngine(workers or 1)
+        return
+    from tools.corpus.ray_engine import RayEngine
+
+    with RayEngine(settings.ray, workers or os.cpu_count() or 1) as engine:
+        yield engine

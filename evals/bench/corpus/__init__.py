@@ -1,0 +1,1 @@
+"""`anamnesis bench corpus`: collections built from made-up publications by both engines, and builds that are killed."""

@@ -1,0 +1,119 @@
+"""A build in a process of its own, which can be measured and killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from evals.bench.corpus.encoder import HashEncoder
+from tools.corpus.building import Wanted, build
+from tools.corpus.contract import Engine, Recipe
+from tools.corpus.local_engine import LocalEngine
+from tools.corpus.settings import RaySettings
+from tools.encoders import Vectors
+from tools.indexes.contract import CollectionIndex, Filter, Hit, Part
+from tools.indexes.disk.backend import DiskBackend
+from tools.indexes.local import LocalIndex
+
+NAME = "made-up"
+
+
+class Reading:
+    """In a backend's place: reads every part, checks it, and keeps nothing but the number of rows."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def build(
+        self,
+        name: str,
+        parts: Iterable[Part],
+        *,
+        encoder: str,
+        dimension: int,
+        source: str,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> CollectionIndex:
+        """Read the parts."""
+        del name, source, progress
+        for part in parts:
+            entries, vectors = part.read()
+            self.rows += len(entries)
+            if vectors.shape != (len(entries), dimension):
+                raise ValueError(f"{part.name} holds {vectors.shape}")
+        return _Nothing(encoder, dimension)
+
+    def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
+        """Nothing."""
+        del name
+        return _Nothing(encoder, dimension)
+
+    def delete(self, name: str) -> bool:
+        """Nothing."""
+        del name
+        return False
+
+
+class _Nothing(LocalIndex):
+    def search_hybrid(
+        self, query: str, vector: Vectors, k: int, where: Filter | None = None, *, pool: int, rrf_k: int
+    ) -> list[Hit]:
+        """Nothing."""
+        del query, vector, k, where, pool, rrf_k
+        return []
+
+
+def main(folder: Path, engine: str, workers: int, dimension: int, block: int, indexed: bool) -> None:
+    """Build and print when each step began and ended, and how many parts were made."""
+    times: dict[str, float] = {}
+    ends: dict[str, float] = {}
+
+    def progress(step: str, done: int, of: int) -> None:
+        del done, of
+        times.setdefault(step, time.time())
+        ends[step] = time.time()
+
+    encoder = partial(HashEncoder, dimension)
+    recipe = Recipe(encoder=encoder().name, dimension=dimension, block=block)
+    backend = DiskBackend(folder / "indexes") if indexed else Reading()
+    began = time.time()
+    with _engine(engine, workers) as running:
+        ready = time.time()
+        report = build(
+            folder / "corpora", Wanted(NAME, [folder.parent / "source"], recipe), running, encoder, backend, progress
+        )
+        ended = time.time()
+    sys.stdout.write(
+        json.dumps(
+            {
+                "start": ready - began,
+                "survey": times["parts"] - ready,
+                "parts": ends["parts"] - times["parts"],
+                "rest": ended - ends["parts"],
+                "made": report.made,
+                "all": report.parts,
+                "counts": report.counts.model_dump(),
+            }
+        )
+    )
+
+
+@contextlib.contextmanager
+def _engine(name: str, workers: int) -> Iterator[Engine]:
+    if name == "local":
+        yield LocalEngine(workers)
+        return
+    from tools.corpus.ray_engine import RayEngine
+
+    with RayEngine(RaySettings(), workers) as engine:
+        yield engine
+
+
+if __name__ == "__main__":
+    _, place, which, many, columns, steps, index = sys.argv
+    main(Path(place), which, int(many), int(columns), int(steps), index == "index")

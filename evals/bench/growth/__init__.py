@@ -1,0 +1,1 @@
+"""`anamnesis bench growth`: what a collection on one machine costs as it grows."""

@@ -1,0 +1,177 @@
+"""Requests of four workers to NCBI's place: a mirror on a real socket counts what arrives in any second."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+from evals.bench.figures import Figure
+from evals.bench.server.cluster import cluster, reason
+from evals.bench.server.part import Bench, Part
+from evals.bench.server.process import END
+from tools.literature.limiter import WINDOW, WITH_KEY, WITHOUT_KEY
+from tools.mirror.engine import Mirror
+from tools.mirror.eutils.rate import RateCounter
+from tools.mirror.eutils.server import MirrorServer
+from tools.mirror.load import load_records
+from tools.mirror.records import MirrorRecord
+
+WORKERS = 4
+NAME = "rates"  # of the workers' database
+KEY = "0" * 36  # a key as NCBI's are; the mirror takes any
+FIRST = 60.0  # seconds in which all workers have asked; ours
+RECORDS = 20  # of the mirror: the answers are not what is measured
+
+
+class Counter(RateCounter):
+    """Counts without refusing: the moment of each request."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.moments: list[float] = []
+
+    def wait(self) -> float:
+        """Never any."""
+        self.moments.append(time.monotonic())
+        return 0.0
+
+
+def site_rate(bench: Bench) -> Part:
+    """Workers on one PostgreSQL, on one data folder, with and without a key, and while the database is away."""
+    if why := reason():
+        return Part(left_out=[f"the rate of a site: {why}"])
+    part = Part()
+    with tempfile.TemporaryDirectory(prefix="anamnesis-rate-") as folder, cluster() as server:
+        place = Path(folder)
+        load_records(place / "mirror", [_record(n) for n in range(RECORDS)], source="made up")
+        with closing(Mirror.open(place / "mirror")) as mirror:
+            for name, key, shared in (
+                ("database", "", True),
+                ("database_key", KEY, True),
+                ("folder", "", False),
+                ("folder_key", KEY, False),
+            ):
+                arrived, faults = _asked(mirror, place / name, key, _fresh(server) if shared else "", bench)
+                part.figures += _figures(name, arrived, WITH_KEY if key else WITHOUT_KEY)
+                part.faults += faults
+                part.details[name] = [round(moment - arrived[0], 4) for moment in arrived]
+            arrived, faults = _asked(mirror, place / "outage", "", _fresh(server), bench, _outage(server, bench))
+            part.figures += _figures("outage", arrived, WITHOUT_KEY)
+            part.details["outage"] = [round(moment - arrived[0], 4) for moment in arrived]
+    limits = {f.name: f for f in part.figures if f.name.endswith("most_in_a_second")}
+    part.faults += [f"{n}: {f.value:.0f} requests" for n, f in limits.items() if f.value > float(f.asked.split()[-1])]
+    return part
+
+
+def _asked(
+    mirror: Mirror, folder: Path, key: str, database: str, bench: Bench, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[list[float], list[str]]:
+    """The moments at which requests came, once all workers were there, and what the workers complained of."""
+    folder.mkdir()
+    with ExitStack() as stack:
+        counter = Counter()
+        url = stack.enter_context(_serving(mirror, counter))
+        logs = [folder / f"{n}.log" for n in range(WORKERS)]
+        for log in logs:
+            stack.enter_context(_worker(url, key, database, folder, log))
+        deadline = time.monotonic() + FIRST
+        while len(counter.moments) < 4 * WORKERS and time.monotonic() < deadline:
+            time.sleep(0.1)
+        begun = time.monotonic()
+        other = threading.Thread(target=meanwhile)
+        other.start()
+        time.sleep(bench.sizes.rate_seconds)
+        other.join()
+        arrived = [moment for moment in counter.moments if moment >= begun]
+    return arrived, [line for log in logs for line in log.read_text().splitlines() if "Error" in line]
+
+
+@contextmanager
+def _serving(mirror: Mirror, counter: Counter) -> Iterator[str]:
+    server = MirrorServer(mirror, port=0)
+    server.counter = counter
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.address
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(END)
+
+
+@contextmanager
+def _worker(url: str, key: str, database: str, folder: Path, log: Path) -> Iterator[None]:
+    command = [sys.executable, "-m", "evals.bench.server.asking", url, key, database, str(folder), str(WORKERS)]
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file)  # noqa: S603
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait(END)
+
+
+def _fresh(server: str) -> str:
+    """An empty database of the server."""
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"drop database if exists {NAME} with (force)")
+        connection.execute(f"create database {NAME}")
+    return server.replace("/postgres?", f"/{NAME}?")
+
+
+def _outage(server: str, bench: Bench) -> Callable[[], None]:
+    """Takes the workers' database away for the middle third."""
+    import psycopg
+
+    third = bench.sizes.rate_seconds / 3
+
+    def away() -> None:
+        with psycopg.connect(server, autocommit=True) as connection:
+            time.sleep(third)
+            connection.execute(f"alter database {NAME} with allow_connections false")
+            connection.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (NAME,))
+            time.sleep(third)
+            connection.execute(f"alter database {NAME} with allow_connections true")
+
+    return away
+
+
+def _figures(name: str, arrived: Sequence[float], allowed: float) -> list[Figure]:
+    n = len(arrived)
+    seconds = max(arrived, default=0.0) - min(arrived, default=0.0) or 1.0
+    gaps = [1000 * (after - before) for before, after in pairwise(sorted(arrived))] or [0.0]
+    return [
+        Figure(
+            name=f"rate.{name}.most_in_a_second",
+            value=most_in_a_window(arrived),
+            unit="requests",
+            n=n,
+            asked=f"at most {allowed:.0f}",
+        ),
+        Figure(name=f"rate.{name}.requests_a_second", value=(n - 1) / seconds, unit="1/s", n=n),
+        Figure(name=f"rate.{name}.shortest_gap", value=min(gaps), unit="ms", n=n),
+    ]
+
+
+def most_in_a_window(moments: Sequence[float], window: float = WINDOW) -> int:
+    """The most moments in any half-open window of so many seconds."""
+    ordered, most, first = sorted(moments), 0, 0
+    for last, moment in enumerate(ordered):
+        while moment - ordered[first] >= window:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
+
+
+def _record(number: int) -> MirrorRecord:
+    return MirrorRecord(pmid=str(1 + number), title=f"Asthma {number}", abstract="Made up.", date="2020")

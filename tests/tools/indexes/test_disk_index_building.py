@@ -1,0 +1,234 @@
+"""Building a collection on disk: killed anywhere it goes on, and no damage and no half-built state passes unseen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prompts.errors import DataError, InputError
+from support.collections import COMPRESSED, DIMENSION, ENCODER, Rows, built, drawn, in_memory, parts
+from tools.indexes.contract import Part
+from tools.indexes.disk import backend, index
+from tools.indexes.disk.backend import DiskBackend
+from tools.indexes.disk.index import DiskIndex
+from tools.indexes.disk.staging import Staging
+
+ROWS = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]  # d:40 to d:59 come twice
+
+
+class Killed(BaseException):
+    """As abrupt as an exception can be."""
+
+
+def opened(folder: Path) -> DiskIndex:
+    return DiskBackend(folder).open("c", encoder=ENCODER, dimension=DIMENSION)
+
+
+def counted(rows: list[Rows], read: list[str]) -> list[Part]:
+    """Parts that say when they are read."""
+
+    def reading(part: Part) -> Callable[[], Rows]:
+        def read_now() -> Rows:
+            read.append(part.name)
+            entries, vectors = part.read()
+            return list(entries), vectors
+
+        return read_now
+
+    return [Part(name=part.name, read=reading(part)) for part in parts(rows)]
+
+
+def build(folder: Path, given: list[Part], say: Callable[[str, int, int], None] | None = None) -> DiskIndex:
+    return DiskBackend(folder, COMPRESSED).build(
+        "c", given, encoder=ENCODER, dimension=DIMENSION, source="test", progress=say
+    )
+
+
+def test_a_build_stopped_at_every_step_goes_on_and_takes_no_part_twice(tmp_path: Path) -> None:
+    read: list[str] = []
+    told: set[tuple[str, int]] = set()
+
+    def stop_once(step: str, done: int, of: int) -> None:
+        if (step, done) not in told:
+            told.add((step, done))
+            raise Killed
+
+    while True:
+        try:
+            result = build(tmp_path, counted(ROWS, read), stop_once)
+            break
+        except Killed:
+            with pytest.raises(DataError, match="nothing built"):
+                opened(tmp_path)
+    assert {"store", "order rows", "sort words", "order words", "train", "publish", "checksum"} <= {
+        step for step, _ in told
+    }
+    assert read == ["part 0", "part 1", "part 2"]
+    assert_whole(result)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "c.lock"]
+
+
+def assert_whole(result: DiskIndex) -> None:
+    oracle = in_memory(ROWS)
+    result.verify()
+    assert len(result) == len(oracle) == 130
+    assert result.search_text("word1 word5", 200) == oracle.search_text("word1 word5", 200)
+    for hit in oracle.search_vectors(ROWS[1][1][:1], 130)[0]:
+        assert result.get(hit.id) == oracle.get(hit.id)
+    assert [h.id for h in result.search_vectors(ROWS[1][1][:9], 1)[3]] == ["d:43"]
+
+
+def test_a_part_that_was_half_on_disk_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = Staging._put_chunk
+
+    def stopped(self: Staging, first: int, entries: list[object]) -> None:
+        put(self, first, entries)  # type: ignore[arg-type]
+        if first == 60:
+            raise Killed
+
+    monkeypatch.setattr(Staging, "_put_chunk", stopped)
+    read: list[str] = []
+    with pytest.raises(Killed):
+        build(tmp_path, counted(ROWS, read))
+    monkeypatch.setattr(Staging, "_put_chunk", put)
+    assert_whole(build(tmp_path, counted(ROWS, read)))
+    assert read == ["part 0", "part 1", "part 1", "part 2"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from support.collections import COMPRESSED, DIMENSION, ENCODER, drawn, parts
+from tools.indexes.disk.backend import DiskBackend
+
+def say(step, done, of):
+    if step == sys.argv[2] and done >= int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+rows = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]
+DiskBackend(Path(sys.argv[1]), COMPRESSED).build(
+    "c", parts(rows), encoder=ENCODER, dimension=DIMENSION, source="test", progress=say
+)
+"""
+
+
+def test_a_process_killed_outright_is_gone_on_from(tmp_path: Path) -> None:
+    for step, done in (("store", 110), ("order words", 0)):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), step, str(done)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        assert subprocess.run(command, env=environment, check=False).returncode == -9
+    read: list[str] = []
+    assert_whole(build(tmp_path, counted(ROWS, read)))
+    assert read == []
+
+
+def test_until_it_is_whole_the_old_one_is_opened(tmp_path: Path) -> None:
+    old = built(tmp_path, ROWS[:1])
+    old.delete(["d:0"])
+    seen: list[int] = []
+
+    def read() -> Rows:
+        seen.append(len(opened(tmp_path)))
+        return ROWS[1]
+
+    failing = [Part(name="new", read=read), Part(name="bad", read=lambda: (ROWS[2][0], ROWS[2][1][:, :3]))]
+    backend_ = DiskBackend(tmp_path)
+    with pytest.raises(InputError, match="shape"):
+        backend_.build("c", failing, encoder=ENCODER, dimension=DIMENSION, source="new")
+    assert seen == [59]
+    assert len(opened(tmp_path)) == 59
+    with pytest.raises(DataError, match="something else"):
+        backend_.build("c", failing, encoder=ENCODER, dimension=DIMENSION, source="another")
+    new = backend_.build("c", failing[:1], encoder=ENCODER, dimension=DIMENSION, source="new")
+    assert seen == [59]
+    assert len(new) == len(opened(tmp_path)) == 50
+    assert len(old.search_text("word0", 100)) > 0, "who has the old one open keeps it"
+    with pytest.raises(DataError, match="built again"):
+        old.delete(["d:1"])
+
+
+def test_two_builds_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "PATIENCE", 0.05)
+
+    def read() -> Rows:
+        with pytest.raises(DataError, match="Another process"):
+            built(tmp_path, ROWS[:1])
+        return ROWS[0]
+
+    DiskBackend(tmp_path).build("c", [Part(name="one", read=read)], encoder=ENCODER, dimension=DIMENSION, source="test")
+
+
+@pytest.mark.parametrize("settings", [backend.BuildSettings(), COMPRESSED], ids=["small", "compressed"])
+def test_damage_of_each_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: backend.BuildSettings
+) -> None:
+    built(tmp_path, ROWS, settings)
+    manifest = opened(tmp_path).manifest
+    generation = next(path for path in (tmp_path / "c").iterdir() if path.is_dir())
+    assert manifest.sizes.keys() >= {"rows.sqlite", "words/data.csc.index.npy", "columns/ranks.npy"}
+    for name in manifest.sizes:
+        file = generation / name
+        good = file.read_bytes()
+        for bad in (good[:-1], good[:-1] + bytes([good[-1] ^ 1]), bytes([good[0] ^ 255]) + good[1:]):
+            file.write_bytes(bad)
+            with pytest.raises(DataError):
+                opened(tmp_path)
+        with monkeypatch.context() as large:
+            large.setattr(index, "READ_WHOLE", 0)  # as in a large collection
+            with pytest.raises(DataError):
+                opened(tmp_path).verify()
+        file.unlink()
+        with pytest.raises(DataError, match="missing"):
+            opened(tmp_path)
+        file.write_bytes(good)
+    opened(tmp_path).verify()
+
+
+def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    backend_ = DiskBackend(tmp_path)
+    with pytest.raises(DataError, match="nothing built"):
+        opened(tmp_path)
+    built(tmp_path, ROWS[:1])
+    with pytest.raises(DataError, match="made with enc"):
+        backend_.open("c", encoder="other", dimension=DIMENSION)
+    with pytest.raises(InputError, match="name a collection"):
+        backend_.open("../c", encoder=ENCODER, dimension=DIMENSION)
+    (tmp_path / "c" / "manifest.json").write_text('{"format": 1}')
+    with pytest.raises(DataError, match="manifest"):
+        opened(tmp_path)
+
+
+def test_deleting_takes_the_finished_and_the_unfinished(tmp_path: Path) -> None:
+    built(tmp_path, ROWS[:1])
+    backend_ = DiskBackend(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        backend_.build("c", [Part(name="bad", read=lambda: 1 // 0)], encoder=ENCODER, dimension=DIMENSION, source="x")  # type: ignore[arg-type, return-value]
+    assert backend_.delete("c")
+    assert not backend_.delete("c")
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_a_full_disk_is_told_and_the_build_goes_on_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as now:
+        now.setattr(backend, "write_words", full)
+        with pytest.raises(DataError, match="No space left"):
+            built(tmp_path, ROWS, COMPRESSED)
+    read: list[str] = []
+    assert_whole(build(tmp_path, counted(ROWS, read)))
+    assert read == []
+
+
+def test_an_entry_without_a_vector_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="60 entries"):
+        built(tmp_path, [(ROWS[0][0], ROWS[0][1][:5])])
+    with pytest.raises(InputError, match="length 1"):
+        built(tmp_path, [(ROWS[0][0], np.zeros_like(ROWS[0][1]))])

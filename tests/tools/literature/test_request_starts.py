@@ -1,0 +1,236 @@
+"""Starts of requests: spaced, held, kept to their moment, and one allowance for all that share."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from prompts.errors import ServiceError
+from tools.literature.failures import Reason, Unavailable
+from tools.literature.limiter import LATE, WINDOW, Limiter, RateLimiter, gap_of, wait_for_start
+from tools.literature.settings import LiteratureSettings
+from tools.literature.sharing import SharedLimiter, limiter_for
+from tools.literature.starts import FILE, SCHEMA, DatabaseStarts, FileStarts, SharedStarts
+from tools.postgres_line import PostgresLine
+
+RATE, WORKERS = 10.0, 4
+GAP = gap_of(RATE)
+Make = Callable[[], Limiter]
+
+
+@pytest.fixture(params=["process", "file", "postgres"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    """Makes limiters that share: what each of several processes would have."""
+    if request.param == "process":
+        one = RateLimiter(RATE)
+        return lambda: one
+    if request.param == "file":
+        return lambda: SharedLimiter(RATE, FileStarts(tmp_path, "ncbi", GAP), WORKERS, 4)
+    address = request.getfixturevalue("postgres")
+
+    def made() -> Limiter:
+        return SharedLimiter(RATE, DatabaseStarts(PostgresLine(address, SCHEMA, "test"), "ncbi", GAP), WORKERS, 4)
+
+    return made
+
+
+def test_those_that_share_start_one_after_another(make: Make) -> None:
+    starts: list[float] = []
+
+    def take(limiter: Limiter) -> None:
+        starts.extend(limiter.reserve() for _ in range(5))
+
+    before = time.monotonic()
+    threads = [threading.Thread(target=take, args=(make(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    starts.sort()
+    gaps = [after - before for before, after in pairwise(starts)]
+    assert len(starts) == 20
+    assert min(gaps) > 0.9 * GAP  # two clocks were read for each
+    assert starts[-1] - before < 19 * GAP + 2.0
+
+
+def test_a_pause_holds_all_and_takes_back_what_was_taken(make: Make) -> None:
+    one, other = make(), make()
+    taken = [other.reserve(), other.reserve()]
+    one.hold(0.5)
+    moment = time.monotonic()
+    assert not any(other.stands(start) for start in taken)
+    again = other.reserve()
+    assert 0.4 < again - moment < 0.7
+    time.sleep(again - time.monotonic())
+    assert other.stands(again)
+
+
+def test_whoever_comes_too_late_takes_another_start(make: Make) -> None:
+    limiter = make()
+    start = limiter.reserve()
+    time.sleep(LATE + 0.02)
+    assert not limiter.stands(start)
+    assert wait_for_start(limiter)
+
+
+def test_no_window_holds_more_even_where_each_request_is_late_or_not() -> None:
+    for rate in (3.0, 10.0):
+        most = int(rate)
+        assert most * gap_of(rate) - 2 * LATE >= WINDOW  # first late, last at once: still beyond the window
+
+
+class Failing:
+    """Shared starts that can be switched off."""
+
+    def __init__(self, place: int, clock: Callable[[], float], gap: float) -> None:
+        self.number, self.works, self.holds = place, True, 0.0
+        self._under = RateLimiter(WINDOW / gap * 1.1, clock)
+
+    def _try(self) -> None:
+        if not self.works:
+            raise ServiceError("gone")
+
+    def reserve(self) -> float:
+        self._try()
+        return self._under.reserve()
+
+    def held(self) -> float:
+        self._try()
+        return 0.0
+
+    def hold(self, seconds: float) -> None:
+        self._try()
+        self.holds = seconds
+        self._under.hold(seconds)
+
+    def place(self) -> int:
+        self._try()
+        return self.number
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    workers=st.integers(1, 6),
+    rate=st.sampled_from([3.0, 10.0]),
+    asks=st.lists(st.tuples(st.integers(0, 5), st.floats(0, 0.5)), min_size=20, max_size=80),
+)
+def test_alone_all_together_stay_within_the_rate(workers: int, rate: float, asks: list[tuple[int, float]]) -> None:
+    now = [100.0]
+    wall = lambda: 1_700_000_000.3 + now[0]  # noqa: E731
+    shared = [Failing(n, lambda: now[0], gap_of(rate)) for n in range(workers)]
+    limiters = [SharedLimiter(rate, s, workers, 4, clock=lambda: now[0], wall=wall) for s in shared]
+    last = max(limiter.reserve() for limiter in limiters)
+    assert not any(limiter.alone for limiter in limiters)
+    for s in shared:
+        s.works = False
+    starts = []
+    for number, pause in asks:
+        now[0] += pause
+        starts.append(limiters[number % workers].reserve())
+    assert min(starts) >= last + (4 * workers - 1) * gap_of(rate) - 1e-6  # what others may have taken comes first
+    starts.sort()
+    assert all(b - a > 0.99 * gap_of(rate) for a, b in pairwise(starts))
+    used = {n % workers for n, _ in asks}
+    assert all(limiters[n].alone for n in used)
+    for s in shared:
+        s.works = True
+    number = used.pop()
+    back = limiters[number].reserve()
+    assert back >= now[0] + 4 * workers * gap_of(rate) - 1e-6  # and before the count is used again
+    assert not limiters[number].alone
+
+
+def test_alone_without_a_place_nothing_is_sent() -> None:
+    for place in (None, WORKERS):
+        shared = Failing(place or 0, time.monotonic, GAP)
+        limiter = SharedLimiter(RATE, shared, WORKERS, 4)
+        shared.works = place is not None
+        if shared.works:
+            limiter.reserve()
+            shared.works = False
+        with pytest.raises(Unavailable) as caught:
+            limiter.reserve()
+        assert caught.value.reason is Reason.NO_START
+
+
+@pytest.fixture(params=["file", "postgres"])
+def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], SharedStarts]:
+    if request.param == "file":
+        return lambda: FileStarts(tmp_path, "ncbi", GAP)
+    address = request.getfixturevalue("postgres")
+    return lambda: DatabaseStarts(PostgresLine(address, SCHEMA, "test"), "ncbi", GAP)
+
+
+def test_each_process_has_a_place_of_its_own(processes: Callable[[], SharedStarts]) -> None:
+    made = [processes() for _ in range(3)]
+    for starts in made:
+        starts.reserve()
+    assert [starts.place() for starts in (*made, made[1])] == [0, 1, 2, 1]
+
+
+def test_servers_and_keys_do_not_wait_for_each_other(tmp_path: Path, postgres: str) -> None:
+    line = PostgresLine(postgres, SCHEMA, "test")
+    for one, other in (
+        (DatabaseStarts(line, "a", 10.0), DatabaseStarts(line, "b", 10.0)),
+        (FileStarts(tmp_path, "a", 10.0), FileStarts(tmp_path, "b", 10.0)),
+    ):
+        now = time.monotonic()
+        assert max(one.reserve(), other.reserve()) < now + 5
+        assert min(one.reserve(), other.reserve()) > now + 5
+    line.close()
+
+
+def test_starts_of_a_clock_that_was_set_back_are_forgotten(tmp_path: Path, postgres: str) -> None:
+    ahead = FileStarts(tmp_path, "ncbi", GAP, wall=lambda: time.time() + 4_000)
+    ahead.reserve()
+    assert FileStarts(tmp_path, "ncbi", GAP).reserve() < time.monotonic() + 1
+    line = PostgresLine(postgres, SCHEMA, "test")
+    starts = DatabaseStarts(line, "ncbi", GAP)
+    starts.reserve()
+    line.ask("update request_starts set following = following + 4000")
+    assert starts.reserve() < time.monotonic() + 1
+    line.close()
+
+
+def test_a_damaged_file_fails_once_and_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"no database at all" * 100)
+    starts = FileStarts(tmp_path, "ncbi", GAP)
+    with pytest.raises(ServiceError, match="cannot be kept"):
+        starts.reserve()
+    assert starts.reserve() < time.monotonic() + 1
+    holder = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    holder.execute("begin exclusive")
+    with pytest.raises(ServiceError):
+        starts.reserve()
+    holder.close()
+
+
+def test_a_database_that_does_not_answer_is_told_by_type_and_without_its_address() -> None:
+    line = PostgresLine("postgresql://somebody:secret@127.0.0.1:9/none", SCHEMA, "test")
+    for _ in range(2):
+        with pytest.raises(ServiceError) as caught:
+            DatabaseStarts(line, "ncbi", GAP).reserve()
+        assert "secret" not in str(caught.value)
+
+
+def test_the_settings_say_who_shares(tmp_path: Path) -> None:
+    alone = LiteratureSettings(base_url="http://a/")
+    assert limiter_for(alone) is limiter_for(LiteratureSettings(base_url="http://a"))
+    keyed = alone.model_copy(update={"api_key": SecretStr("k")})
+    assert limiter_for(keyed) is not limiter_for(alone)
+    assert limiter_for(keyed) is not limiter_for(alone.model_copy(update={"api_key": SecretStr("l")}))
+    here = alone.model_copy(update={"shared_folder": tmp_path})
+    assert isinstance(limiter_for(here), SharedLimiter)
+    limiter_for(here).reserve()
+    kept = (tmp_path / FILE).read_bytes()
+    limiter_for(keyed.model_copy(update={"shared_folder": tmp_path})).reserve()
+    assert kept != (tmp_path / FILE).read_bytes()

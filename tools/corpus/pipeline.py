@@ -1,0 +1,98 @@
+"""A block made a part: read, cut into passages, embedded, written. Both engines run these functions and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from prompts.errors import AnamnesisError
+from tools.corpus.contract import Done, Embedded, Method, Publications, Task
+from tools.corpus.parts import has_part, write_part
+from tools.corpus.reading import read_block
+from tools.encoders import Encoder
+from tools.indexes.contract import Entry
+from tools.library.document import Document, Window
+from tools.passages.contract import Passage, StoredDocument, context_of
+from tools.passages.fitting import fitted
+from tools.passages.seos import SPECIAL, SeosSettings
+from tools.passages.together import segment_all
+from tools.readers.contract import Record
+
+
+def read_part(task: Task) -> Publications | Done:
+    """The publications of a part, or how its task ended: the part is there, or its block cannot be read."""
+    if has_part(Path(task.parts), task.key):
+        return Done(key=task.key)
+    try:
+        return read_block(task.block)
+    except AnamnesisError as error:
+        return Done(key=task.key, what=error.what, advice=error.advice)
+
+
+def write(task: Task, read: Publications, encoder: Encoder) -> Done:
+    """Cut, embed and write what was read for a task."""
+    try:
+        write_part(Path(task.parts), task.key, read, embed(read.records, encoder, task.method), encoder)
+    except AnamnesisError as error:
+        return Done(key=task.key, what=error.what, advice=error.advice)
+    except OSError as error:
+        what = f"The part cannot be written: {error.strerror or error}."
+        return Done(key=task.key, what=what, advice="Check the disk, and build again.")
+    return Done(key=task.key)
+
+
+def make_part(task: Task, encoder: Encoder) -> Done:
+    """Make a part, unless it is there. What fails is told in the outcome."""
+    read = read_part(task)
+    return read if isinstance(read, Done) else write(task, read, encoder)
+
+
+def embed(records: Sequence[Record], encoder: Encoder, method: Method) -> Embedded:
+    """Publications as documents with passages, all passages embedded in one call; of a retracted one there are none."""
+    usable = [r for r in records if r.status.usable]
+    stored = [StoredDocument(id=r.id, title=r.title, text=r.text) for r in usable]
+    cut = dict(zip((r.id for r in usable), _passages(stored, encoder, method), strict=True))
+    documents = [_document(r, cut.get(r.id, ())) for r in records]
+    entries = [_entry(d, p) for d in documents for p in cut.get(d.id, ())]
+    return Embedded(documents, entries, encoder.encode_documents([e.text for e in entries]))
+
+
+def _passages(documents: Sequence[StoredDocument], encoder: Encoder, method: Method) -> list[tuple[Passage, ...]]:
+    if method != "whole":
+        return segment_all(documents, encoder, SeosSettings(method=method))
+    return [tuple(_whole(d, encoder)) for d in documents]
+
+
+def _whole(document: StoredDocument, encoder: Encoder) -> list[Passage]:
+    """The whole text as one passage; one beyond what the encoder reads is cut at its clauses."""
+    end = len(document.text)
+    whole = Passage(start=0, end=end, core_start=0, core_end=end, context=context_of(document.title, None))
+    return fitted(document.text, [whole], encoder.limit - SPECIAL, encoder)
+
+
+def _document(record: Record, passages: Sequence[Passage]) -> Document:
+    return Document(
+        id=record.id,
+        title=record.title,
+        text=record.text,
+        kind=record.kind,
+        language=record.language,
+        date=record.date,
+        review_by=record.review_by,
+        sections=record.sections,
+        windows=tuple(Window(start=p.start, end=p.end, section=p.section or "") for p in passages),
+        status=record.status,
+        publication_types=record.publication_types,
+        stated_level=record.level,
+    )
+
+
+def _entry(document: Document, passage: Passage) -> Entry:
+    return Entry(
+        id=passage.id(document.id),
+        text=passage.embedded_text(document.text),
+        collection=document.collection,
+        kind=document.kind,
+        date=document.date,
+        language=document.language,
+    )

@@ -1,0 +1,133 @@
+"""The client of a Milvus, embedded or at an address, with its failures in words of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prompts.errors import DataError, ServiceError
+from tools.indexes.milvus.embedded import Embedded
+from tools.indexes.milvus.packages import client_package
+from tools.indexes.settings import IndexSettings
+
+MISSING = (100, 1600)  # code: Milvus's errors for a collection and for an alias that is not there
+NO_CONNECTION = 2  # code: pymilvus.client.types.Status.CONNECT_FAILED
+REFUSED = (1400, 1401, 1800, 1801)  # code: Milvus's errors of privileges and of logging in
+PAGE = 1000  # ours: rows a request, where all are wanted
+SHOWN = 200  # ours: characters of a server's own reason that are passed on
+SILENT = ("search", "hybrid_search")  # what the server says of these may hold words of the question
+
+
+class NoCollectionError(DataError):
+    """A collection or alias that is not in this Milvus, or no longer."""
+
+
+class Connection:
+    """One client, safe to use from threads.
+
+    Args:
+        client: a pymilvus.MilvusClient.
+        place: what the server is called in errors.
+        settings: how long requests may take.
+        engine: the embedded engine behind it, None for a server.
+    """
+
+    def __init__(self, client: Any, place: str, settings: IndexSettings, engine: Embedded | None = None) -> None:
+        self._client, self._place, self._settings, self._engine = client, place, settings, engine
+        self._token = _secret(settings)
+        self.writing = engine.writing if engine is not None else threading.RLock()
+
+    @classmethod
+    def open(cls, settings: IndexSettings, folder: Path) -> Connection:
+        """Connect to the address of the settings, or to the embedded engine of a folder.
+
+        Raises:
+            InputError: a package is missing. ServiceError: it cannot be reached, or another process has the folder.
+        """
+        pymilvus = client_package()
+        engine = None if settings.address else Embedded.start(folder)
+        place = settings.address or str(folder)
+        token = _secret(settings)
+        try:
+            with _typed(place, "connect", token):
+                client = pymilvus.MilvusClient(
+                    settings.address or (engine.address if engine else ""),
+                    token=token,
+                    db_name=settings.database,
+                    timeout=settings.timeout,
+                    dedicated=True,
+                )
+        except BaseException:
+            if engine is not None:
+                engine.release()
+            raise
+        return cls(client, place, settings, engine)
+
+    def call(self, method: str, *arguments: Any, long: bool = False, **named: Any) -> Any:
+        """Call a method of the client.
+
+        Args:
+            long: it may take as long as writing and loading a whole collection.
+
+        Raises:
+            NoCollectionError: what it names is not there. ServiceError: anything else that failed.
+        """
+        timeout = self._settings.longest if long else self._settings.timeout
+        with _typed(self._place, method, self._token):
+            return getattr(self._client, method)(*arguments, timeout=timeout, **named)
+
+    def rows(self, collection: str, which: str, fields: list[str]) -> list[dict[str, Any]]:
+        """Every row that an expression admits, fetched page by page; errors as of `call`."""
+        pages = self.call("query_iterator", collection, batch_size=PAGE, filter=which, output_fields=fields)
+        found: list[dict[str, Any]] = []
+        with _typed(self._place, "query_iterator", self._token), contextlib.closing(pages):
+            while page := pages.next():
+                found += page
+        return found
+
+    def close(self) -> None:
+        """Close the client, and the embedded engine when nobody else uses it."""
+        self._client.close()
+        if self._engine is not None:
+            self._engine.release()
+            self._engine = None
+
+
+def _secret(settings: IndexSettings) -> str:
+    return "" if settings.token is None else settings.token.get_secret_value()
+
+
+@contextlib.contextmanager
+def _typed(place: str, method: str, token: str) -> Iterator[None]:
+    import grpc
+    from pymilvus.exceptions import MilvusException
+
+    try:
+        yield
+    except MilvusException as error:
+        error.__cause__ = None  # pymilvus makes an error its own cause, which is a circle
+        raise _told(place, method, error.code, str(error.message), token) from error
+    except grpc.RpcError as error:
+        error.__cause__ = None
+        raise _told(place, method, error.code() if isinstance(error, grpc.Call) else None, "", token) from error
+
+
+def _told(place: str, method: str, code: Any, reason: str, token: str) -> DataError | ServiceError:
+    name = getattr(code, "name", "")  # of gRPC's own codes
+    if code in MISSING:
+        return NoCollectionError(f"What was asked for is not in the Milvus at {place}.", "Build the collection.")
+    if code in REFUSED or name in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
+        return ServiceError(
+            f"The Milvus at {place} refuses the login.", "Check ANAMNESIS_INDEX__TOKEN.", retryable=False
+        )
+    if code == NO_CONNECTION or name in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
+        return ServiceError(
+            f"The Milvus at {place} does not answer.", "Check ANAMNESIS_INDEX__ADDRESS and that it runs."
+        )
+    said = "" if method in SILENT else " ".join(reason.split())[:SHOWN]
+    if token:
+        said = said.replace(token, "***")
+    return ServiceError(f"The Milvus at {place} failed at {method} ({code}): {said}".rstrip(": ") + ".", "See its log.")
