@@ -19,7 +19,7 @@ from agent.cli.render import console, progress_console
 from agent.corpus import EngineName, backend, build_collection, corpora_folder, delete_collection
 from agent.sessions import Home
 from agent.settings import Settings, load_settings, silence_telemetry
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from tools.corpus.collection import Corpus
 from tools.corpus.contract import Counts, Method
 from tools.corpus.folder import Folder, names
@@ -117,7 +117,10 @@ def delete_and_tell(name: str) -> None:
 
 
 def _status(folder: Folder) -> dict[str, Any]:
-    plan, standing = folder.plan(), folder.standing()
+    try:
+        plan, standing = folder.plan(), folder.standing()
+    except DataError as error:
+        return {"name": folder.name, "state": str(error), "counts": {}}
     parts = finished(folder.parts)
     unfinished = plan is not None and (
         standing is None or plan.files != standing.files or plan.recipe != standing.recipe

@@ -30,6 +30,7 @@ from tools.files import write_atomic
 
 WAYS = ("telemetry", "without", "again")
 SEED = 0
+REPEATED = 20  # ours: repetitions of the turns that are told again
 MOST = "at most 5"  # what is asked of traces too
 SINK = """
 import sys
@@ -72,22 +73,30 @@ def bench_telemetry(questions: int, block: int, rounds: int, json_file: Path | N
     settings = load_settings(config="", model="", literature={"live": "off", "mirror": None}).without_models()
     with sink() as url, Agent(settings) as agent:
         _turns(agent, asked)  # what is kept from the first time is there for all ways
+        again = replayed(agent, url, asked[:block])
         blocks = [asked[at : at + block] for at in range(0, len(asked), block)] * rounds
         rows = [_row(agent, url, some, n) for n, some in enumerate(blocks)]
         deliveries, size = taken(url)
-    figures = figures_of(rows, len(asked) * rounds, deliveries, size)
+    turns = len(asked) * rounds
+    figures = [*figures_of(rows, turns), *replay_figures(again, rows, turns)]
+    figures += [
+        Figure(name="telemetry.deliveries", value=deliveries, unit="requests", n=turns),
+        Figure(name="telemetry.size", value=size / turns / 1000, unit="kB a turn, compressed", n=turns),
+    ]
     print_figures(figures)
     if json_file is not None:
         write_atomic(json_file, (json.dumps([f.model_dump() for f in figures], indent=2) + "\n").encode())
 
 
-def figures_of(rows: Sequence[dict[str, Block]], turns: int, deliveries: int, size: int) -> list[Figure]:
-    """What telemetry adds in per cent, with the interval of a paired bootstrap over blocks, and what was sent."""
+def figures_of(rows: Sequence[dict[str, Block]], turns: int) -> list[Figure]:
+    """What telemetry adds in per cent, with the interval of a paired bootstrap over blocks."""
     figures: list[Figure] = []
     for what in ("clock", "processor"):
         for way in ("telemetry", "again"):
             first = [getattr(row[way], what) for row in rows]
-            (ratio,) = paired_ratio(way, first, [getattr(row["without"], what) for row in rows], SEED)
+            (ratio,) = paired_ratio(
+                f"bench.telemetry.{way}", first, [getattr(row["without"], what) for row in rows], SEED
+            )
             low, high = ratio.ci95 or (ratio.value, ratio.value)
             name, bound = f"telemetry.{what}" if way == "telemetry" else f"telemetry.same_twice_{what}", ""
             if (what, way) == ("processor", "telemetry"):
@@ -98,15 +107,61 @@ def figures_of(rows: Sequence[dict[str, Block]], turns: int, deliveries: int, si
     inside = [row["telemetry"].inside for row in rows]
     plain = [row["without"].processor for row in rows]
     share = 100 * sum(inside) / sum(plain)
-    (turn,) = median("turn", [row["without"].clock for row in rows], SEED)
+    (turn,) = median("bench.telemetry.block", [row["without"].clock for row in rows], SEED)
     return [
         *figures,
         Figure(name="telemetry.inside_turns", value=share, unit="%", n=turns, asked=MOST),
         Figure(name="telemetry.inside_a_turn", value=1000 * sum(inside) / turns, unit="ms", n=turns),
         Figure(name="telemetry.block_without", value=1000 * turn.value, unit="ms", n=len(rows)),
-        Figure(name="telemetry.deliveries", value=deliveries, unit="requests", n=turns),
-        Figure(name="telemetry.size", value=size / turns / 1000, unit="kB a turn, compressed", n=turns),
     ]
+
+
+def replay_figures(again: Sequence[float], rows: Sequence[dict[str, Block]], turns: int) -> list[Figure]:
+    """The processor's time of telemetry by itself, a turn and as a share of a turn without it."""
+    (own,) = median("bench.telemetry.own", again, SEED)
+    plain = sum(row["without"].processor for row in rows) / turns
+    low, high = own.ci95 or (own.value, own.value)
+    parts = (("", own.value), ("_from", low), ("_to", high))
+    by_itself = [Figure(name=f"telemetry.own{end}", value=1000 * s, unit="ms", n=len(again)) for end, s in parts]
+    return [
+        *by_itself,
+        Figure(name="telemetry.own_share", value=100 * own.value / plain, unit="%", n=turns, asked=MOST),
+    ]
+
+
+def replayed(agent: Agent, url: str, questions: Sequence[dict[str, Any]]) -> list[float]:
+    """Seconds of the processor that telemetry takes a turn, by itself: what real turns told it, told again.
+
+    Each repetition ends with its delivery.
+    """
+    from agent.telemetry.turns import FollowedTurn
+
+    heard: list[list[tuple[str, dict[str, Any]]]] = []
+    original = FollowedTurn.event
+
+    def listen(turn: FollowedTurn, kind: str, **data: Any) -> None:
+        heard[-1].append((kind, data))
+        original(turn, kind, **data)
+
+    FollowedTurn.event = listen  # type: ignore[method-assign]
+    telemetry = agent._turns.telemetry = _opened(agent, url)
+    for question in questions:
+        heard.append([])
+        for session in _turns(agent, [question]):
+            agent.delete_session(session)
+    telemetry.close()
+    FollowedTurn.event = original  # type: ignore[method-assign]
+    return [_told_again(_opened(agent, url), heard) for _ in range(REPEATED)]
+
+
+def _told_again(telemetry: Telemetry, turns: Sequence[Sequence[tuple[str, dict[str, Any]]]]) -> float:
+    used = time.process_time()
+    for events in turns:
+        with telemetry.turn("a1b2c3d4e5f60718", 1) as follower:
+            for kind, data in events if follower is not None else ():
+                follower.event(kind, **data)
+    telemetry.close()
+    return (time.process_time() - used) / len(turns)
 
 
 def _row(agent: Agent, url: str, questions: Sequence[dict[str, Any]], number: int) -> dict[str, Block]:

@@ -91,11 +91,10 @@ def build(
 def _planned(folder: Folder, wanted: Wanted, engine: Engine, progress: Progress | None) -> list[Block]:
     """All blocks of the source, once every file is surveyed."""
     files = source_files(wanted.paths)
-    before = folder.plan()
     if wanted.afresh:
         folder.forget()
         folder.prepare()
-        before = None
+    before = folder.plan()
     failed = _survey(folder, files, engine, progress)
     surveys: dict[int, Survey] = {}
     for file in files:

@@ -109,9 +109,13 @@ class Folder:
         return self.surveys / f"{key_of(file.path, str(file.size), str(file.modified))[:32]}.npz"
 
     def forget(self) -> None:
-        """Delete plan, surveys and parts that do not stand; a finished collection is kept."""
+        """Delete plan and surveys, and what cannot be read of a finished collection; one that stands is kept."""
         (self.root / PLAN).unlink(missing_ok=True)
         shutil.rmtree(self.surveys, ignore_errors=True)
+        try:
+            self.standing()
+        except DataError:
+            (self.root / STANDING).unlink(missing_ok=True)
 
     def delete(self) -> bool:
         """Delete everything; whether there was anything."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import socket
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # ours: shares of a processor; reading and embedding of one worker take one together
 READS, EMBEDS = 0.25, 0.75
 LOOPBACK = "127.0.0.2"  # ours: Ray takes 127.0.0.1 for a mistake and would listen to the network
+PATIENCE = 5.0  # ours: seconds to reach a cluster
 TRIES = 3  # ours: how often a block is tried again whose worker was ended
 READ = TypeAdapter(Publications)
 QUIET = {  # Ray's own switches: no word on standard error; its files of logs have all
@@ -66,6 +68,7 @@ class RayEngine:
         quiet = {"log_to_driver": False, "logging_level": "ERROR", "ignore_reinit_error": False}
         try:
             if self._settings.address:
+                _probe(self._settings.address)
                 ray.init(address=self._settings.address, **quiet)
             else:
                 self._folder = tempfile.mkdtemp(prefix="anamnesis-ray-")
@@ -176,6 +179,13 @@ def _outcomes(found: Dataset) -> Iterator[Done]:
         raise ServiceError(
             f"The cluster failed: {str(error).splitlines()[0][:200]}.", "Build again: finished parts are kept."
         ) from error
+
+
+def _probe(address: str) -> None:
+    """Raise OSError unless something listens at HOST:PORT; Ray itself tries for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
 
 
 def _dump(done: Done) -> str:

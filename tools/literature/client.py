@@ -63,7 +63,7 @@ class EUtilities:
 
     def __init__(self, settings: LiteratureSettings, sleep: Sleep = asyncio.sleep) -> None:
         self._settings = settings
-        self._calls = Calls(settings, sleep)
+        self.calls = Calls(settings, sleep)
         self._cache = answers_for(settings)
 
     async def search(
@@ -133,14 +133,14 @@ class EUtilities:
         for at in range(0, len(missing), FULL_TEXTS):
             some = missing[at : at + FULL_TEXTS]
             parameters = {"db": "pmc", "id": ",".join(p.removeprefix("PMC") for p in some), "retmode": "xml"}
-            sent = await self._calls.call("efetch", parameters, pmc_articles)
+            sent = await self.calls.call("efetch", parameters, pmc_articles)
             await asyncio.to_thread(self._cache_put, "pmc", sent)
             found |= {p: sent[p] for p in some if p in sent}
         return found
 
     async def database(self) -> DatabaseInfo:
         """How many records PubMed holds, and when it was last updated; never out of what is kept."""
-        return await self._calls.call("einfo", {"db": "pubmed", "retmode": "xml"}, database_info)
+        return await self.calls.call("einfo", {"db": "pubmed", "retmode": "xml"}, database_info)
 
     async def _page(self, query: str, start: int, count: int, sort: Sort, fresh: bool) -> SearchResult:
         parameters = {"db": "pubmed", "term": query, "retstart": start, "retmax": count, "sort": SORTS[sort]}
@@ -168,7 +168,7 @@ class EUtilities:
             self._cache_put(utility, {name: body})
             return parsed
 
-        return await self._calls.call(utility, parameters, parse_and_keep)
+        return await self.calls.call(utility, parameters, parse_and_keep)
 
     async def _fetch_batch(self, pmids: Sequence[str]) -> Records:
         def parse(body: bytes) -> Records:
@@ -180,7 +180,7 @@ class EUtilities:
             return records
 
         parameters = {"db": "pubmed", "id": ",".join(pmids), "retmode": "xml"}
-        return await self._calls.call("efetch", parameters, parse)
+        return await self.calls.call("efetch", parameters, parse)
 
     def _kept_records(self, pmids: Sequence[str]) -> dict[str, Article]:
         from defusedxml.ElementTree import fromstring

@@ -85,6 +85,7 @@ class FileStarts:
         """A transaction that excludes all others, and the time in it."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file.touch(mode=0o600)
             with contextlib.closing(sqlite3.connect(self._file, timeout=WAIT, isolation_level=None)) as db:
                 db.execute("pragma synchronous = off")  # what a power cut takes is not missed
                 db.execute("begin immediate")

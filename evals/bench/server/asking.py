@@ -6,15 +6,38 @@ import asyncio
 import itertools
 import os
 import sys
+import time
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from tools.literature.client import EUtilities
 from tools.literature.failures import EUtilitiesError
+from tools.literature.limiter import Limiter
 from tools.literature.settings import LiteratureSettings
 
 AT_ONCE = 3  # calls, as many as a worker has slots
+SENT = "sent "  # begins a line with the moment at which a request was sent, on the clock of the whole machine
+
+
+class Telling:
+    """A limiter that tells when requests are let go."""
+
+    def __init__(self, limiter: Limiter) -> None:
+        self._limiter = limiter
+        self.reserve, self.hold = limiter.reserve, limiter.hold
+
+    @property
+    def alone(self) -> bool:
+        """As the limiter says."""
+        return self._limiter.alone
+
+    def stands(self, start: float) -> bool:
+        """As the limiter says, told where it lets go."""
+        stands = self._limiter.stands(start)
+        if stands:
+            sys.stdout.write(f"{SENT}{time.monotonic():.4f}\n")
+        return stands
 
 
 def main(url: str, key: str, database: str, folder: str, workers: int) -> None:
@@ -32,7 +55,10 @@ def main(url: str, key: str, database: str, folder: str, workers: int) -> None:
         cache=False,
         concurrency=AT_ONCE,
     )
-    asyncio.run(_ask(EUtilities(settings)))
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    client = EUtilities(settings)
+    client.calls.limiter = Telling(client.calls.limiter)
+    asyncio.run(_ask(client))
 
 
 async def _ask(client: EUtilities) -> None:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from evals.bench.figures import Figure
+from evals.bench.server.asking import SENT
 from evals.bench.server.cluster import cluster, reason
 from evals.bench.server.part import Bench, Part
 from evals.bench.server.process import END
@@ -28,6 +30,13 @@ NAME = "rates"  # of the workers' database
 KEY = "0" * 36  # a key as NCBI's are; the mirror takes any
 FIRST = 60.0  # seconds in which all workers have asked; ours
 RECORDS = 20  # of the mirror: the answers are not what is measured
+
+
+class _Moments(NamedTuple):
+    """When requests arrived, and when they were sent. Where the receiver itself is held up, it sees heaps."""
+
+    arrived: list[float]
+    sent: list[float]
 
 
 class Counter(RateCounter):
@@ -58,22 +67,22 @@ def site_rate(bench: Bench) -> Part:
                 ("folder", "", False),
                 ("folder_key", KEY, False),
             ):
-                arrived, faults = _asked(mirror, place / name, key, _fresh(server) if shared else "", bench)
-                part.figures += _figures(name, arrived, WITH_KEY if key else WITHOUT_KEY)
+                moments, faults = _asked(mirror, place / name, key, _fresh(server) if shared else "", bench)
+                part.figures += _figures(name, moments, WITH_KEY if key else WITHOUT_KEY)
                 part.faults += faults
-                part.details[name] = [round(moment - arrived[0], 4) for moment in arrived]
-            arrived, faults = _asked(mirror, place / "outage", "", _fresh(server), bench, _outage(server, bench))
-            part.figures += _figures("outage", arrived, WITHOUT_KEY)
-            part.details["outage"] = [round(moment - arrived[0], 4) for moment in arrived]
-    limits = {f.name: f for f in part.figures if f.name.endswith("most_in_a_second")}
+                part.details[name] = moments._asdict()
+            moments, _ = _asked(mirror, place / "outage", "", _fresh(server), bench, _outage(server, bench))
+            part.figures += _figures("outage", moments, WITHOUT_KEY)
+            part.details["outage"] = moments._asdict()
+    limits = {f.name: f for f in part.figures if f.name.endswith("in_a_second") and f.asked}
     part.faults += [f"{n}: {f.value:.0f} requests" for n, f in limits.items() if f.value > float(f.asked.split()[-1])]
     return part
 
 
 def _asked(
     mirror: Mirror, folder: Path, key: str, database: str, bench: Bench, meanwhile: Callable[[], None] = lambda: None
-) -> tuple[list[float], list[str]]:
-    """The moments at which requests came, once all workers were there, and what the workers complained of."""
+) -> tuple[_Moments, list[str]]:
+    """The moments at which requests came and were sent, once all workers were there, and the workers' complaints."""
     folder.mkdir()
     with ExitStack() as stack:
         counter = Counter()
@@ -89,8 +98,11 @@ def _asked(
         other.start()
         time.sleep(bench.sizes.rate_seconds)
         other.join()
-        arrived = [moment for moment in counter.moments if moment >= begun]
-    return arrived, [line for log in logs for line in log.read_text().splitlines() if "Error" in line]
+        ended = time.monotonic()
+    lines = [line for log in logs for line in log.read_text().splitlines()]
+    sent = [float(line.removeprefix(SENT)) for line in lines if line.startswith(SENT)]
+    moments = _Moments(*([m for m in sorted(all_) if begun <= m < ended] for all_ in (counter.moments, sent)))
+    return moments, [line for line in lines if "Error" in line]
 
 
 @contextmanager
@@ -146,8 +158,9 @@ def _outage(server: str, bench: Bench) -> Callable[[], None]:
     return away
 
 
-def _figures(name: str, arrived: Sequence[float], allowed: float) -> list[Figure]:
-    n = len(arrived)
+def _figures(name: str, moments: _Moments, allowed: float) -> list[Figure]:
+    arrived, asked = moments.arrived, f"at most {allowed:.0f}"
+    n, sent = len(arrived), most_in_a_window(moments.sent)
     seconds = max(arrived, default=0.0) - min(arrived, default=0.0) or 1.0
     gaps = [1000 * (after - before) for before, after in pairwise(sorted(arrived))] or [0.0]
     return [
@@ -156,7 +169,10 @@ def _figures(name: str, arrived: Sequence[float], allowed: float) -> list[Figure
             value=most_in_a_window(arrived),
             unit="requests",
             n=n,
-            asked=f"at most {allowed:.0f}",
+            asked=asked,
+        ),
+        Figure(
+            name=f"rate.{name}.most_sent_in_a_second", value=sent, unit="requests", n=len(moments.sent), asked=asked
         ),
         Figure(name=f"rate.{name}.requests_a_second", value=(n - 1) / seconds, unit="1/s", n=n),
         Figure(name=f"rate.{name}.shortest_gap", value=min(gaps), unit="ms", n=n),

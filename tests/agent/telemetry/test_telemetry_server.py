@@ -102,10 +102,13 @@ def test_a_failure_of_ours_is_told_by_its_status(collector: Collector, tmp_path:
             raise RuntimeError("Anna Novak")
 
     given = {"endpoint": collector.url}
-    with Agent(home=tmp_path / "home", parts=parts(Broken()), telemetry=given) as agent, served(agent) as running:
-        with running.client() as client:
-            session = client.post("/api/sessions", json={}).json()["id"]
-            assert client.post(f"/api/sessions/{session}/turns", json={"text": "case"}).status_code == 500
+    with (
+        Agent(home=tmp_path / "home", parts=parts(Broken()), telemetry=given) as agent,
+        served(agent) as running,
+        running.client() as client,
+    ):
+        session = client.post("/api/sessions", json={}).json()["id"]
+        assert client.post(f"/api/sessions/{session}/turns", json={"text": "case"}).status_code == 500
     failed = {span.name: span.attributes["error.type"] for span in collector.spans if span.error}
     names = {"invoke_agent anamnesis": "RuntimeError", "node answer": "RuntimeError", f"POST {ASK}": "500"}
     assert failed == names

@@ -230,6 +230,16 @@ def test_damage_is_found_and_mended(tmp_path: Path, source: Path) -> None:
     assert file.read_bytes() == whole
 
 
+def test_a_damaged_manifest_is_told_and_built_afresh(tmp_path: Path, source: Path) -> None:
+    home = tmp_path / "home"
+    made(home, source)
+    for name in ("plan.json", "collection.json"):
+        (home / "papers" / name).write_text("{}")
+        with pytest.raises(DataError, match=f"{name} is damaged"):
+            made(home, source)
+        assert made(home, source, afresh=True).made == 0
+
+
 def test_json_lines_and_names_given_twice(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "notes.jsonl"
     lines = ['{"id": "a", "title": "Ward notes", "text": "Gout was treated with rest and cold packs."}', "no object"]

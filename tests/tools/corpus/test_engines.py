@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from prompts.errors import DataError, InputError
+from prompts.errors import DataError, InputError, ServiceError
 from support.corpus_files import Deadly, KilledOnce, MemoryBackend, open_encoder, publication, write_xml
 from tools.corpus.building import Wanted, build
 from tools.corpus.contract import Recipe
@@ -116,7 +117,7 @@ def test_a_killed_worker_costs_its_block_alone(
     if engine == "local":
         report = build(home, wanted, LocalEngine(2), KilledOnce, MemoryBackend())
     else:
-            with RayEngine(RaySettings(), workers=1) as running:
+        with RayEngine(RaySettings(), workers=1) as running:
             report = build(home, wanted, running, KilledOnce, MemoryBackend())
     assert (tmp_path / "was killed").exists()
     assert report.made == 6
@@ -136,4 +137,12 @@ def test_a_block_that_always_kills_its_worker_is_told(
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"pip install 'anamnesis\[ray\]'"), RayEngine(RaySettings(), 1):
+        pass
+
+
+def test_a_cluster_that_cannot_be_reached_is_told_at_once() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(ServiceError, match="cannot be started or reached"), RayEngine(RaySettings(address=address), 1):
         pass

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from prompts import tool_arguments
 from prompts.errors import ServiceError
+from tools.contract import ToolContext
+from tools.literature.client import EUtilities
 from tools.literature.failures import Reason, Unavailable
 from tools.literature.limiter import LATE, WINDOW, Limiter, RateLimiter, gap_of, wait_for_start
+from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.sharing import SharedLimiter, limiter_for
 from tools.literature.starts import FILE, SCHEMA, DatabaseStarts, FileStarts, SharedStarts
+from tools.literature.tool import SearchLiterature
 from tools.postgres_line import PostgresLine
 
 RATE, WORKERS = 10.0, 4
@@ -234,3 +241,63 @@ def test_the_settings_say_who_shares(tmp_path: Path) -> None:
     kept = (tmp_path / FILE).read_bytes()
     limiter_for(keyed.model_copy(update={"shared_folder": tmp_path})).reserve()
     assert kept != (tmp_path / FILE).read_bytes()
+
+
+class Counting(RateLimiter):
+    """Lets so many starts pass by before one stands."""
+
+    def __init__(self, missed: int) -> None:
+        super().__init__(1_000.0)
+        self.missed, self.taken = missed, 0
+
+    def reserve(self) -> float:
+        self.taken += 1
+        return super().reserve()
+
+    def stands(self, start: float) -> bool:
+        return self.taken > self.missed
+
+
+def test_a_request_is_sent_under_a_start_that_stands_or_not_at_all(
+    ncbi: Any, settings_for: Callable[..., LiteratureSettings]
+) -> None:
+    client = EUtilities(settings_for(ncbi, attempts=1))
+    client.calls.limiter = Counting(2)
+    asyncio.run(client.search("croup", 5))
+    assert (client.calls.limiter.taken, len(ncbi.requests)) == (3, 1)
+    client.calls.limiter = Counting(10**6)
+    with pytest.raises(Unavailable) as caught:
+        asyncio.run(client.search("croup again", 5))
+    assert caught.value.reason is Reason.NO_START
+    assert len(ncbi.requests) == 1
+
+
+def test_the_probe_takes_a_start_too_and_its_waiting_is_no_silence(ncbi: Any) -> None:
+    limiter = Counting(0)
+    limiter.hold(0.5)
+    started = time.monotonic()
+    assert asyncio.run(Reachability(ncbi.url, timeout=0.3, limiter=limiter).check())
+    assert time.monotonic() - started > 0.45
+    assert limiter.taken == 1
+    assert not asyncio.run(Reachability(ncbi.url, limiter=Counting(10**6)).check())
+
+
+def test_a_search_that_was_slower_says_so(
+    ncbi: Any, settings_for: Callable[..., LiteratureSettings], library: Any, encoder: Any, tmp_path: Path
+) -> None:
+    settings = settings_for(ncbi, live="on", shared_folder=tmp_path)
+    tool = SearchLiterature(library, encoder, settings)
+    context = ToolContext(kind="evidence")
+    arguments = tool_arguments.SearchLiterature(query="Do corticosteroids help in croup?")
+
+    def codes() -> set[str]:
+        return {notice.code for notice in asyncio.run(tool.run(arguments, context)).notices}
+
+    assert "pubmed_share" not in codes()
+    shared = limiter_for(settings)
+    assert isinstance(shared, SharedLimiter)
+    shared._failed = time.monotonic()  # as after a start that had to be taken alone
+    shared._shared = Failing(0, time.monotonic, GAP)
+    shared._shared.works = False
+    shared._queue = 0.0
+    assert "pubmed_share" in codes()

@@ -13,9 +13,12 @@ from prompts.errors import InputError
 
 INSTALL = "Run: pip install 'anamnesis[milvus]'"
 NO_DOTENV = {"PYTHON_DOTENV_DISABLED": "1"}  # pymilvus reads any .env file above it into this process's environment
-GIB = str(2**30)
-# Milvus Lite weighs words by segment, and begins one when its memory is full: 1 GiB (ours) is some 190,000 abstracts.
-ONE_SEGMENT = {"MILVUS_LITE_MEMTABLE_MEMORY_LIMIT_BYTES": GIB, "MILVUS_LITE_WAL_SIZE_LIMIT_BYTES": GIB}
+# Milvus Lite weighs words by segment, and begins another when its memory or its log is full. Ours: 1 and 2 GiB, at
+# least 190,000 abstracts, of which some 25,000 fit into its own bounds of 128 and 256 MiB.
+ONE_SEGMENT = {
+    "MILVUS_LITE_MEMTABLE_MEMORY_LIMIT_BYTES": str(2**30),
+    "MILVUS_LITE_WAL_SIZE_LIMIT_BYTES": str(2**31),
+}
 
 _lock = threading.Lock()
 

@@ -1,0 +1,44 @@
+"""The page says what the code does: every attribute and metric, every setting with its default, every bound."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from agent.telemetry import exporting
+from agent.telemetry.metrics import METRICS
+from agent.telemetry.names import attributes
+from agent.telemetry.settings import TelemetrySettings
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "telemetry.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_attributes_are_those_of_the_code() -> None:
+    assert {(key, what) for key, _, what in rows("Attributes")} == {(f"`{a.key}`", a.about) for a in attributes()}
+
+
+def test_the_metrics_are_those_of_the_code() -> None:
+    told = {(m.name, m.form, m.unit, ", ".join(f"`{k}`" for k in m.keys) or "none", m.about) for m in METRICS}
+    assert {(row[0].strip("`"), *row[1:]) for row in rows("Metrics")} == told
+
+
+def test_the_settings_are_those_of_the_code() -> None:
+    named = {name.lower() for name in re.findall(r"__([A-Z]+)(?=`|__NAME`)", PAGE.split("\n## ")[0])}
+    assert named - {"authorization", "name"} == set(TelemetrySettings.model_fields)
+    defaults = TelemetrySettings()
+    assert f"`__TIMEOUT` | {defaults.interval:g}, {defaults.timeout:g} |" in PAGE
+    assert f"`ANAMNESIS_TELEMETRY__SHARE` | {defaults.share} |" in PAGE
+
+
+def test_the_bounds_are_those_of_the_code() -> None:
+    words = {2.0: "two", 3.0: "three"}
+    queue = f"queue of {exporting.QUEUE:,} and are sent every {words[exporting.DELAY]} seconds"
+    assert f"{queue}, {exporting.BATCH} at most at once" in PAGE
+    assert f"gives up after {words[exporting.FLUSH]} seconds" in PAGE
