@@ -16,7 +16,6 @@ from agent.assembly import assemble
 from agent.given import given_evidence
 from agent.sessions import Home, new_session_id
 from agent.settings import Settings
-from agent.trace import read_trace
 from evals.agent_runs import cached
 from evals.asked import Item, Reply
 from graphs.answering.contract import Answer
@@ -57,7 +56,7 @@ class Sittings:
             await asyncio.to_thread(self._put, item)
             said = [await self._say(item, message, session) for message in item.messages]
             answers = [answer for answer, _ in said]
-            traces = [read_trace(self._agent.home.traces, answer.run) for answer in answers]
+            traces = [await loop.arun(self._agent.traces.events(answer.run)) for answer in answers]
         finally:
             await asyncio.to_thread(self._clear, item, session)
         given = given_evidence(item.given, self._agent.settings.max_characters)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +22,8 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricExportResult, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
 from agent.telemetry.settings import TelemetrySettings
@@ -49,10 +48,11 @@ class Delivery:
 
     def __init__(self, settings: TelemetrySettings) -> None:
         _quieten()
-        outage = _Outage(urlsplit(settings.endpoint).netloc)
-        resource = Resource(_resource(settings.service))
+        self._outage = outage = _Outage(urlsplit(settings.endpoint).netloc)
+        named = {"service.name": settings.service, "service.version": __version__}
         ours = TraceIdRatioBased(settings.share)
         with _without_variables():
+            resource = Resource.create(named)  # the library adds its own name, and a number drawn for this process
             self._metrics = MeterProvider(
                 metric_readers=[
                     PeriodicExportingMetricReader(
@@ -68,7 +68,8 @@ class Delivery:
                 sampler=ParentBased(ours, remote_parent_sampled=ours), resource=resource, shutdown_on_exit=False
             )
             self._spans.add_span_processor(
-                BatchSpanProcessor(
+                _Queue(
+                    outage,
                     _Spans(outage, **_exporting(settings, "traces")),
                     max_queue_size=QUEUE,
                     max_export_batch_size=BATCH,
@@ -88,16 +89,35 @@ class Delivery:
             end.start()
         for end in ends:
             end.join(FLUSH)
+        self._outage.close()
 
 
 class _Outage:
-    """Tells the log once that a collector takes nothing, and once that it takes again. Of traces and metrics alike."""
+    """Tells the log once that a collector takes nothing, and once that it takes again. Of traces and metrics alike.
+
+    At the end it tells how many spans were lost where it told nothing before: more came than could be sent.
+    """
 
     def __init__(self, place: str) -> None:
         self._place, self._out, self._lock = place, False, threading.Lock()
+        self._told, self._waiting = False, 0
 
-    def heard(self, *, delivered: bool) -> None:
+    def waits(self) -> None:
+        """A span was put into the queue."""
         with self._lock:
+            self._waiting += 1
+
+    def close(self) -> None:
+        with self._lock:
+            lost = 0 if self._told else self._waiting
+        if lost:
+            log.warning("%d spans were dropped: more came than %s took in time.", lost, self._place)
+
+    def heard(self, *, delivered: bool, spans: int = 0) -> None:
+        """A delivery succeeded or failed."""
+        with self._lock:
+            self._waiting -= spans if delivered else 0
+            self._told = self._told or not delivered
             changed, self._out = self._out == delivered, not delivered
         if changed and delivered:
             log.warning("Telemetry is delivered to %s again.", self._place)
@@ -109,6 +129,17 @@ class _Outage:
             )
 
 
+class _Queue(BatchSpanProcessor):
+    def __init__(self, outage: _Outage, exporter: SpanExporter, **given: Any) -> None:
+        super().__init__(exporter, **given)
+        self._outage = outage
+
+    def on_end(self, span: ReadableSpan) -> None:
+        if span.context is not None and span.context.trace_flags.sampled:
+            self._outage.waits()
+        super().on_end(span)
+
+
 class _Spans(OTLPSpanExporter):
     def __init__(self, outage: _Outage, **given: Any) -> None:
         super().__init__(**given)
@@ -116,7 +147,7 @@ class _Spans(OTLPSpanExporter):
 
     def export(self, spans: Any) -> SpanExportResult:
         result = super().export(spans)
-        self._outage.heard(delivered=result is SpanExportResult.SUCCESS)
+        self._outage.heard(delivered=result is SpanExportResult.SUCCESS, spans=len(spans))
         return result
 
 
@@ -142,11 +173,6 @@ def _exporting(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
         "compression": Compression.Gzip,
         "session": session,
     }
-
-
-def _resource(service: str) -> dict[str, str]:
-    """Who sends: a name, a version, and a number of this process that tells nothing else."""
-    return {"service.name": service, "service.version": __version__, "service.instance.id": secrets.token_hex(8)}
 
 
 def _quieten() -> None:

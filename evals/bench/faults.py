@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from agent.agent import Agent
+from agent.loop import run
 from agent.settings import load_settings
-from agent.trace import read_trace
 from evals.bench.figures import Figure, print_figures
 from evals.bench.run import quotes_exact
 from evals.scripted.contract import Request, Respond, Scripted
@@ -76,7 +76,7 @@ class FaultyAgent:
             return Struck(role, fault, f"ended in an error: {error}", 0.0, time.monotonic() - started)
         seconds = time.monotonic() - started
         asked = any(role_of(r) == role for r in self._server.requests[before:])
-        trace = read_trace(self._agent.home.traces, answer.run)
+        trace = run(self._agent.traces.events(answer.run))
         wrong = [] if asked else ["the role was not asked"]
         wrong += [*invalid(answer), *_told_wrongly(answer, trace, role, fault)]
         self._agent.delete_session(answer.session)

@@ -27,6 +27,7 @@ from evals.bench.run import QUESTIONS
 from evals.bench.stopwatch import Stopwatch
 from evals.statistics import median, paired_ratio
 from tools.files import write_atomic
+from tools.recorder import NullRecorder
 
 WAYS = ("telemetry", "without", "again")
 SEED = 0
@@ -74,9 +75,10 @@ def bench_telemetry(questions: int, block: int, rounds: int, json_file: Path | N
     with sink() as url, Agent(settings) as agent:
         _turns(agent, asked)  # what is kept from the first time is there for all ways
         again = replayed(agent, url, asked[:block])
+        before = taken(url)
         blocks = [asked[at : at + block] for at in range(0, len(asked), block)] * rounds
         rows = [_row(agent, url, some, n) for n, some in enumerate(blocks)]
-        deliveries, size = taken(url)
+        deliveries, size = (after - first for after, first in zip(taken(url), before, strict=True))
     turns = len(asked) * rounds
     figures = [*figures_of(rows, turns), *replay_figures(again, rows, turns)]
     figures += [
@@ -137,20 +139,21 @@ def replayed(agent: Agent, url: str, questions: Sequence[dict[str, Any]]) -> lis
     from agent.telemetry.turns import FollowedTurn
 
     heard: list[list[tuple[str, dict[str, Any]]]] = []
-    original = FollowedTurn.event
+    owner: Any = FollowedTurn
+    original = owner.event
 
     def listen(turn: FollowedTurn, kind: str, **data: Any) -> None:
         heard[-1].append((kind, data))
         original(turn, kind, **data)
 
-    FollowedTurn.event = listen  # type: ignore[method-assign]
+    owner.event = listen
     telemetry = agent._turns.telemetry = _opened(agent, url)
     for question in questions:
         heard.append([])
         for session in _turns(agent, [question]):
             agent.delete_session(session)
     telemetry.close()
-    FollowedTurn.event = original  # type: ignore[method-assign]
+    owner.event = original
     return [_told_again(_opened(agent, url), heard) for _ in range(REPEATED)]
 
 
@@ -158,8 +161,8 @@ def _told_again(telemetry: Telemetry, turns: Sequence[Sequence[tuple[str, dict[s
     used = time.process_time()
     for events in turns:
         with telemetry.turn("a1b2c3d4e5f60718", 1) as follower:
-            for kind, data in events if follower is not None else ():
-                follower.event(kind, **data)
+            for kind, data in events:
+                (follower or NullRecorder()).event(kind, **data)
     telemetry.close()
     return (time.process_time() - used) / len(turns)
 

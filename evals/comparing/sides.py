@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals.contract import Figure, Report
-from evals.logged import check_installed, log_beside
+from evals.logged import check_installed, log_beside, report_beside
 from prompts.errors import DataError, InputError
 
 ADVICE = "Give a report that `anamnesis eval run` wrote, a log, or a folder with logs."
@@ -80,4 +80,6 @@ def _of_log(path: Path) -> Side:
     if "task" not in about:
         raise DataError(f"{path.name} is no log of this program.", ADVICE)
     figures = tuple(f for f in figures_of(log) if f.name != RIGHT)  # no report has it; samples are paired instead
-    return Side(path.name, about["task"], about["settings"], about["data_sha256"], figures, right_by_sample(log))
+    beside = report_beside(path)  # which also has what was not run: that is known at the end alone
+    settings = read_report(beside).settings if beside.is_file() else about["settings"]
+    return Side(path.name, about["task"], settings, about["data_sha256"], figures, right_by_sample(log))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from agent.agent import Agent
@@ -15,7 +16,7 @@ from evals.bench.server.load import Load, expected
 from evals.bench.server.memory import Sample, steadiness
 from evals.bench.server.overhead import Pair, figures_of
 from evals.bench.server.run import bench_server
-from evals.bench.server.talker import talkers
+from evals.bench.server.talker import Talker, talkers
 from prompts.errors import InputError
 from support.machine_parts import parts
 from support.served import Served, served
@@ -90,3 +91,26 @@ def test_two_conversations_differ_by_turn_and_field() -> None:
 def test_a_part_that_there_is_not_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no part nothing"):
         bench_server(["nothing"], None, "", quick=True)
+
+
+def test_a_talker_goes_to_the_next_server_and_tells_a_refusal_from_an_answer_that_broke() -> None:
+    def answered(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "stopping":
+            return httpx.Response(503)
+        if request.url.host == "gone":
+            raise httpx.ConnectError("gone")
+        if request.url.host == "broken":
+            raise httpx.ReadError("broken")
+        return httpx.Response(200, json={"id": "s"})
+
+    async def talked(first: str) -> tuple[int, list[str]]:
+        talker = Talker([f"http://{first}", "http://well"], "k", again=True)
+        talker._client = httpx.AsyncClient(transport=httpx.MockTransport(answered))
+        assert await talker.open() == "s"
+        await talker.close()
+        return talker.turned_away, talker.broken
+
+    assert asyncio.run(talked("well")) == (0, [])
+    assert asyncio.run(talked("stopping")) == (1, [])
+    assert asyncio.run(talked("gone")) == (1, [])
+    assert asyncio.run(talked("broken")) == (0, ["ReadError"])

@@ -43,8 +43,8 @@ def test_a_rate_needs_its_processor_seconds_and_a_worker_to_spare() -> None:
     assert found.database_cores == 1
     assert found.connections == 11 * found.workers
     assert found.gb_a_day == pytest.approx(864)
-    assert live_turns(COSTS, with_key=True) == pytest.approx(10 / 1.1 / 5)
-    assert found.live_share == pytest.approx(10 / 1.1 / 5 / 10)
+    assert live_turns(COSTS, with_key=True) == pytest.approx(10 / 1.15 / 5)
+    assert found.live_share == pytest.approx(10 / 1.15 / 5 / 10)
 
 
 def test_a_collection_needs_its_passages() -> None:

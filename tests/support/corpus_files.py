@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from prompts.errors import DataError
 from support.counting_encoder import CountingEncoder
 from tools.encoders import Encoder, Vectors
 from tools.fusion import reciprocal_rank_fusion
@@ -147,3 +148,10 @@ class Deadly(CountingEncoder):
         if any("study 117" in text for text in texts):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().encode_documents(texts)
+
+
+class Missing(CountingEncoder):
+    """Its weights are not where the process is."""
+
+    def __init__(self) -> None:
+        raise DataError("The encoder 'x' is not on this machine.", "Set ANAMNESIS_ENCODER.")

@@ -32,7 +32,6 @@ class Standing(Frozen):
 
     Attributes:
         identity: sha256 over recipe and parts. parts: the keys of its parts, in order.
-        pubmed: whether every document is a record of PubMed, so that no word of it is a private one.
         catalogue: name of the file that tells where each document lies. index: the name by which the backend has it.
     """
 
@@ -43,7 +42,6 @@ class Standing(Frozen):
     files: tuple[SourceFile, ...]
     parts: tuple[str, ...]
     counts: Counts
-    pubmed: bool
     catalogue: str
     index: str
     built: str

@@ -10,9 +10,11 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 # ours: shares of a processor; reading and embedding of one worker take one together
 READS, EMBEDS = 0.25, 0.75
 LOOPBACK = "127.0.0.2"  # ours: Ray takes 127.0.0.1 for a mistake and would listen to the network
+FOLDER = "anray-"
 PATIENCE = 5.0  # ours: seconds to reach a cluster
 TRIES = 3  # ours: how often a block is tried again whose worker was ended
 READ = TypeAdapter(Publications)
@@ -71,20 +74,20 @@ class RayEngine:
                 _probe(self._settings.address)
                 ray.init(address=self._settings.address, **quiet)
             else:
-                self._folder = tempfile.mkdtemp(prefix="anamnesis-ray-")
+                self._folder = _folder()
                 ray.init(
                     address="local",
                     num_cpus=self._workers,
                     object_store_memory=self._settings.object_store * 2**20,
                     include_dashboard=False,
-                    _node_ip_address=LOOPBACK,
+                    _node_ip_address=LOOPBACK if sys.platform == "linux" else None,
                     _temp_dir=self._folder,
                     **quiet,
                 )
         except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
             self.__exit__(None, None, None)
             raise ServiceError(
-                f"Ray cannot be started or reached: {str(error).splitlines()[0][:200]}.",
+                f"Ray cannot be started or reached: {_cause(error)}.",
                 "Check ANAMNESIS_RAY__ADDRESS, and that every machine has the same versions of Ray and Python.",
             ) from error
         self._limit(ray)
@@ -177,7 +180,7 @@ def _outcomes(found: Dataset) -> Iterator[Done]:
             yield Done.model_validate_json(row["done"])
     except RayError as error:
         raise ServiceError(
-            f"The cluster failed: {str(error).splitlines()[0][:200]}.", "Build again: finished parts are kept."
+            f"The cluster failed: {_cause(error)}.", "Mend it and build again: finished parts are kept."
         ) from error
 
 
@@ -186,6 +189,25 @@ def _probe(address: str) -> None:
     host, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+
+
+def _folder() -> str:
+    """A folder for the files of a cluster on this machine; those that killed builds left are removed.
+
+    Its path is short, because Ray's sockets lie in it, whose names a system bounds.
+    """
+    place = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())  # noqa: S108
+    for left in place.glob(f"{FOLDER}*"):
+        owner = left.name.removeprefix(FOLDER).partition("-")[0]
+        if owner.isdecimal() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=place)
+
+
+def _cause(error: BaseException) -> str:
+    """The last line of what Ray says: it ends with the error that was first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines or [type(error).__name__])[-1].rstrip(".")[:200]
 
 
 def _dump(done: Done) -> str:

@@ -12,7 +12,6 @@ from tools.corpus.folder import LOCK_WAIT, Folder, Standing
 from tools.corpus.parts import read_manifest, read_rows
 from tools.files import locked
 from tools.indexes.contract import Backend, Part
-from tools.mirror.sources import Format
 from tools.mirror.writer import now
 from tools.readers.contract import Problem
 
@@ -52,7 +51,6 @@ def stand(
             files=files,
             parts=tuple(keys),
             counts=counts,
-            pubmed=all(f.format is Format.PUBMED for f in files),
             catalogue=catalogue,
             index=index,
             built=now(),

@@ -14,9 +14,10 @@ from typing import Protocol
 WITHOUT_KEY, WITH_KEY = 3.0, 10.0  # NCBI's rules: requests a second
 WINDOW = 1.0  # seconds, in which NCBI counts
 # ours: seconds by which a request may arrive later than it started beside another that does not: lateness in this
-# process (below), and the way. It is added to the window, so that no window at the receiver holds one more.
-JITTER = 0.1
-LATE = 0.05  # ours: seconds after its start in which a request may still be sent; half of the jitter
+# process (below), and the way, of which 99 in 100 took less than 0.09 s on a machine with six programs for each core.
+# It is added to the window, so that no window at the receiver holds one more.
+JITTER = 0.15
+LATE = 0.05  # ours: seconds after its start in which a request may still be sent
 
 
 class Limiter(Protocol):

@@ -15,7 +15,7 @@ from tools.text.tokens import STOP
 
 DIMENSION = 384  # code: the embedded encoder's
 VOCABULARY = 1_000_000  # ours: different words; PubMed has more, most of them in one record
-EXPONENT, SHIFT = 1.6, 150  # ours: word n as often as (n + 150)^-1.6: new words come as in 42,577 abstracts of PubMed
+EXPONENT, SHIFT = 1.6, 150  # ours: word n as often as (n + 150)^-1.6: new words come about as in 42,577 abstracts
 STOP_SHARE = 0.4  # ours: of the words of English prose
 WORDS = (60, 201)  # ours: words of a passage
 TOPICS = 2_000  # ours: clusters of vectors

@@ -23,7 +23,8 @@ SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 ROWS = (  # key, what it is, unit
     ("build_s", "build, by the clock", "s"),
     ("build_cpu_s", "build, of one core", "s"),
-    ("build_peak_mb", "peak memory of the build", "MB"),
+    ("build_peak_mb", "peak memory of the build, mapped files too", "MB"),
+    ("build_peak_own_mb", "peak memory of the build, its own", "MB"),
     ("disk_mb", "on disk", "MB"),
     ("serve_mb", "resident memory after the searches", "MB"),
     ("serve_own_mb", "of it the index's own, not of files", "MB"),

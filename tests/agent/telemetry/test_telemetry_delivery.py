@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from agent.agent import Agent
+from agent.server.logs import JsonFormatter
 from agent.settings import load_settings
 from agent.telemetry import exporting, opening
 from prompts.errors import InputError
@@ -89,7 +90,8 @@ def test_only_the_settings_say_where_what_and_by_which_name(
     assert b"stray" not in collector.everything
     resource = collector.traces[0].resource_spans[0].resource
     named = {a.key: a.value.string_value for a in resource.attributes}
-    assert set(named) == {"service.name", "service.version", "service.instance.id"}
+    sdk = {f"telemetry.sdk.{part}" for part in ("name", "language", "version")}
+    assert set(named) == {"service.name", "service.version", "service.instance.id"} | sdk
     assert named["service.name"] == "ward-7"
 
 
@@ -136,6 +138,8 @@ def test_a_collector_that_is_not_there_costs_no_turn_anything_and_is_told_once(
     )
     assert [n for n in notices if "Telemetry" in n] == [told]
     assert KEY not in "\n".join(notices)
+    (record,) = [r for r in caplog.records if r.name == "anamnesis.telemetry"]
+    assert json.loads(JsonFormatter().format(record))["event"] == told  # the server's log has the words too
 
 
 def test_an_outage_that_passes_is_told_too(
@@ -155,7 +159,9 @@ def test_an_outage_that_passes_is_told_too(
     assert [t.split(" to ")[0] for t in told] == ["Telemetry cannot be delivered", "Telemetry is delivered"]
 
 
-def test_the_queue_is_bounded(collector: Collector, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_queue_is_bounded_and_what_was_lost_is_told(
+    collector: Collector, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(exporting, "QUEUE", 16)
     monkeypatch.setattr(exporting, "BATCH", 4)
     monkeypatch.setattr(exporting, "FLUSH", 3.0)
@@ -164,8 +170,11 @@ def test_the_queue_is_bounded(collector: Collector, opened: Open, monkeypatch: p
     for _ in range(20):
         agent.ask("hello")  # three spans each
     collector.delay = 0.0
-    agent.close()
-    assert 0 < len(collector.spans) < 60
+    with caplog.at_level(logging.WARNING, "anamnesis.telemetry"):
+        agent.close()
+    lost = 60 - len(collector.spans)
+    assert 0 < lost < 60
+    assert [r.getMessage().split(":")[0] for r in caplog.records] == [f"{lost} spans were dropped"]
     assert collector.metrics()["anamnesis.turns"][0].sum == 20
 
 

@@ -112,6 +112,9 @@ def test_no_word_of_a_patient_leaves_for_the_collector(
     lowered = exported.replace(HEADER.encode(), b"").lower()
     assert [word for word in [*PLANTED, *OF_THE_CASE] if word.lower().encode() in lowered] == []
     assert queries, "PubMed was asked nothing"
+    assert not [
+        e for e in server.exchanges if {"traceparent", "tracestate", "baggage"} & {h.lower() for h in e.headers}
+    ]
     asked = {word for query in queries for word in query.lower().replace('"', " ").split() if len(word) > 8}
     assert [word for word in asked if word.strip("()[]").encode() in lowered] == []
     names = {span.name.split()[0] for span in spans}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError, InputError, ServiceError
-from support.corpus_files import Deadly, KilledOnce, MemoryBackend, open_encoder, publication, write_xml
+from support.corpus_files import Deadly, KilledOnce, MemoryBackend, Missing, open_encoder, publication, write_xml
 from tools.corpus.building import Wanted, build
 from tools.corpus.contract import Recipe
 from tools.corpus.folder import Folder
@@ -146,3 +146,12 @@ def test_a_cluster_that_cannot_be_reached_is_told_at_once() -> None:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(ServiceError, match="cannot be started or reached"), RayEngine(RaySettings(address=address), 1):
         pass
+
+
+@pytest.mark.slow
+def test_an_encoder_that_the_cluster_does_not_have_is_told(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    with pytest.raises(ServiceError, match="is not on this machine"), RayEngine(RaySettings(), workers=1) as running:
+        build(tmp_path / "home", Wanted("papers", [source], RECIPE), running, Missing, MemoryBackend())

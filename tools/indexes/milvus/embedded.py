@@ -15,7 +15,14 @@ from tools.indexes.milvus.packages import engine_package
 
 WORKERS = 8  # ours: requests answered at once; Milvus Lite computes in Python, so more would only wait for each other
 GRACE = 2.0  # ours: seconds that requests have to end when the engine stops
-LONGEST_MESSAGE = 256 * 2**20  # code: bytes, as a Milvus server takes
+OPTIONS = [
+    ("grpc.max_receive_message_length", 256 * 2**20),  # code: bytes, as a Milvus server takes
+    ("grpc.max_send_message_length", 256 * 2**20),
+    # code: while a call lasts, pymilvus asks every ten seconds whether the server is there; one hangs up on who asks
+    # more often than each five minutes, unless it is told otherwise
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+]
 
 _engines: dict[Path, Embedded] = {}
 _lock = threading.Lock()
@@ -42,8 +49,7 @@ class Embedded:
         self._database = _opened(folder)
         self._place = Path(tempfile.mkdtemp(prefix="milvus-"))
         self.address = f"unix:{self._place / 'socket'}"
-        sizes = [(f"grpc.max_{way}_message_length", LONGEST_MESSAGE) for way in ("receive", "send")]
-        self._server: Any = grpc.server(ThreadPoolExecutor(WORKERS), options=sizes)
+        self._server: Any = grpc.server(ThreadPoolExecutor(WORKERS), options=OPTIONS)
         milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(self._database), self._server)
         self._server.add_insecure_port(self.address)
         self._server.start()
