@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -20,9 +20,11 @@ from tools.corpus.standing import delete
 from tools.encoders import Encoder, load_encoder
 from tools.indexes.backends import backend_for
 from tools.indexes.contract import Backend
+from tools.indexes.settings import IndexSettings
 
 EngineName = Literal["local", "ray"]
 INDEXES = ".indexes"  # below the folder of the collections; no collection has such a name
+PLACES = 4  # ours: backends that a process keeps, each with its one connection; it rarely has more than one
 
 
 def corpora_folder(settings: Settings) -> Path:
@@ -31,8 +33,13 @@ def corpora_folder(settings: Settings) -> Path:
 
 
 def backend(settings: Settings) -> Backend:
-    """Where their indexes lie. Raises InputError where it needs a package that is not installed."""
-    return backend_for(settings.index, corpora_folder(settings) / INDEXES)
+    """Where their indexes lie: one backend, and so one connection, for the same settings."""
+    return _backend(settings.index, corpora_folder(settings).absolute() / INDEXES)
+
+
+@lru_cache(PLACES)
+def _backend(settings: IndexSettings, folder: Path) -> Backend:
+    return backend_for(settings, folder)
 
 
 def chosen(settings: Settings) -> list[str]:
@@ -62,12 +69,14 @@ def build_collection(
     progress: Progress | None = None,
 ) -> Report:
     """Build a collection with the encoder of the settings; raises as `tools.corpus.building.build` does."""
-    make = encoder_maker(settings, threads=None if engine == "local" and (workers or 1) == 1 else 1)
+    alone = engine == "local" and (workers or 1) == 1
+    make = encoder_maker(settings, threads=None if alone else 1)
     own = make()
     recipe = Recipe(encoder=own.name, dimension=own.dimension, method=method)
     wanted = Wanted(name, paths, recipe, afresh, verify)
     with _engine(settings, engine, workers) as running:
-        return build(corpora_folder(settings), wanted, running, make, backend(settings), progress)
+        opener = (lambda: own) if alone else make  # in this process no second one is needed
+        return build(corpora_folder(settings), wanted, running, opener, backend(settings), progress)
 
 
 def delete_collection(settings: Settings, name: str) -> bool:

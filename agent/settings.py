@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    NestedSecretsSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from agent.configurations.loading import configured
 from agent.server.settings import ServerSettings
@@ -144,6 +150,20 @@ class Settings(BaseSettings):
     ray: RaySettings = Field(default_factory=RaySettings)
     config: str = ""
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The usual sources, and files of secrets for settings within others (``..__..``), which follow no link."""
+        del settings_cls
+        nested = NestedSecretsSettingsSource(file_secret_settings)
+        return init_settings, env_settings, dotenv_settings, nested, file_secret_settings
+
     @model_validator(mode="before")
     @classmethod
     def _configured(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -212,6 +232,10 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         names = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
         raise InputError(f"Settings cannot be read: {names}.", "docs/settings.md lists them.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        where = getattr(error, "filename", None) or folder
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise InputError(f"Settings cannot be read from {where}: {why}.", "Give the file to this user.") from None
     except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
         raise InputError(f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md.") from None
 

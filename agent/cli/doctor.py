@@ -82,7 +82,10 @@ def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
     from tools.literature.sharing import limiter_for
 
     probe = Reachability(literature.base_url, literature.probe_timeout, limiter=limiter_for(literature))
-    reachable = run(probe.check())
+    try:
+        reachable: bool | None = run(probe.check())
+    except AnamnesisError:  # no start can be had; the check of the session database says why
+        reachable = None
     return [{"url": literature.base_url, "purpose": "PubMed search (terms only)", "reachable": reachable}]
 
 

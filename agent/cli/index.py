@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +28,8 @@ from tools.corpus.parts import finished
 from tools.indexes.contract import Filter
 from tools.library.contract import LibraryHit
 
-SHOWN = 10  # ours: problems printed; --json has up to twenty
 WIDTH = 110  # ours: characters of a passage that is shown
+DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 
 class Wanted(NamedTuple):
@@ -63,9 +64,9 @@ def build_and_tell(wanted: Wanted, *, as_json: bool, quiet: bool) -> int:
         out = console()
         out.print(f"{wanted.name}: {report.parts} parts, {report.made} of them made now", markup=False)
         out.print(_in_words(report.counts), markup=False)
-        for problem in report.problems[:SHOWN]:
+        for problem in report.problems:
             out.print(f"{problem.where}: {problem.what} {problem.advice}", markup=False)
-        if report.counts.unread > min(SHOWN, len(report.problems)):
+        if report.counts.unread > len(report.problems):
             out.print(f"... {report.counts.unread:,} records in all could not be read.", markup=False)
         out.print(f"Set ANAMNESIS_CORPUS={wanted.name} to search it in answers.", markup=False)
     return int(report.counts.unread > 0)
@@ -96,7 +97,7 @@ def search_and_show(name: str, query: str, limit: int, since: str, until: str, *
     settings = _settings()
     with contextlib.closing(open_encoder(settings, Home(settings.home).prepare())) as encoder:
         corpus = Corpus(corpora_folder(settings), name, encoder, backend(settings))
-        where = Filter(since=since, until=until) if since or until else None
+        where = Filter(since=_date(since), until=_date(until)) if since or until else None
         hits = corpus.search(query, limit, where, tool="index")
     if as_json:
         _print([_as_data(hit) for hit in hits])
@@ -149,6 +150,13 @@ def _in_words(counts: Counts) -> str:
         f"{counts.unread:,} not read",
     ]
     return ", ".join(said)
+
+
+def _date(text: str) -> str:
+    """A date as it was given; InputError for what would be compared with dates and is none."""
+    if text and not DATE.fullmatch(text):
+        raise InputError(f"{text!r} is no date.", "Write it as 2026-01-31.")
+    return text
 
 
 def _as_data(hit: LibraryHit) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def build(
         Literal["seos", "seos_paper", "whole"], typer.Option(help="How abstracts are cut; whole: not at all.")
     ] = "seos",
     afresh: Annotated[bool, typer.Option("--afresh", help="From another source or otherwise than before.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Check every finished part, and mend damaged ones.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Mend damaged parts, and make the index anew.")] = False,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:

@@ -18,7 +18,8 @@ from agent.trace import events_of, list_runs, no_trace, run_names, trace_path
 from prompts.errors import AnamnesisError, DataError
 
 KEEP = """insert into traces (session, turn, part, body)
-    select ?, ?, coalesce(max(part), 0) + 1, ? from traces where session = ? and turn = ?"""
+    select ?, ?, coalesce(max(part), 0) + 1, ? from traces where session = ? and turn = ?
+    having exists (select 1 from sessions where id = ? and leaving = 0)"""
 READ = "select body from traces where session = ? and turn = ? order by part"
 LIST = "select session, turn from traces group by session, turn order by max(noted) desc"
 
@@ -35,28 +36,37 @@ class Traces:
         self._shared, self._folder = database if database is not None and database.shared else None, home.traces
 
     async def keep(self, run: str) -> None:
-        """Take a trace that is not written any more into the database; where it does not serve, the file stays."""
+        """Take a trace that is not written any more into the database; where it does not serve, the file stays.
+
+        Of a session that was deleted meanwhile (its lock went with a lost connection) nothing is kept.
+        """
         if self._shared is None:
             return
         path, (session, turn) = trace_path(self._folder, run), run_names(run)
         with contextlib.suppress(AnamnesisError, OSError):
             body = zlib.compress(await asyncio.to_thread(path.read_bytes))
-            await self._shared.execute((KEEP, (session, turn, body, session, turn)))
+            await self._shared.execute((KEEP, (session, turn, body, session, turn, session)))
             await asyncio.to_thread(_remove, path)
 
     async def events(self, run: str) -> list[dict[str, Any]]:
         """The events of a run; raises InputError when there is no such run, DataError when it is damaged."""
-        path, found = trace_path(self._folder, run), b""
-        if self._shared is not None:
-            rows = (await self._shared.execute((READ, run_names(run))))[0]
-            try:
-                found = b"\n".join(zlib.decompress(body) for (body,) in rows)
-            except zlib.error as error:
-                raise DataError(f"The trace of run {run} is damaged.", "Its answer is not touched by that.") from error
-        here = await asyncio.to_thread(_read, path)
-        if not found and here is None:
+        here = await asyncio.to_thread(_read, trace_path(self._folder, run))  # first: it goes to the database meanwhile
+        found = await self._kept(run)
+        if here is not None and not any(part.startswith(here) for part in found):
+            found.append(here)
+        if not found:
             raise no_trace(run)
-        return list(events_of(b"\n".join((found, here or b""))))
+        return list(events_of(b"\n".join(found)))
+
+    async def _kept(self, run: str) -> list[bytes]:
+        """The parts of a trace that the database has, in order."""
+        if self._shared is None:
+            return []
+        rows = (await self._shared.execute((READ, run_names(run))))[0]
+        try:
+            return [zlib.decompress(body) for (body,) in rows]
+        except zlib.error as error:
+            raise DataError(f"The trace of run {run} is damaged.", "Its answer is not touched by that.") from error
 
     async def runs(self) -> list[str]:
         """All runs with a trace: what runs here, then the others, newest first."""

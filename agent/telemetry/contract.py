@@ -9,7 +9,7 @@ from typing import Protocol
 from tools.recorder import Recorder
 
 Answered = Callable[[int, str], None]
-"""Told of a request's status and the template of its route ("" for none)."""
+"""Told of a request's status (0 where it was not answered) and the template of its route ("" for none)."""
 
 
 class Telemetry(Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,6 +34,7 @@ QUEUE = 2048  # spans that wait; the specification's default: some hundred turns
 BATCH = 512  # spans of a delivery at most; the specification's default
 DELAY = 2.0  # ours: seconds between deliveries of spans
 FLUSH = 3.0  # ours: seconds that closing may take for what is left
+REDIRECTS, FAILURES = 300, 400  # statuses from here on
 VARIABLES = "OTEL_"
 LIBRARY = "opentelemetry"
 
@@ -85,10 +87,11 @@ class Delivery:
             threading.Thread(target=end, daemon=True, name="anamnesis-telemetry")
             for end in (self._spans.shutdown, lambda: self._metrics.shutdown(FLUSH * 1000))
         ]
+        until = time.monotonic() + FLUSH
         for end in ends:
             end.start()
         for end in ends:
-            end.join(FLUSH)
+            end.join(max(0.0, until - time.monotonic()))
         self._outage.close()
 
 
@@ -165,6 +168,7 @@ class _Metrics(OTLPMetricExporter):
 def _exporting(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
     session = requests.Session()
     session.trust_env = False  # no proxy and no key of the environment: it goes to the collector, or nowhere
+    session.hooks["response"] = [_refuse_redirect]
     return {
         "endpoint": f"{settings.endpoint.rstrip('/')}/v1/{signal}",
         "headers": {name: value.get_secret_value() for name, value in settings.headers.items()},
@@ -173,6 +177,12 @@ def _exporting(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
         "compression": Compression.Gzip,
         "session": session,
     }
+
+
+def _refuse_redirect(response: Any, *_: Any, **__: Any) -> None:
+    """A redirect is not followed; the library would take it for a delivery."""
+    if REDIRECTS <= response.status_code < FAILURES:
+        raise requests.TooManyRedirects
 
 
 def _quieten() -> None:

@@ -69,7 +69,7 @@ class Following:
         token, started = go_in(around(span)), time.monotonic()
 
         def answered(status: int, route: str) -> None:
-            facts.update({"http.response.status_code": status, "http.route": route})
+            facts.update({"http.response.status_code": status or None, "http.route": route})
             told = self._allowed.of(facts)
             if "http.route" in told:
                 span.update_name(f"{verb} {told['http.route']}")

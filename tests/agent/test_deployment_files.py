@@ -76,6 +76,23 @@ def test_every_setting_exists_and_its_value_is_taken(
     settings = load_settings()
     assert settings.literature.shared_database == "postgresql://anamnesis:secret@postgres:5432/anamnesis"
     assert settings.server.hosts in (["ward.example"], ["anamnesis.example"])
+
+
+def test_secrets_of_a_folder_are_settings_below_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_SECRETS", str(tmp_path))
+    monkeypatch.setenv("ANAMNESIS_TELEMETRY__ENDPOINT", "http://collector:4318")
+    monkeypatch.setenv("NCBI_API_KEY", "of-the-environment")
+    (tmp_path / "anamnesis_telemetry__headers__authorization").write_text("Bearer of-the-file\n")
+    (tmp_path / "ncbi_api_key").write_text("of-the-file")
+    settings = load_settings()
+    assert settings.telemetry.headers["authorization"].get_secret_value() == "Bearer of-the-file"
+    assert settings.telemetry.endpoint == "http://collector:4318"
+    assert settings.literature.key == "of-the-environment"
+    (tmp_path / "anamnesis_database").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="cannot be read"):
+        load_settings()
     monkeypatch.setenv("ANAMNESIS_SECRETS", str(tmp_path / "none"))
     with pytest.raises(InputError, match="no folder"):
         load_settings()
@@ -123,15 +140,15 @@ def test_a_worker_that_stops_gets_the_time_that_its_turns_get() -> None:
 
 
 def test_workers_share_the_rate_among_as_many_as_there_may_be() -> None:
-    assert (
-        int(manifests()["ConfigMap"]["data"]["ANAMNESIS_LITERATURE__WORKERS"])
-        >= (manifests()["HorizontalPodAutoscaler"]["spec"]["maxReplicas"])
-    )
+    found = manifests()
+    most = found["HorizontalPodAutoscaler"]["spec"]["maxReplicas"]
+    most += found["Deployment"]["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
+    assert int(found["ConfigMap"]["data"]["ANAMNESIS_LITERATURE__WORKERS"]) >= most
     services = compose()["services"]
     workers = [name for name in services if name.startswith("worker-")]
     assert int(services["worker-1"]["environment"]["ANAMNESIS_LITERATURE__WORKERS"]) >= len(workers)
-    upstream = re.findall(r"server (worker-\d):8000", (DEPLOY / "nginx.conf").read_text())
-    assert sorted(upstream) == sorted(workers)
+    upstream = re.findall(r"server (worker-\d):8000 resolve ", (DEPLOY / "nginx.conf").read_text())
+    assert sorted(upstream) == sorted(workers), "a worker that is replaced comes back under another address"
 
 
 def test_names_fit_together() -> None:

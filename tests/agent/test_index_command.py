@@ -70,5 +70,7 @@ def test_names_are_checked(source: Path) -> None:
     refused = command("build", str(source), "--name", "../x", "-q").exception
     assert isinstance(refused, InputError)
     assert isinstance(command("status", "other").exception, InputError)
+    command("build", str(source), "--name", "papers", "-q")
+    assert "is no date" in str(command("search", "papers", "fever", "--since", "01/02/2020").exception)
     with pytest.raises(InputError, match="corpus"):
         load_settings(corpus="Papers/2")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from agent.cli.doctor import endpoints
+from agent.corpus import backend
 from agent.settings import load_settings
 from prompts.errors import InputError
 
@@ -23,6 +25,13 @@ def test_a_milvus_is_set_by_the_environment_and_told_by_doctor(monkeypatch: pyte
     (told,) = endpoints(settings)
     assert told["url"] == "http://milvus.example:19530"
     assert "secret-word" not in json.dumps(told) + repr(settings)
+
+
+def test_the_same_settings_share_one_backend_and_its_connection(tmp_path: Path) -> None:
+    here, there = ({**OFF, "home": tmp_path / name} for name in ("here", "there"))
+    assert backend(load_settings(**here)) is backend(load_settings(**here))
+    assert backend(load_settings(**here)) is not backend(load_settings(**there))
+    assert backend(load_settings(**here)) is not backend(load_settings(**here, index={"backend": "milvus"}))
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ def test_the_shipped_costs_were_measured_and_give_tables(tmp_path: Path) -> None
     assert costs.abstracts >= 100
     assert set(costs.turn_cpu) == set(GROUPS)
     written = tables(costs)
+    page = (Path(__file__).parents[2] / "docs/deployment.md").read_text(encoding="utf-8").splitlines()
+    assert set(written.splitlines()) - {""} <= set(page), "the page's tables are not those of the shipped costs"
     assert all(f"{n:,}" in written for n in ABSTRACTS)
     assert all(f"| {rate:g} |" in written for rate in RATES[:2])
     assert sum(GROUPS.values()) == pytest.approx(1)

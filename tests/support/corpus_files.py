@@ -105,6 +105,8 @@ class MemoryBackend:
         return index
 
     def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
+        if name not in self.built:
+            raise DataError(f"There is no index {name}.", "Build it.")
         return self.built[name]
 
     def delete(self, name: str) -> bool:

@@ -25,7 +25,7 @@ from tools.corpus.contract import (
 )
 from tools.corpus.folder import LOCK_WAIT, Folder, Plan, check_same
 from tools.corpus.parts import check_part, has_part, remove_part, sweep
-from tools.corpus.standing import stand
+from tools.corpus.standing import is_indexed, stand
 from tools.corpus.surveying import Survey, blocks_of, kept_steps, read_survey, source_files
 from tools.evidence import Frozen
 from tools.files import locked
@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
     Attributes:
         name: of the collection. paths: files and folders of the source. recipe: how.
         afresh: take another source or recipe than before; parts that are the same are kept all the same.
-        verify: read every byte of finished parts, and make damaged ones anew.
+        verify: read every byte of finished parts, make damaged ones anew, and the index.
     """
 
     name: str
@@ -83,8 +83,10 @@ def build(
     folder.prepare()
     with locked(folder.root / "build", LOCK_WAIT):
         blocks = _planned(folder, wanted, engine, progress)
+        keys = [block.key for block in blocks]
+        is_indexed(folder, wanted.recipe, keys, backend)  # a backend that does not serve is told before hours of work
         made = _make(folder, wanted, blocks, engine, encoder, progress)
-        counts, problems = stand(folder, wanted.recipe, [b.key for b in blocks], backend, progress)
+        counts, problems = stand(folder, wanted.recipe, keys, backend, progress, anew=wanted.verify)
     return Report(name=wanted.name, parts=len(blocks), made=made, counts=counts, problems=tuple(problems))
 
 
@@ -105,7 +107,8 @@ def _planned(folder: Folder, wanted: Wanted, engine: Engine, progress: Progress 
     plan = Plan(recipe=wanted.recipe, files=tuple(known))
     if before is not None:
         check_same(before, plan, wanted.name)
-    folder.put_plan(plan)
+    with folder.writing():
+        folder.put_plan(plan)
     if failed:
         raise DataError(f"{len(failed)} of {len(files)} files failed: {_first(failed)}", AGAIN)
     kept = kept_steps([surveys[f.number] for f in known])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def write_catalogue(path: Path, parts: Path, keys: Sequence[str]) -> None:
     work = path.with_name(f".{path.name}")
     with work.open("wb") as file:
         np.save(file, table, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
     work.replace(path)
 
 
@@ -40,7 +43,7 @@ class Catalogue:
         self._parts, self._keys = parts, keys
         try:
             self._table: NDArray[np.void] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise DataError(f"The catalogue {path} is damaged or gone.", AGAIN) from error
         self._numbers = self._table["number"]
 

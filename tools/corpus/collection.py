@@ -48,6 +48,7 @@ class Corpus:
         self._lock = threading.Lock()
         self._stamp = self._folder.stamp()
         self._opened = self._open()
+        self._before: Catalogue | None = None  # of what was replaced last: a search may have begun in it
 
     def __len__(self) -> int:
         """Number of documents that can be found."""
@@ -86,45 +87,35 @@ class Corpus:
         themselves, so that what is too far from the query is no result here either.
         """
         with timed("retrieval", source="collection") as told:
-            found = self._streams(query, pool, where)
+            opened = self._now()
+            try:
+                found = _streams(opened, query, pool, where)
+            except DataError:
+                again = self._now()
+                if again is opened:
+                    raise
+                found = _streams(again, query, pool, where)  # it was replaced in the middle of the search
             told["hits"] = len(found.dense)
         return found
 
-    def _streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
-        opened = self._now()
-        narrowed = _passages_of(opened.catalogue, where)
-        near = opened.passages.search_vectors(query.vectors, DEPTH * pool, narrowed)
-        shared = opened.passages.search_text(query.words, DEPTH * pool, narrowed)
-        hits = [hit for found in near for hit in found]
-        known = {_document_of(hit) for hit in hits}
-        others = tuple(hit.id for hit in shared if _document_of(hit) not in known)
-        if others:
-            of_these = opened.passages.search_vectors(query.vectors, len(others), Filter(ids=others))
-            hits += [hit for found in of_these for hit in found]
-        best: dict[str, Hit] = {}
-        for hit in sorted(hits, key=lambda h: (-h.score, h.id)):
-            if hit.score >= MIN_SIMILARITY:
-                best.setdefault(_document_of(hit), hit)
-        words: dict[str, Hit] = {}
-        for hit in shared:
-            if _document_of(hit) in best:
-                words.setdefault(_document_of(hit), hit)
-        return Streams(_first(best, pool, words), _first(words, pool))
-
     def window(self, hit: Hit) -> tuple[Document, Window]:
-        """The passage that a hit names, with its document."""
-        document = self.get(hit.id)
-        for window in document.windows if document is not None else ():
-            if document is not None and document.span_id(window.start, window.end) == hit.id:
-                return document, window
+        """The passage that a hit names, with its document; of a search that was overtaken, as it found them."""
+        for catalogue in filter(None, (self._now().catalogue, self._before)):
+            document = catalogue.document(_document_of(hit))
+            for window in document.windows if document is not None else ():
+                if document is not None and document.span_id(window.start, window.end) == hit.id:
+                    return document, window
         raise DataError(f"The collection {self.name} does not hold the passage {hit.id}.", REBUILT)
 
     def _now(self) -> _Open:
         """What stands now; opened again when another process has put another collection in its place."""
-        stamp = self._folder.stamp()
         with self._lock:
+            stamp = self._folder.stamp()
             if stamp != self._stamp:
-                self._opened, self._stamp = self._open(), stamp
+                opened = self._open()
+                if opened.standing.identity != self._opened.standing.identity:
+                    self._before = self._opened.catalogue
+                self._opened, self._stamp = opened, stamp
             return self._opened
 
     def _open(self) -> _Open:
@@ -141,6 +132,27 @@ class Corpus:
         catalogue = Catalogue(self._folder.root / standing.catalogue, self._folder.parts, standing.parts)
         index = self._backend.open(standing.index, encoder=recipe.encoder, dimension=recipe.dimension)
         return _Open(standing, catalogue, index)
+
+
+def _streams(opened: _Open, query: Query, pool: int, where: Filter | None) -> Streams:
+    narrowed = _passages_of(opened.catalogue, where)
+    near = opened.passages.search_vectors(query.vectors, DEPTH * pool, narrowed)
+    shared = opened.passages.search_text(query.words, DEPTH * pool, narrowed)
+    hits = [hit for found in near for hit in found]
+    known = {_document_of(hit) for hit in hits}
+    others = tuple(hit.id for hit in shared if _document_of(hit) not in known)
+    if others:
+        of_these = opened.passages.search_vectors(query.vectors, len(others), Filter(ids=others))
+        hits += [hit for found in of_these for hit in found]
+    best: dict[str, Hit] = {}
+    for hit in sorted(hits, key=lambda h: (-h.score, h.id)):
+        if hit.score >= MIN_SIMILARITY:
+            best.setdefault(_document_of(hit), hit)
+    words: dict[str, Hit] = {}
+    for hit in shared:
+        if _document_of(hit) in best:
+            words.setdefault(_document_of(hit), hit)
+    return Streams(_first(best, pool, words), _first(words, pool))
 
 
 def _document_of(hit: Hit) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +16,7 @@ from tools.evidence import Frozen
 from tools.files import write_atomic
 
 FORMAT = 1  # raised with every change of these files
-PLAN, STANDING, INDEXING, PARTS, SURVEYS = "plan.json", "collection.json", "indexing", "parts", "surveys"
+PLAN, STANDING, INDEXES, PARTS, SURVEYS = "plan.json", "collection.json", "indexes", "parts", "surveys"
 LOCK_WAIT = 5.0  # ours: seconds; a build takes long, so a second one is told rather than kept waiting
 AFRESH = "Build it again with --afresh."
 
@@ -82,17 +84,25 @@ class Folder:
         """Let a finished collection stand in the place of the one before."""
         write_atomic(self.root / STANDING, standing.model_dump_json().encode())
 
-    def indexing(self) -> str:
-        """The name of the index that is being made, "" when none is."""
-        file = self.root / INDEXING
-        return file.read_text(encoding="ascii").strip() if file.is_file() else ""
+    def indexes(self) -> set[str]:
+        """Names of all indexes that were begun and not deleted yet, so that none is forgotten by a kill."""
+        file = self.root / INDEXES
+        return set(file.read_text(encoding="ascii").split()) if file.is_file() else set()
 
-    def put_indexing(self, index: str) -> None:
-        """Note that an index is being made; "" that it is done."""
-        if index:
-            write_atomic(self.root / INDEXING, index.encode("ascii"))
-        else:
-            (self.root / INDEXING).unlink(missing_ok=True)
+    def put_indexes(self, indexes: Iterable[str]) -> None:
+        """Note which indexes there are, or will be."""
+        write_atomic(self.root / INDEXES, "\n".join(sorted(indexes)).encode("ascii"))
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """What the system refuses to write or delete here, in words."""
+        try:
+            yield
+        except OSError as error:
+            raise DataError(
+                f"The folder {self.root} cannot be written: {error.strerror or error}.",
+                "Mend that (often there is too little room), and run the same again: it goes on from here.",
+            ) from error
 
     def stamp(self) -> tuple[int, int]:
         """What changes whenever another collection stands here: (0, 0) when none does."""
@@ -116,9 +126,15 @@ class Folder:
             (self.root / STANDING).unlink(missing_ok=True)
 
     def delete(self) -> bool:
-        """Delete everything; whether there was anything."""
+        """Delete everything; whether there was anything. Raises DataError when something cannot be deleted."""
         there = self.root.is_dir()
-        (self.root / STANDING).unlink(missing_ok=True)
+        with self.writing():
+            (self.root / STANDING).unlink(missing_ok=True)
+            for path in self.root.iterdir() if there else ():
+                if path.is_dir():
+                    shutil.rmtree(path)
+                elif path.suffix != ".lock":  # held open meanwhile, which keeps it there on some shared storage
+                    path.unlink()
         shutil.rmtree(self.root, ignore_errors=True)
         return there
 

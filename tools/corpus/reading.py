@@ -66,11 +66,12 @@ def read_block(block: Block) -> Publications:
     """
     _check_unchanged(block)
     path, kept = Path(block.path), unpacked(block.kept, block.count)
-    steps = (_steps if block.format is Format.PUBMED else _lines)(path)
+    xml = block.format is Format.PUBMED
+    steps = islice(_steps(path), block.first, None) if xml else _lines(path, block.first)
     records: list[Record] = []
     problems: list[Problem] = []
     counted = dict.fromkeys(("steps", "replaced", "deletions", "without_text", "unread"), 0)
-    for keep, step in zip(kept, islice(steps, block.first, block.first + block.count), strict=False):
+    for keep, step in zip(kept, islice(steps, block.count), strict=False):
         counted["steps"] += 1
         found = _understood(step, keep=bool(keep), number=block.first + counted["steps"])
         if isinstance(found, Record):
@@ -114,9 +115,9 @@ def _steps(path: Path) -> Iterator[Any]:
             yield element
 
 
-def _lines(path: Path) -> Iterator[Record | Problem]:
-    """The lines of a file; a fault of the whole file is raised, for nothing tells how much it cost."""
-    for item in JsonLinesReader().read(path):
+def _lines(path: Path, skip: int = 0) -> Iterator[Record | Problem]:
+    """The lines of a file after the first ones; a fault of the whole file is raised, for nothing tells its cost."""
+    for item in JsonLinesReader().read(path, skip):
         if isinstance(item, Problem) and not item.where.startswith("line "):
             raise DataError(f"{path.name}: {item.what}", item.advice)
         yield item

@@ -6,6 +6,8 @@ A survey is kept beside its file's checksum; the second pass then reads every bl
 from __future__ import annotations
 
 import io
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +81,11 @@ def survey(task: SurveyTask) -> Done:
         versions=np.array(versions, dtype=np.uint32),
         deletes=np.array(deletes, dtype=np.bool_),
     )
-    write_atomic(Path(task.target), raw.getvalue())
+    try:
+        write_atomic(Path(task.target), raw.getvalue())
+    except OSError as error:
+        what = f"The survey of {file.name} cannot be written: {error.strerror or error}."
+        return Done(key=task.key, what=what, advice="Check the disk, and build again.")
     return Done(key=task.key)
 
 
@@ -90,7 +96,7 @@ def read_survey(path: Path) -> Survey | None:
             return Survey(str(file["sha256"]), file["numbers"], file["versions"], file["deletes"])
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         path.unlink(missing_ok=True)
         raise DataError(f"The survey {path.name} is damaged.", AGAIN) from error
 

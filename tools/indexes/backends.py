@@ -12,10 +12,9 @@ def backend_for(settings: IndexSettings, folder: Path) -> Backend:
     """The backend of the settings.
 
     Args:
-        folder: of this machine's indexes; with the address of a Milvus nothing is kept there.
+        folder: of this machine's indexes; with the address of a Milvus nothing is kept there but locks.
 
-    Raises:
-        InputError: it needs a package that is not installed.
+    Nothing is opened yet: a package that is not installed, or a Milvus that does not serve, is told by the first use.
     """
     if settings.backend == "milvus":
         from tools.indexes.milvus.backend import MilvusBackend

@@ -54,8 +54,8 @@ class JoinedLibrary:
     By meaning all are one order, because cosines compare. By words each collection has its own order, and they take
     turns (MedRGAG's source-balanced retrieval): BM25 does not compare between collections. Both orders are fused. While
     the shelf is empty or was never made, and no collection was built, every answer is that of the starter collection.
-    What another process puts on the shelf is found by the next search. A document that one collection holds as
-    retracted is not found in another.
+    What another process puts on the shelf is found by the next search. A document that the shelf or a built collection
+    holds as retracted is not found in another, and is given as the one that knows of the retraction has it.
 
     Args:
         starter: the starter collection.
@@ -106,12 +106,10 @@ class JoinedLibrary:
         collection, colon, _ = id.partition(":")
         if not colon or collection == COLLECTION:
             return self._starter.document(id)
-        held = next(filter(None, (built.get(id) for built in self._built)), None)
-        if held is not None and (shelf is None or not held.status.usable):
-            return held
-        if shelf is not None and (held is None or shelf.holds(id)):
-            return shelf.document(id)
-        return held or self._starter.document(id)
+        copies = list(self._copies(id, shelf))
+        if not copies:
+            return (shelf or self._starter).document(id)
+        return next((one for one in copies if not one.status.usable), copies[0])
 
     def search(
         self,
@@ -137,7 +135,7 @@ class JoinedLibrary:
         held = [_Searched(one.streams(ready, pool, where), one.window) for one in known]
 
         def fused(searched: Sequence[_Searched]) -> list[LibraryHit]:
-            return self._usable(searched, lambda streams, locate: fuse(streams, query, limit, tool, locate))
+            return self._usable(searched, shelf, lambda streams, locate: fuse(streams, query, limit, tool, locate))
 
         if shelf is None:
             return fused(held)
@@ -154,16 +152,22 @@ class JoinedLibrary:
         both = [*((h, 0) for h in own), *((h, 1) for h in known)]
         return [hit for hit, _ in sorted(both, key=lambda p: (-round(p[0].similarity, NEAR), p[1]))][:limit]
 
+    def _copies(self, id: str, shelf: Shelf | None) -> Iterator[Document]:
+        """A document as each holds it that does: the shelf, then the built collections."""
+        if shelf is not None and shelf.holds(id):
+            yield shelf.document(id)
+        yield from filter(None, (built.get(id) for built in self._built))
+
     def _usable(
-        self, searched: Sequence[_Searched], fused: Callable[[Streams, Locate], list[LibraryHit]]
+        self, searched: Sequence[_Searched], shelf: Shelf | None, fused: Callable[[Streams, Locate], list[LibraryHit]]
     ) -> list[LibraryHit]:
-        """The hits of all collections, without what any of the built ones holds as retracted."""
+        """The hits of all collections, without what any of them holds as retracted."""
         gone: set[str] = set()
         while True:
             kept = [_Searched(_without(s.streams, gone), s.locate) for s in searched]
             hits = fused(_joined([s.streams for s in kept]), _located(kept))
-            ids = [hit.document.id for hit in hits]
-            held = [document for key in ids for one in self._built if (document := one.get(key)) is not None]
+            ids = [hit.document.id for hit in hits] if self._built else []
+            held = [document for key in ids for document in self._copies(key, shelf)]
             back = {document.id for document in held if not document.status.usable}
             if not back:
                 return hits

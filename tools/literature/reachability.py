@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from http.client import HTTPException
 
-from prompts.errors import ServiceError
+from prompts.errors import AnamnesisError, ServiceError
 from tools.literature.limiter import Limiter, wait_for_start
 
 REMEMBERED = 60.0  # seconds; ours: an outage is noticed within a minute, and costs one probe a minute
@@ -44,7 +44,11 @@ class Reachability:
         self._running: Future[bool] | None = None
 
     async def check(self) -> bool:
-        """Whether the server can be reached; never longer than the timeout, once the probe was sent."""
+        """Whether the server can be reached; never longer than the timeout, once the probe was sent.
+
+        Raises:
+            InputError: no start can be had before something is set right.
+        """
         with self._lock:
             if self._known is not None and self._clock() - self._known[0] < REMEMBERED:
                 return self._known[1]
@@ -68,7 +72,13 @@ class Reachability:
             self._known = (self._clock(), reachable)
 
     def _probe(self, sent: Future[None], future: Future[bool]) -> None:
-        may = self._may_start()
+        try:
+            may = self._may_start()
+        except AnamnesisError as error:  # nobody would end the waiting of those who ask
+            with self._lock:
+                self._running = None
+            sent.set_exception(error)
+            return
         sent.set_result(None)
         reachable = may and self._answers()
         self.remember(reachable)

@@ -68,7 +68,7 @@ class SharedLimiter:
             try:
                 start = self._shared_start()
             except ServiceError:
-                start = self._own_start()
+                start = self._own_start(front)
             return max(front, start)
 
     def stands(self, start: float) -> bool:
@@ -96,8 +96,8 @@ class SharedLimiter:
             self._place, self._seen = self._shared.place(), self._clock()
         return start
 
-    def _own_start(self) -> float:
-        """The next of this process's places of the clock."""
+    def _own_start(self, after: float) -> float:
+        """The next of this process's places of the clock, not before a moment."""
         now = self._clock()
         if self._failed is None:
             self._failed = now
@@ -105,7 +105,7 @@ class SharedLimiter:
             what = "The count of requests that all workers share cannot be reached."
             raise failure(Reason.NO_START, what)
         round_ = self._workers * self._gap
-        earliest = max(now, self._failed + self._queue, self._own)
+        earliest = max(now, after, self._failed + self._queue, self._own)
         at = self._wall() + earliest - now
         start = self._place * self._gap + math.ceil((at - self._place * self._gap) / round_) * round_
         self._own = earliest + (start - at) + round_ / 2  # beyond this place, before the next

@@ -34,7 +34,10 @@ class SharedStarts(Protocol):
         """Let nobody start for some seconds."""
 
     def place(self) -> int:
-        """The place of this process among those that share, from 0; kept while it asks every few minutes."""
+        """The place of this process among those that share, from 0; nobody else's while it asks every few minutes.
+
+        It moves down when a lower one is free: after a rolling restart the places of those that went are in use again.
+        """
 
 
 class FileStarts:
@@ -74,9 +77,8 @@ class FileStarts:
         """The lowest that is free."""
         with self._open() as (db, now):
             rows = db.execute("select place, process, seen from places where name = ?", (self._name,)).fetchall()
-            own = [place for place, process, _ in rows if process == self._id]
-            taken = {place for place, _, seen in rows if seen > now - GONE}
-            free = own[0] if own else next(n for n in range(len(taken) + 1) if n not in taken)
+            taken = {place for place, process, seen in rows if process != self._id and seen > now - GONE}
+            free = next(n for n in range(len(taken) + 1) if n not in taken)
             db.execute("insert or replace into places values (?, ?, ?, ?)", (self._name, free, self._id, now))
         return int(free)
 
@@ -98,7 +100,8 @@ class FileStarts:
                 db.execute("commit")
         except (sqlite3.Error, OSError) as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in BROKEN:
-                self._file.unlink(missing_ok=True)  # the next look makes a new one
+                with contextlib.suppress(OSError):  # else it stays, and fails again
+                    self._file.unlink(missing_ok=True)  # the next look makes a new one
             raise ServiceError(
                 f"The count of requests in {self._file} cannot be kept.", "Check that the data folder can be written."
             ) from error
@@ -136,12 +139,10 @@ on conflict (name) do update set
 ALONE = "select 1 from request_starts where name = %(name)s for update"  # one process takes a place at a time
 PLACE = f"""
 insert into request_places (name, place, process, seen)
-select %(name)s, coalesce(
-    (select place from request_places where name = %(name)s and process = %(process)s),
-    (select min(n) from generate_series(0, (select count(*)::int from request_places where name = %(name)s)) n
-     where not exists (select 1 from request_places p
-                       where p.name = %(name)s and p.place = n and p.seen > {NOW} - {GONE}))
-), %(process)s, {NOW}
+select %(name)s, min(n), %(process)s, {NOW}
+from generate_series(0, (select count(*)::int from request_places where name = %(name)s)) n
+where not exists (select 1 from request_places p
+                  where p.name = %(name)s and p.place = n and p.process <> %(process)s and p.seen > {NOW} - {GONE})
 on conflict (name, place) do update set process = excluded.process, seen = excluded.seen
 returning place
 """

@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,13 +33,17 @@ class JsonLinesReader:
 
     suffixes = (".jsonl", ".jsonl.gz", ".ndjson")
 
-    def read(self, path: Path) -> Iterator[Record | Problem]:
-        """A record a line, and a problem with its number for each line that is none."""
+    def read(self, path: Path, skip: int = 0) -> Iterator[Record | Problem]:
+        """A record a line, and a problem with its number for each line that is none.
+
+        Args:
+            skip: so many of the first lines that are not blank are passed over unread.
+        """
         name = name_of(path)
-        number, good = 0, False
+        number, good = 0, bool(skip)
         try:
             with open_bytes(path) as file:
-                for number, line in _lines(file):
+                for number, line in islice(_lines(file), skip, None):
                     found = _line(line, number, name)
                     if number == 1 and isinstance(found, Problem) and line.lstrip()[:1] == b"[":
                         advice = "Write one object a line, for example: jq -c '.[]' FILE."

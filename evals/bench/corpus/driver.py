@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from evals.bench.corpus.encoder import HashEncoder
+from prompts.errors import DataError
 from tools.corpus.building import Wanted, build
 from tools.corpus.contract import Engine, Recipe
 from tools.corpus.local_engine import LocalEngine
@@ -49,9 +50,9 @@ class Reading:
         return _Nothing(encoder, dimension)
 
     def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
-        """Nothing."""
-        del name
-        return _Nothing(encoder, dimension)
+        """There is never anything, so that every build reads the parts."""
+        del encoder, dimension
+        raise DataError(f"{name} was read and not kept.", "Build it.")
 
     def delete(self, name: str) -> bool:
         """Nothing."""

@@ -37,7 +37,7 @@ class Family:
 
     @property
     def growth(self) -> float:
-        """By how many per cent the most of the last tenth is above the most of the second."""
+        """By how many per cent the most of the last tenth but one, when all still run, is above that of the second."""
         tenth = max(1, len(self.samples) // 10)
         early, late = self.samples[tenth : 2 * tenth], self.samples[-2 * tenth : -tenth]
         return 100 * (max(late) - max(early)) / max(early) if early and late else 0.0

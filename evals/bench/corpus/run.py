@@ -132,7 +132,7 @@ def _figures(plan: Plan, engine: str, run: Run) -> list[Figure]:
         ("publications_a_second_of_processor", plan.publications / run.processor, "1/s", ""),
         ("start", done["start"], "s", ""),
         ("memory_of_all", run.most, "MB of PSS", ""),
-        ("memory_growth", run.growth, "% from the 2nd to the last tenth", ""),
+        ("memory_growth", run.growth, "% from the 2nd to the 9th tenth", ""),
         ("documents", counts["publications"], "documents", ""),
         ("passages", counts["passages"], "passages", ""),
         ("killed_at", run.killed_at, f"of {done['all']} parts", ""),

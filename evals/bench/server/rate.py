@@ -74,6 +74,7 @@ def site_rate(bench: Bench) -> Part:
             moments, _ = _asked(mirror, place / "outage", "", _fresh(server), bench, _outage(server, bench))
             part.figures += _figures("outage", moments, WITHOUT_KEY)
             part.details["outage"] = moments._asdict()
+    part.faults += [f"{name}: nothing was asked" for name, seen in part.details.items() if not seen["arrived"]]
     limits = {f.name: f for f in part.figures if f.name.endswith("in_a_second") and f.asked}
     part.faults += [f"{n}: {f.value:.0f} requests" for n, f in limits.items() if f.value > float(f.asked.split()[-1])]
     return part

@@ -24,7 +24,7 @@ class Costs(BaseModel):
 
     Attributes:
         turn_cpu: seconds of a worker's processor for a turn, by kind. database_cpu: of PostgreSQL's, for any turn.
-        turns: turns of each kind that were measured. database_bytes: that a turn leaves in PostgreSQL.
+        turns: turns of all kinds that were measured. database_bytes: that a turn leaves in PostgreSQL.
         requests: to PubMed, of a turn that asks it and finds nothing kept.
         worker_mb, worker_connections: of a worker: resident memory after these turns; connections to PostgreSQL.
         passages: of an abstract. abstract_cpu: seconds of a processor to parse, cut and embed one. abstracts: measured.

@@ -52,11 +52,10 @@ def test_a_trace_that_the_database_does_not_take_stays_in_the_folder_and_a_secon
     tmp_path: Path, postgres: str
 ) -> None:
     with Agent(home=tmp_path, parts=parts(), database=postgres) as agent:
+        run(agent.records.create(session="s"))
 
         def recorded(event: str) -> None:
-            recorder = TraceRecorder(agent.home.traces, "s/1")
-            recorder.event(event)
-            recorder.close()
+            _record(agent, event)
             run(agent.traces.keep("s/1"))
 
         recorded("one")
@@ -74,3 +73,30 @@ def test_a_trace_that_the_database_does_not_take_stays_in_the_folder_and_a_secon
         run(agent.database.execute(("update traces set body = ?", (b"damaged",))))
         with pytest.raises(DataError, match="damaged"):
             run(agent.traces.events("s/1"))
+
+
+def test_a_trace_is_read_once_while_it_goes_to_the_database_and_none_is_kept_of_a_deleted_session(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Agent(home=tmp_path, parts=parts(), database=postgres) as agent:
+        run(agent.records.create(session="s"))
+        kept = agent.traces._kept
+
+        async def meanwhile(name: str) -> list[bytes]:
+            await agent.traces.keep(name)
+            return await kept(name)
+
+        monkeypatch.setattr(agent.traces, "_kept", meanwhile)
+        _record(agent, "one")
+        assert [event["kind"] for event in run(agent.traces.events("s/1"))] == ["run", "one"]
+        _record(agent, "two")
+        run(agent.database.execute(("delete from traces", ()), ("delete from sessions", ())))  # its lock was lost
+        run(agent.traces.keep("s/1"))
+        assert run(agent.traces.runs()) == []
+        assert not (agent.home.traces / "s").exists()
+
+
+def _record(agent: Agent, event: str) -> None:
+    recorder = TraceRecorder(agent.home.traces, "s/1")
+    recorder.event(event)
+    recorder.close()

@@ -19,6 +19,7 @@ from agent.agent import Agent
 from agent.server.logs import JsonFormatter
 from agent.settings import load_settings
 from agent.telemetry import exporting, opening
+from agent.telemetry.settings import TelemetrySettings
 from prompts.errors import InputError
 from support.collector import Collector
 from support.machine_parts import parts
@@ -142,10 +143,24 @@ def test_a_collector_that_is_not_there_costs_no_turn_anything_and_is_told_once(
     assert json.loads(JsonFormatter().format(record))["event"] == told  # the server's log has the words too
 
 
+def test_closing_waits_no_longer_where_traces_and_metrics_both_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "FLUSH", 0.5)
+    delivery = exporting.Delivery(TelemetrySettings(endpoint="http://127.0.0.1:1"))
+    ended = [delivery._spans.shutdown, delivery._metrics.shutdown]
+    for provider in (delivery._spans, delivery._metrics):
+        monkeypatch.setattr(provider, "shutdown", lambda *_: time.sleep(1.5))
+    started = time.monotonic()
+    delivery.close()
+    assert time.monotonic() - started < 0.9
+    for end in ended:
+        end()
+
+
+@pytest.mark.parametrize("status", [400, 308], ids=["refused", "redirected"])
 def test_an_outage_that_passes_is_told_too(
-    collector: Collector, opened: Open, caplog: pytest.LogCaptureFixture
+    status: int, collector: Collector, opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    collector.status = 400
+    collector.status = status
     agent = opened(interval=0.1)
     with caplog.at_level(logging.WARNING, "anamnesis.telemetry"):
         agent.ask("hello")

@@ -115,3 +115,12 @@ def test_a_failure_of_ours_is_told_by_its_status(collector: Collector, tmp_path:
     (slow,) = [p for p in collector.metrics()["http.server.request.duration"] if "error.type" in p.attributes]
     assert slow.attributes["error.type"] == "500"
     assert b"Novak" not in collector.everything
+
+
+def test_a_request_that_was_not_answered_has_no_status(collector: Collector, opened: Open) -> None:
+    agent = opened()
+    with agent.telemetry.request("GET", "http", "") as answered:
+        answered(0, "")
+    agent.close()
+    (span,) = collector.spans
+    assert span.attributes == {"http.request.method": "GET", "url.scheme": "http"}

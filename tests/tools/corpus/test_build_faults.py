@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from prompts.errors import DataError, InputError
+from prompts.errors import DataError, InputError, ServiceError
 from support.building import RECIPE, Counting, made, standing
-from support.corpus_files import publication, write_xml
+from support.corpus_files import MemoryBackend, publication, write_xml
 from tools.corpus import surveying
 from tools.corpus.contract import Done, MakeEncoder, Task
 from tools.corpus.folder import Folder
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.parts import VECTORS, part_folder
+from tools.corpus.standing import delete
+from tools.indexes.contract import CollectionIndex
 
 
 def test_another_source_or_recipe_is_refused_until_asked_for(tmp_path: Path, source: Path) -> None:
@@ -97,6 +99,82 @@ def test_a_damaged_manifest_is_told_and_built_afresh(tmp_path: Path, source: Pat
         with pytest.raises(DataError, match=f"{name} is damaged"):
             made(home, source)
         assert made(home, source, afresh=True).made == 0
+    (home / "papers" / "collection.json").write_text("{}")
+    assert delete(home, "papers", MemoryBackend())
+
+
+def cut(whole: bytes) -> bytes:
+    return whole[: len(whole) // 2]
+
+
+def emptied(whole: bytes) -> bytes:
+    return whole[:0]
+
+
+def flipped(whole: bytes) -> bytes:
+    return whole[:300] + bytes(byte ^ 255 for byte in whole[300:340]) + whole[340:]
+
+
+@pytest.mark.parametrize("damage", [cut, emptied, flipped])
+def test_a_damaged_survey_is_told_once_and_made_anew(
+    tmp_path: Path, source: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    made(tmp_path / "home", source)
+    (survey, *_) = (tmp_path / "home" / "papers" / "surveys").glob("*.npz")
+    survey.write_bytes(damage(survey.read_bytes()))
+    with pytest.raises(DataError, match=r"survey .* is damaged"):
+        made(tmp_path / "home", source)
+    assert made(tmp_path / "home", source).made == 0
+
+
+@pytest.mark.parametrize("damage", [cut, emptied])
+def test_a_damaged_catalogue_is_told_and_made_anew(
+    tmp_path: Path, source: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    made(tmp_path / "home", source)
+    held, _ = standing(tmp_path / "home")
+    file = tmp_path / "home" / "papers" / held.catalogue
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    with pytest.raises(DataError, match=r"catalogue .* is damaged"):
+        standing(tmp_path / "home")
+    made(tmp_path / "home", source)
+    assert file.read_bytes() == whole
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("step", ["tools.corpus.surveying.write_atomic", "tools.corpus.standing.write_catalogue"])
+def test_a_full_disk_is_told_and_the_build_goes_on_afterwards(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(step, full)
+    with pytest.raises(DataError, match="cannot be written: No space left"):
+        made(tmp_path / "home", source)
+    monkeypatch.undo()
+    assert made(tmp_path / "home", source).counts.publications == 53
+
+
+def test_what_cannot_be_deleted_is_not_called_deleted(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "home", source)
+    monkeypatch.setattr("tools.corpus.folder.shutil.rmtree", full)
+    with pytest.raises(DataError, match="cannot be written: No space left"):
+        delete(tmp_path / "home", "papers", MemoryBackend())
+
+
+def test_a_backend_that_does_not_serve_is_told_before_any_part_is_made(tmp_path: Path, source: Path) -> None:
+    class Down(MemoryBackend):
+        def open(self, name: str, *, encoder: str, dimension: int) -> CollectionIndex:
+            raise ServiceError("The Milvus does not answer.", "Start it.")
+
+    engine = Counting()
+    with pytest.raises(ServiceError, match="does not answer"):
+        made(tmp_path / "home", source, engine=engine, backend=Down())
+    assert not engine.made
 
 
 def test_problem_of_a_name() -> None:

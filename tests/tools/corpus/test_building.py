@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,33 @@ def test_an_index_of_another_source_that_was_never_finished_is_removed(tmp_path:
     assert not (home / "papers").exists()
 
 
+def test_an_index_that_is_whole_is_not_made_again_unless_asked_for(tmp_path: Path, source: Path) -> None:
+    home, backend = tmp_path / "home", MemoryBackend()
+    for _ in range(2):
+        report = made(home, source, backend=backend)
+    assert len(backend.sources) == 1
+    assert len(backend.only) == report.counts.passages
+    made(home, source, backend=backend, verify=True)
+    assert len(backend.sources) == 2
+
+
+def test_what_a_kill_left_of_the_collection_before_is_removed(tmp_path: Path, source: Path) -> None:
+    class Killed(MemoryBackend):
+        def delete(self, name: str) -> bool:
+            raise KeyboardInterrupt
+
+    home, killed = tmp_path / "home", Killed()
+    made(home, source / "pubmed99n0001.xml.gz", backend=killed)
+    with pytest.raises(KeyboardInterrupt):
+        made(home, source, backend=killed)
+    assert len(killed.built) == len(list((home / "papers").glob("catalogue-*"))) == 2
+    backend = MemoryBackend()
+    backend.built = killed.built
+    made(home, source, backend=backend)
+    assert list(backend.built) == [standing(home)[0].index]
+    assert [file.name for file in (home / "papers").glob("catalogue-*")] == [standing(home)[0].catalogue]
+
+
 def test_json_lines_and_names_given_twice(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "notes.jsonl"
     lines = ['{"id": "a", "title": "Ward notes", "text": "Gout was treated with rest and cold packs."}', "no object"]
@@ -112,6 +140,18 @@ def test_json_lines_and_names_given_twice(tmp_path: Path) -> None:
         made(tmp_path / "twice", file, tmp_path)
     with pytest.raises(InputError, match="no file"):
         made(tmp_path / "none", home / "papers" / "surveys")
+
+
+def test_blocks_of_json_lines_take_each_line_once(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": f"n{n}", "title": f"Note {n}", "text": f"Gout of patient {n}."}) for n in range(25)]
+    lines[3:3] = ["", "no object", ""]
+    lines[20:20] = ["", "no object"]
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    report = made(tmp_path / "home", file)
+    assert (report.parts, report.counts.steps, report.counts.unread) == (3, 27, 2)
+    assert [problem.where for problem in report.problems] == ["line 5", "line 22"]
+    assert sorted(d.title for d in standing(tmp_path / "home")[1].documents()) == sorted(f"Note {n}" for n in range(25))
 
 
 def test_the_methods_and_their_passages(tmp_path: Path, source: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from tools.corpus.contract import Recipe
 from tools.corpus.local_engine import LocalEngine
 from tools.encoders import Encoder
 from tools.evidence import Status
-from tools.indexes.contract import Filter
+from tools.indexes.contract import Filter, Hit
 from tools.library.adding import add
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
+from tools.library.search import make_query
 from tools.library.shelf import Shelf
 from tools.mirror.article_xml import record_xml
 from tools.mirror.records import MirrorRecord
@@ -82,6 +84,41 @@ def test_a_new_build_is_seen_by_the_next_search(tmp_path: Path, encoder: Encoder
     assert [h.document.id for h in corpus.search(QUERY, 5)] == ["pubmed:102"]
 
 
+def test_what_a_search_found_is_located_after_the_collection_was_replaced(tmp_path: Path, encoder: Encoder) -> None:
+    backend = MemoryBackend()
+    corpus = built(tmp_path / "corpora", source(tmp_path, TEXTS), encoder, backend)
+    streams = corpus.streams(make_query(QUERY, (), encoder), 40, None)
+    fewer = {pmid: text for pmid, text in TEXTS.items() if pmid != "101"}
+    built(tmp_path / "corpora", source(tmp_path, fewer), encoder, backend)
+    assert corpus.get("pubmed:101") is None
+    found = {key: corpus.window(hit)[0].title for key, hit in streams.dense.items()}
+    assert found["pubmed:101"] == TEXTS["101"][0]
+
+
+def test_a_collection_replaced_in_the_middle_of_a_search_is_searched_again(tmp_path: Path, encoder: Encoder) -> None:
+    backend = MemoryBackend()
+    corpus = built(tmp_path / "corpora", source(tmp_path, TEXTS), encoder, backend)
+    fewer = {pmid: text for pmid, text in TEXTS.items() if pmid != "101"}
+
+    def replaced(*_: object) -> list[Hit]:
+        built(tmp_path / "corpora", source(tmp_path, fewer), encoder, backend)
+        raise DataError("There is no index of that name.", "Build it.")
+
+    (old,) = backend.built.values()
+    old.search_text = replaced  # type: ignore[method-assign]
+    assert [h.document.id for h in corpus.search(QUERY, 5)] == ["pubmed:102"]
+
+    def broken(*_: object) -> list[Hit]:
+        raise DataError("The index is damaged.", "Build it.")
+
+    backend.only.search_text = broken  # type: ignore[method-assign]
+    with pytest.raises(DataError, match="damaged"):
+        corpus.search(QUERY, 5)
+    shutil.rmtree(tmp_path / "corpora" / "papers")
+    with pytest.raises(DataError, match="no finished collection papers"):
+        corpus.search(QUERY, 5)
+
+
 def test_what_cannot_be_searched_is_told(tmp_path: Path, encoder: Encoder, corpus: Corpus) -> None:
     with pytest.raises(DataError, match="no finished collection none"):
         Corpus(tmp_path / "corpora", "none", encoder, MemoryBackend())
@@ -91,6 +128,28 @@ def test_what_cannot_be_searched_is_told(tmp_path: Path, encoder: Encoder, corpu
 
     with pytest.raises(InputError, match="was built with all-MiniLM-L6-v2, not another"):
         Corpus(tmp_path / "corpora", "papers", Other(), MemoryBackend())  # type: ignore[arg-type]
+
+
+def test_a_retraction_that_one_knows_of_holds_for_all(
+    tmp_path: Path, encoder: Encoder, library: Library, corpus: Corpus
+) -> None:
+    (tmp_path / "before").mkdir()
+    file = source(tmp_path / "before", TEXTS, retracted="")
+    before = built(tmp_path / "older", file, encoder, MemoryBackend())
+    nobody = tmp_path / "no shelf"
+    line = '{"pmid": "103", "title": "Zelnorine, withdrawn", "abstract": "Zelnorine cured kelvar fever in a trial.", '
+    (tmp_path / "now.jsonl").write_text(f'{line}"publication_types": ["Retracted Publication"]}}\n')
+    add(Shelf(tmp_path / "shelf", encoder), [tmp_path / "now.jsonl"])
+    assert "pubmed:103" in [hit.document.id for hit in before.search(QUERY, 8)]
+    for joined in (
+        JoinedLibrary(library, nobody, encoder, [before, corpus]),
+        JoinedLibrary(library, nobody, encoder, [corpus, before]),
+        JoinedLibrary(library, tmp_path / "shelf", encoder, [before]),
+    ):
+        found = [hit.document.id for hit in joined.search(QUERY, 8)]
+        assert "pubmed:101" in found
+        assert "pubmed:103" not in found
+        assert joined.document("pubmed:103@0-10").status is Status.RETRACTED
 
 
 def test_collections_library_and_shelf_are_one(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from prompts.errors import DataError, InputError
 from support.collections import COMPRESSED, DIMENSION, ENCODER, Rows, built, drawn, in_memory, parts
 from tools.indexes.contract import Part
-from tools.indexes.disk import backend, index
+from tools.indexes.disk import backend, columns, index
 from tools.indexes.disk.backend import DiskBackend
 from tools.indexes.disk.index import DiskIndex
 from tools.indexes.disk.staging import Staging
@@ -101,6 +102,20 @@ def test_a_part_that_was_half_on_disk_is_taken_anew(tmp_path: Path, monkeypatch:
     assert read == ["part 0", "part 1", "part 1", "part 2"]
 
 
+def test_a_build_killed_before_the_replaced_rows_were_out_takes_them_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*given: Any) -> None:
+        columns.write_columns(*given)
+        raise Killed
+
+    monkeypatch.setattr(backend, "write_columns", stopped)
+    with pytest.raises(Killed):
+        build(tmp_path, parts(ROWS))
+    monkeypatch.undo()
+    assert_whole(build(tmp_path, parts(ROWS)))
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -143,7 +158,7 @@ def test_until_it_is_whole_the_old_one_is_opened(tmp_path: Path) -> None:
         backend_.build("c", failing, encoder=ENCODER, dimension=DIMENSION, source="new")
     assert seen == [59]
     assert len(opened(tmp_path)) == 59
-    with pytest.raises(DataError, match="something else"):
+    with pytest.raises(DataError, match="something else") as refused:  # kept, and all that it refers to
         backend_.build("c", failing, encoder=ENCODER, dimension=DIMENSION, source="another")
     new = backend_.build("c", failing[:1], encoder=ENCODER, dimension=DIMENSION, source="new")
     assert seen == [59]
@@ -151,6 +166,7 @@ def test_until_it_is_whole_the_old_one_is_opened(tmp_path: Path) -> None:
     assert len(old.search_text("word0", 100)) > 0, "who has the old one open keeps it"
     with pytest.raises(DataError, match="built again"):
         old.delete(["d:1"])
+    del refused
 
 
 def test_two_builds_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from prompts import tool_arguments
-from prompts.errors import ServiceError
+from prompts.errors import InputError, ServiceError
 from support.word_encoder import WordEncoder
 from tools.contract import ToolContext
 from tools.library.build import build_library
@@ -28,7 +28,7 @@ from tools.literature.limiter import LATE, WINDOW, Limiter, RateLimiter, gap_of,
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.sharing import SharedLimiter, limiter_for
-from tools.literature.starts import FILE, SCHEMA, DatabaseStarts, FileStarts, SharedStarts
+from tools.literature.starts import FILE, GONE, SCHEMA, DatabaseStarts, FileStarts, SharedStarts
 from tools.literature.tool import SearchLiterature
 from tools.postgres_line import PostgresLine
 
@@ -158,6 +158,19 @@ def test_alone_all_together_stay_within_the_rate(workers: int, rate: float, asks
     assert not limiters[number].alone
 
 
+def test_alone_a_pause_ends_at_the_own_place_and_not_for_all_at_once() -> None:
+    now = [100.0]
+    shared = [Failing(n, lambda: now[0], GAP) for n in range(3)]
+    limiters = [SharedLimiter(RATE, s, 3, 1, clock=lambda: now[0], wall=lambda: now[0]) for s in shared]
+    for limiter, s in zip(limiters, shared, strict=True):
+        limiter.reserve()
+        s.works = False
+        limiter.hold(5.0)  # as long as a server that turns all away asks each of them
+    starts = sorted(limiter.reserve() for limiter in limiters)
+    assert starts[0] >= now[0] + 5.0
+    assert all(b - a > 0.99 * GAP for a, b in pairwise(starts))
+
+
 def test_alone_without_a_place_nothing_is_sent() -> None:
     for place in (None, WORKERS):
         shared = Failing(place or 0, time.monotonic, GAP)
@@ -184,6 +197,27 @@ def test_each_process_has_a_place_of_its_own(processes: Callable[[], SharedStart
     for starts in made:
         starts.reserve()
     assert [starts.place() for starts in (*made, made[1])] == [0, 1, 2, 1]
+
+
+def test_a_place_of_a_process_that_went_is_taken_by_one_that_is_there(processes: Callable[[], SharedStarts]) -> None:
+    one, two, three = (processes() for _ in range(3))
+    for starts in (one, two, three):
+        starts.reserve()
+        starts.place()
+    _later(three, GONE + 1)
+    assert two.place() == 0  # that of the first, who was not seen for so long
+    assert [three.place(), two.place()] == [1, 0]
+    assert [one.place(), three.place()] == [2, 1]
+
+
+def _later(starts: SharedStarts, seconds: float) -> None:
+    """Let so many seconds pass since all were seen."""
+    if isinstance(starts, FileStarts):
+        with sqlite3.connect(starts._file) as db:
+            db.execute("update places set seen = seen - ?", (seconds,))
+    else:
+        assert isinstance(starts, DatabaseStarts)
+        starts._line.ask("update request_places set seen = seen - %s", (seconds,))
 
 
 def test_servers_and_keys_do_not_wait_for_each_other(tmp_path: Path, postgres: str) -> None:
@@ -282,6 +316,21 @@ def test_the_probe_takes_a_start_too_and_its_waiting_is_no_silence(ncbi: Any) ->
     assert time.monotonic() - started > 1.1
     assert limiter.taken == 1
     assert not asyncio.run(Reachability(ncbi.url, limiter=Counting(10**6)).check())
+
+
+def test_a_probe_that_can_take_no_start_tells_why_and_keeps_nobody_waiting(ncbi: Any) -> None:
+    class Unset(RateLimiter):
+        def reserve(self) -> float:
+            raise InputError("PostgreSQL needs a package that is not installed.", "Install it.")
+
+    probe = Reachability(ncbi.url, limiter=Unset(RATE))
+
+    async def asked() -> None:
+        await asyncio.wait_for(probe.check(), 5)
+
+    for _ in range(2):
+        with pytest.raises(InputError, match="not installed"):
+            asyncio.run(asked())
 
 
 def test_a_search_that_was_slower_says_so(

@@ -30,6 +30,7 @@ from tools.indexes.disk.layout import (
     DiskManifest,
     checksum_of,
     mapped_array,
+    put_in_place,
     sizes_of,
 )
 from tools.indexes.disk.ordering import LENGTHS, write_words
@@ -97,7 +98,7 @@ class DiskBackend:
     def delete(self, name: str) -> bool:
         """Delete a collection, finished or not; whether there was any."""
         place = self._place(name)
-        with locked(place, PATIENCE):
+        with locked(place, PATIENCE), _writing(place):
             there = [folder for folder in (place, _work_of(place)) if folder.is_dir()]
             for folder in there:
                 shutil.rmtree(folder)
@@ -160,8 +161,10 @@ class _Work:
         rows = self.staging.number("rows")
         if not (self._folder / COLUMNS).is_dir():
             self._say("order rows", 0, rows)
+            temporary = self._folder / f"{COLUMNS}.new"
             with self.staging.store.write() as db:
-                write_columns(db, rows, self._folder)
+                write_columns(db, rows, temporary)
+            put_in_place(temporary, self._folder / COLUMNS)
         alive = mapped_array(self._folder / COLUMNS / RANKS) >= 0
         if not (self._folder / WORDS).is_dir():
             write_words(self.staging, alive, self._folder, self._say)
@@ -201,10 +204,10 @@ def _writing(place: Path) -> Iterator[None]:
     """What the system refuses, in words."""
     try:
         yield
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
         raise DataError(
-            f"The index {place.name} cannot be written: {error.strerror or error}.",
-            "Mend that (often there is too little room), and build again: it goes on from here.",
+            f"The index {place.name} cannot be written: {getattr(error, 'strerror', None) or error}.",
+            "Mend that (often there is too little room), and run the same again: it goes on from here.",
         ) from error
 
 

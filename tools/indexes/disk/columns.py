@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.indexes.contract import Filter
-from tools.indexes.disk.layout import COLUMNS, mapped_array
+from tools.indexes.disk.layout import mapped_array
 from tools.indexes.vectors import Mask
 
 FIELDS = ("collection", "kind", "date", "language")
@@ -27,10 +27,10 @@ def write_columns(db: sqlite3.Connection, rows: int, folder: Path) -> int:
 
     Args:
         rows: rows stored, numbered from 0, replaced ones included.
+        folder: is put in its place by the caller, after the commit: columns without it would pass for finished.
     """
-    temporary = folder / f"{COLUMNS}.new"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(mode=0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
     db.execute("create index if not exists by_id on rows (id)")
     later = "select 1 from rows later where later.id = rows.id and later.row > rows.row"
     replaced = [(row,) for (row,) in db.execute(f"select row from rows where exists ({later})")]
@@ -42,10 +42,9 @@ def write_columns(db: sqlite3.Connection, rows: int, folder: Path) -> int:
     while found := cursor.fetchmany(FETCHED):
         ranks[[row for (row,) in found]] = np.arange(count, count + len(found))
         count += len(found)
-    np.save(temporary / RANKS, ranks, allow_pickle=False)
-    values = {field: _write_field(db, field, rows, temporary) for field in FIELDS}
-    (temporary / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
-    temporary.rename(folder / COLUMNS)
+    np.save(folder / RANKS, ranks, allow_pickle=False)
+    values = {field: _write_field(db, field, rows, folder) for field in FIELDS}
+    (folder / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
     return count
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ LARGE = "vectors"  # the compressed index of a large collection
 WORDS = "words"  # BM25, in the layout of bm25s
 COLUMNS = "columns"  # what filters read
 CHANGES = "changes.sqlite"  # what was added and deleted since
-AGAIN = "Build the collection again."
+AGAIN = "Build the collection again with --verify: its parts are kept."
 READ_WHOLE = 64 << 20  # ours: bytes up to which opening reads every byte (a tenth of a second), not sizes alone
 PIECE = 1 << 20  # ours: bytes read at a time
 
@@ -67,6 +68,14 @@ def checksum_of(folder: Path, sizes: dict[str, int]) -> str:
     return digest.hexdigest()
 
 
+def put_in_place(work: Path, place: Path) -> None:
+    """Rename a folder of files, once all that they hold is on the disk."""
+    for path in work.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    work.rename(place)
+
+
 class ArrayFile:
     """Numbers in an append-only file; a count that is kept elsewhere says how far they are good.
 
@@ -88,8 +97,6 @@ class ArrayFile:
 
     def sync(self) -> None:
         """Wait until the file is on the disk."""
-        import os
-
         if self.path.exists():
             with self.path.open("rb") as file:
                 os.fsync(file.fileno())

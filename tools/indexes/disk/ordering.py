@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.indexes.disk.layout import WORDS, mapped_array
+from tools.indexes.disk.layout import WORDS, mapped_array, put_in_place
 from tools.indexes.disk.staging import Staging
 from tools.indexes.lexical import K1, METHOD, B
 from tools.indexes.vectors import Mask
@@ -70,7 +70,7 @@ def write_words(staging: Staging, alive: Mask, folder: Path, progress: Progress)
     if total:
         _merge(_opened(runs), frequencies, most, lengths, int(alive.sum()), temporary, progress)
     shutil.rmtree(runs)
-    temporary.rename(folder / WORDS)
+    put_in_place(temporary, folder / WORDS)
     return total
 
 

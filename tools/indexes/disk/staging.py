@@ -32,11 +32,24 @@ class Staging:
     def __init__(self, folder: Path, identity: str, dimension: int) -> None:
         self.folder, self._dimension = folder, dimension
         self.store = Store(folder / ROWS)
+        try:
+            self._begin(identity)
+        except BaseException:  # an open connection would keep whoever goes on from finishing
+            self.store.close()
+            raise
+        self.vectors = ArrayFile(folder / VECTORS, np.float32, dimension)
+        self.words, self.rows, self.counts = (
+            ArrayFile(folder / name, kind)
+            for name, kind in zip(POSTING_FILES, (np.int32, np.int32, np.uint32), strict=True)
+        )
+        self.lengths = ArrayFile(folder / LENGTHS, np.int32)
+
+    def _begin(self, identity: str) -> None:
         with self.store.write() as db:
             if self.store.value("identity", identity) != identity:
                 raise DataError(
-                    f"{folder.name} holds the unfinished build of something else.",
-                    f"Finish it, or delete {folder}.",
+                    f"{self.folder.name} holds the unfinished build of something else.",
+                    f"Finish it, or delete {self.folder}.",
                 )
             self.store.put("identity", identity)
             db.execute(
@@ -46,12 +59,6 @@ class Staging:
             db.execute("create table if not exists texts (row integer primary key, text text)")
             db.execute("create table if not exists parts (name text primary key) without rowid")
             create_vocabulary(db)
-        self.vectors = ArrayFile(folder / VECTORS, np.float32, dimension)
-        self.words, self.rows, self.counts = (
-            ArrayFile(folder / name, kind)
-            for name, kind in zip(POSTING_FILES, (np.int32, np.int32, np.uint32), strict=True)
-        )
-        self.lengths = ArrayFile(folder / LENGTHS, np.int32)
 
     @property
     def done(self) -> frozenset[str]:
