@@ -127,8 +127,9 @@ def sizing(
     measure: Annotated[
         bool, typer.Option("--measure", help="Measure turns and abstracts here (five minutes).")
     ] = False,
-    turns: Annotated[int, typer.Option(min=2, help="Turns of each kind.")] = 15,
+    turns: Annotated[int, typer.Option(min=0, help="Turns of each kind; 0 keeps what was measured before.")] = 15,
     abstracts: Annotated[int, typer.Option(min=100, help="Abstracts that are cut and embedded.")] = 400,
+    data: Annotated[Path | None, typer.Option(help="The folder with the data, for real abstracts.")] = None,
     costs: Annotated[
         Path | None, typer.Option(help="Unit costs of an earlier --json, in place of those shipped.")
     ] = None,
@@ -138,4 +139,4 @@ def sizing(
     """Work out what a site needs, for 1, 10, 100 turns a second and 1, 10, 38 million abstracts, from unit costs."""
     from evals.bench.sizing.run import bench_sizing
 
-    bench_sizing(measure, turns, abstracts, costs, growth, json_file)
+    bench_sizing(measure, turns, abstracts, data, costs, growth, json_file)

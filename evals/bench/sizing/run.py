@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evals.bench.sizing.costs import GROUPS, Costs, holding, index_costs, live_turns, read_costs, serving
+from prompts.errors import InputError
 from tools.files import write_atomic
 
 MEASURED = Path(__file__).parent / "measured.json"  # what the documentation's tables rest on
@@ -14,23 +15,32 @@ ABSTRACTS = (1_000_000, 10_000_000, 38_000_000)
 
 
 def bench_sizing(
-    measure: bool, turns: int, abstracts: int, costs_file: Path | None, growth: Path | None, json_file: Path | None
+    measure: bool,
+    turns: int,
+    abstracts: int,
+    data: Path | None,
+    costs_file: Path | None,
+    growth: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Print the tables as Markdown, and write the costs where asked.
 
     Args:
         measure: turns and abstracts are measured here; else all is taken from ``costs_file``, or from what ships.
-        turns: of each kind. abstracts: that are cut and embedded.
+        turns: of each kind; 0 keeps what was measured before. abstracts: that are cut and embedded. data: whose.
         growth: a file of `anamnesis bench growth --json`, for the index.
     """
     import sys
 
     costs = read_costs(costs_file or MEASURED)
+    if turns == 1:
+        raise InputError("One turn of each kind is too few.", "Give --turns 0, or at least 2.")
     if measure:
         from evals.bench.sizing.collections import abstract_costs
         from evals.bench.sizing.turns import turn_costs
 
-        costs = Costs.model_validate(costs.model_dump() | turn_costs(turns) | abstract_costs(abstracts))
+        of_turns = turn_costs(turns) if turns else {}
+        costs = Costs.model_validate(costs.model_dump() | of_turns | abstract_costs(abstracts, data))
     if growth is not None:
         costs = Costs.model_validate(costs.model_dump() | index_costs(growth))
     sys.stdout.write(tables(costs))
