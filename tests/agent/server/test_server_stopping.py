@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -165,3 +167,23 @@ def test_a_missing_package_is_a_message_with_what_to_install(tmp_path: Path, mon
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'anamnesis\[serve\]'"):
         serve(Settings(home=tmp_path))
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    async def no_delay() -> int:
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        class Seen(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                stream = transport.get_extra_info("socket")
+                accepted.set_result(stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+        listener = bind("127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(Seen, sock=listener)
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        found = await accepted
+        writer.close()
+        server.close()
+        return found
+
+    assert asyncio.run(asyncio.wait_for(no_delay(), 10)) == 1
