@@ -12,6 +12,7 @@ from tools.corpus.reading import read_block
 from tools.encoders import Encoder
 from tools.indexes.contract import Entry
 from tools.library.document import Document, Window
+from tools.library.own import document_of
 from tools.passages.contract import Passage, StoredDocument, context_of
 from tools.passages.fitting import fitted
 from tools.passages.seos import SPECIAL, SeosSettings
@@ -71,20 +72,8 @@ def _whole(document: StoredDocument, encoder: Encoder) -> list[Passage]:
 
 
 def _document(record: Record, passages: Sequence[Passage]) -> Document:
-    return Document(
-        id=record.id,
-        title=record.title,
-        text=record.text,
-        kind=record.kind,
-        language=record.language,
-        date=record.date,
-        review_by=record.review_by,
-        sections=record.sections,
-        windows=tuple(Window(start=p.start, end=p.end, section=p.section or "") for p in passages),
-        status=record.status,
-        publication_types=record.publication_types,
-        stated_level=record.level,
-    )
+    windows = tuple(Window(start=p.start, end=p.end, section=p.section or "") for p in passages)
+    return document_of(record, record.sections, windows)
 
 
 def _entry(document: Document, passage: Passage) -> Entry:

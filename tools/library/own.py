@@ -12,6 +12,7 @@ from tools.encoders import Encoder, Vectors
 from tools.evidence import content_key
 from tools.library.document import (
     Document,
+    LibraryQuestion,
     Window,
     lead,
     pack,
@@ -43,6 +44,17 @@ class Embedded(NamedTuple):
 def own_document(record: Record, encoder: Encoder) -> Document:
     """The document of a record. Each offset counts the characters of the record's text."""
     sections = record.sections or (Section(title="", start=0, end=len(record.text)),)
+    windows = tuple(paragraph_windows(record.title, record.text, sections, encoder))
+    return document_of(record, sections, windows, questions_of(record.text, record.questions))
+
+
+def document_of(
+    record: Record,
+    sections: tuple[Section, ...],
+    windows: tuple[Window, ...],
+    questions: tuple[LibraryQuestion, ...] = (),
+) -> Document:
+    """A record as a document with these windows."""
     return Document(
         id=record.id,
         title=record.title,
@@ -52,8 +64,8 @@ def own_document(record: Record, encoder: Encoder) -> Document:
         date=record.date,
         review_by=record.review_by,
         sections=sections,
-        windows=tuple(paragraph_windows(record.title, record.text, sections, encoder)),
-        questions=questions_of(record.text, record.questions),
+        windows=windows,
+        questions=questions,
         status=record.status,
         publication_types=record.publication_types,
         stated_level=record.level,
