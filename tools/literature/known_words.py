@@ -1,0 +1,104 @@
+"""What is known of words: published medical prose, lists of ontologies, codes, and words that are names too.
+
+The files of `words/` are made by `evals/privacy_words.py` out of published texts and ontologies; `names.txt`,
+`places.txt`, `brands.txt` and `chinese.txt` are ours. Words are kept in small letters and without accents, codes as written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from functools import lru_cache
+from pathlib import Path
+
+from tools.literature.adapt_e.entries import table_words
+from tools.literature.word_lists import ABBREVIATIONS, ASKING_WORDS, NO_TERM
+from tools.medicines.names import medicine_words
+
+FOLDER = Path(__file__).with_name("words")
+ENDING = re.compile(  # of words that nothing but medicine has
+    r"\w{2}(?:itis|osis|oses|aemia|emia|ectomy|ostomy|otomy|plasty|algia|uria|plegia|paresis|pathy|pathies|cillins?|"
+    r"mycins?|conazole|prazoles?|sartans?|statins?|olols?|dipines?|umabs?|ximabs?|zumabs?|tinibs?|ciclibs?|gliptins?|"
+    r"gliflozins?|glutides?|parins?|xabans?|gatran|oxacins?|cyclines?|azepams?|triptans?|setrons?|lukasts?|scopy|"
+    r"penia|cytosis|megaly|rrh(?:o)?ea|coccus|cocci|virus|viruses|blastoma|carcinoma|sarcoma|adenoma|lymphoma)"
+)
+GREEK = frozenset("αβγδεζηθικλμνξοπρστυφχψω")
+
+
+class KnownWords:
+    """The lists, as one collection of published words that satisfies `vocabulary.Collection`."""
+
+    def __init__(self) -> None:
+        head, *rows = _lines("prose")
+        self.documents = int(head.split()[-1])
+        self._prose = {word: int(count) for word, count in map(str.split, rows)}
+        listed = {*_lines("listed"), *_lines("brands"), *table_words(), *medicine_words()}
+        self._listed = {folded(w) for w in listed} - NO_TERM
+        self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys()
+        self._codes = frozenset(c.lower() for c in self.codes if any(x.isdigit() for x in c))
+        self.eponyms = frozenset(_lines("eponyms"))
+        self.names = frozenset(_lines("names"))
+        self.surnames = frozenset(_lines("surnames"))
+        self.places = frozenset(_lines("places"))
+        self._sorted = sorted({*self._prose, *self._listed, *self.eponyms, *map(str.lower, self.codes)})
+
+    def frequency(self, word: str) -> int:
+        """Documents of published medical prose that hold a word (in small letters)."""
+        return self._prose.get(word, 0)
+
+    def listed(self, word: str) -> bool:
+        """Whether an ontology, a table of ours, or a list of medicines holds a word in either number, or it ends as
+        words of medicine alone do."""
+        forms = (word, f"{word}s", word.removesuffix("s"), word.removesuffix("es"))
+        return any(f in self._listed for f in forms) or ENDING.fullmatch(word) is not None
+
+    def code(self, word: str) -> bool:
+        """Whether a word is the code of a gene, a protein, a compound or a term; small letters do with a digit in it."""
+        return word in self.codes or word.removesuffix("s") in self.codes or word.lower() in self._codes
+
+    def any(self, word: str) -> bool:
+        """Whether any list holds a word in any way, or it is one in which questions are asked."""
+        low = folded(word.lower())
+        return low in self._prose or self.listed(low) or self.code(word) or low in self.eponyms or asks(low)
+
+    def begins(self, start: str) -> bool:
+        """Whether a known word begins like this."""
+        at = bisect_left(self._sorted, start)
+        return at < len(self._sorted) and self._sorted[at].startswith(start)
+
+
+@lru_cache(maxsize=1)
+def known_words() -> KnownWords:
+    """The lists, read once."""
+    return KnownWords()
+
+
+@lru_cache(maxsize=1)
+def _chinese() -> tuple[tuple[str, str], ...]:
+    rows = (line.partition(" ") for line in _lines("chinese"))
+    return tuple(sorted(((zh, english) for zh, _, english in rows), key=lambda row: -len(row[0])))
+
+
+def chinese_terms(text: str) -> list[str]:
+    """English names of the illnesses and medicines that a text names in Chinese, the longest name first."""
+    found = []
+    for name, english in _chinese():
+        if name in text:
+            found.append((text.index(name), english))
+            text = text.replace(name, "|" * len(name))
+    return [english for _, english in sorted(found)]
+
+
+def asks(word: str) -> bool:
+    """Whether a word in small letters is grammar or one in which questions are asked."""
+    return word in NO_TERM or word in ASKING_WORDS
+
+
+def folded(word: str) -> str:
+    """A word without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
+def _lines(name: str) -> list[str]:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()

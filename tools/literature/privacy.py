@@ -1,0 +1,376 @@
+"""What may leave this machine: only words that are known to be medical or general, where they are no name.
+
+`clear` judges every word of a text in its place. What is not known is held, whatever it is: a name in small letters, in
+capitals or in another script, a place, an employer, a number. Words that are known and may be names too (Mark, Wells,
+Crohn) leave only where they are none. `check_out` is the gate that every request to the E-utilities passes: it knows
+no text, and refuses a query that holds a word which no list knows, or which was held in this turn.
+
+What it cannot catch: a name that is a word of medicine and stands where such a word would stand, in small letters and
+without anything personal beside it; and who somebody is by the illness alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from tools.contract import unique
+from tools.literature.adapt_e.entries import wordings
+from tools.literature.failures import Reason, failure
+from tools.literature.known_words import GREEK, KnownWords, asks, folded, known_words
+from tools.literature.vocabulary import Vocabulary
+
+MASK = " | "  # what replaces held text: a break of terms that ends no sentence
+TALK = -0.7  # ours: words of talk and names lie below this `Vocabulary.technical`, words of medicine above
+GENERAL = -1.3  # ours: as low as words of a plain question may lie that speaks of nobody
+SHOWN = 12  # ours: held words that a notice names
+RELEASE = re.compile(r"(?<!\S)send:(?:\"([^\"\n]{1,80})\"|([^\s\"]{1,80}))")  # send:Wells, send:"van Buren"
+RELEASES = "To send a word all the same, ask again with send: before it, as in send:Brightwater."
+
+_TITLE = (
+    r"mrs?|ms|miss|mx|master|dr|doctor|prof|professor|sir|dame|lord|lady|rev|reverend|fr|pastor|rabbi|imam|canon|"
+    r"sgt|sergeant|constable|inspector|superintendent|commissioner|officer|captain|capt|major|colonel|lieutenant|lt|"
+    r"corporal|cpl|private|admiral|councillor|cllr|judge|justice|president|minister|senator|baroness|herr|frau|"
+    r"señora?|senora?|monsieur|madame|mme|signora?|sri|shri|sheikh|haji|hajji|begum|bibi"
+)
+_KIN = (
+    r"sister|brother|father|mother|uncle|auntie|aunt|aunty|nurse|grandma|grandpa|granny|nan|cousin|friend|neighbour|"
+    r"neighbor|colleague|wife|husband|son|daughter|niece|nephew|partner|boss|flatmate|patient|called|named|christened"
+)
+TITLE = re.compile(rf"(?<!\w)(?:{_TITLE})\.?\s+$", re.IGNORECASE)
+KIN = re.compile(rf"(?<!\w)(?:{_KIN})\s+$", re.IGNORECASE)
+PERSONAL = re.compile(
+    r"\b(?:i|i['’]m|i['’]ve|me|my|mine|we|our|us|he|she|him|his|her|hers|you|your|dear|hello|hi|aunt|uncle|grandma|mum|"
+    r"mom|dad|neighbour|neighbor|sincerely|regards|pt)\b|\b\d{1,3}\s*(?:yo?|yrs?|years?)\b|\b\d{2}\s?[mf]\b|"
+    rf"\b(?:{_TITLE})\.?\s+[a-z]",
+    re.IGNORECASE,
+)
+IDENTIFYING = re.compile(
+    r"\S+@\S+|https?://\S+|www\.\S+|\b[\w-]+\.(?:com|org|net|edu|gov|uk|de|fr|io)\b"
+    r"|\b(?:nhs|mrn|ssn|dob|id|ref|tel|phone|bed|ward|room|seat|flight|badge|passport|account|policy|plate|case)\b\.?"
+    r"\s*(?:no\.?|number|file)?\s*[:#]?\s*[\w-]*\d[\w/-]*"
+    r"|\b(?-i:[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2})\b"
+    r"|\b\w+\s+(?:street|road|avenue|lane|drive|close|crescent|terrace|boulevard)\b"
+    r"|\b(?:works?|worked|working|employed|job|studies|studied|teaches|taught|lives?|lived|living|born|resid\w+)\s+"
+    r"(?:(?:at|for|by|in|near|with)\s+)(?:the\s+|a\s+|an\s+)?\w[\w'’&-]*(?:\s+(?:of|and|&|the)\s+\w[\w'’-]*|\s+[A-Z][\w'’-]*)*",
+    re.IGNORECASE,
+)
+BOUND_TO = r"(?:type|factor|phase|stage|vitamin|hepatitis|group|grade)"
+TYPED = re.compile(rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE)  # a number that belongs to a term
+TOKEN = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*")
+LONG_GENE = re.compile(r"[A-Z]{3,6}\d{1,2}[A-Z]?")  # where nobody is spoken of, no cue is needed
+GENE = re.compile(r"[A-Z]{2,6}\d{1,2}[A-Z]?|[a-z]{2,4}\d{1,2}|[A-Z]-?\d{1,2}[A-Z]?\d?")  # PRDM9, rab7, H1N1
+CODE_CUE = re.compile(
+    r"\b(?:genes?|proteins?|receptors?|enzymes?|kinases?|mutations?|variants?|inhibit\w*|(?:ant)?agonists?|antibod\w+|"
+    r"compounds?|molecules?|cells?|locus|pathways?|signall?ing)\b",
+    re.IGNORECASE,
+)
+HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in, the name directly before it
+    r"(?:['’]s|s['’])?(?:[\s-]+[\w'’-]+){0,3}?[\s-]+(?:syndromes?|triad|tetrad|pentad|diseases?|disorders?|criteria|scores?|scales?|"
+    r"rules?|signs?|classification|phenomenon|anomal\w+|malformation|palsy|lymphoma|sarcoma|tumou?r|chorea|cells?|virus|"
+    r"ulcers?|o?esophagus|ophthalmopathy|orbitopathy|gangrene|nodes?|nodules?|arthritis|thyroiditis|granulomatosis|"
+    r"amaurosis|dystrophy|neuropathy|tubules?|curves?|agar|stain|bodies|body|contracture|fracture|exponent|regression|"
+    r"encephalopathy|metaplasia|gland|duct|ligament|apparatus|complex|h?aemangioma|nephropathy)\b",
+    re.IGNORECASE,
+)
+SILENT = frozenset(  # held and not worth a word to the user
+    "i im ive mr mrs ms miss dr dob nhs id no january february march april june july august september october "
+    "november december monday tuesday wednesday thursday friday saturday sunday".split()
+)
+OWN = frozenset(  # illnesses that are called by the possessive alone: her Parkinson's
+    "parkinson alzheimer crohn huntington hodgkin hashimoto cushing raynaud tourette sjogren addison behcet asperger "
+    "meniere wegener kawasaki dupuytren wilson bechterew bell barrett".split()
+)
+AFTER_OWN = re.compile(r"['’]s(?!\s+(?:[A-Z]|daughter|son|wife|husband|mother|father|doctor|gp|house|result|"
+                       r"appointment|test|blood|care|case|request|question|letter|scan|chart|note))")  # fmt: skip
+SUBJECT = re.compile(
+    r"\s+(?:has|had|have|is|was|needs?|takes?|took|wants?|says?|said|came|feels?|felt|lives?|works?|got|gets?|asked|"
+    r"told|presents?|presented|complains?|reports?|denies|should|can|will|still|ever|went|broke|woke|lost)\b",
+    re.IGNORECASE,
+)
+AUXILIARY = re.compile(r"\b(?:does|did|has|can|could|should|will|would|is|was|do|must|shall)\s+$", re.IGNORECASE)
+PLACE = re.compile(r"\b(?:in|from|to|near|at|via|outside|around|of)\s+(?:the\s+)?$", re.IGNORECASE)
+BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
+QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
+TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
+DATE = re.compile(r"\b\d{4}(?:/\d{2}){0,2}\b")
+
+
+class Cleared(NamedTuple):
+    """A text whose held words are gone, what was held in order, and unknown words that may be slips of the pen."""
+
+    text: str
+    held: tuple[str, ...] = ()
+    slips: tuple[str, ...] = ()
+    personal: bool = False
+
+
+class Turn(NamedTuple):
+    """What the present turn holds back and what its user released, in small letters."""
+
+    held: frozenset[str] = frozenset()
+    released: frozenset[str] = frozenset()
+
+
+_TURN: ContextVar[Turn] = ContextVar("privacy_turn", default=Turn())  # noqa: B039 - it is frozen
+
+
+class _Place(NamedTuple):
+    """A word and where it stands: what is before and after it, whether its capital tells, and its neighbours."""
+
+    word: str
+    before: str
+    after: str
+    telling: bool
+    begins: bool
+    held_before: bool
+
+
+def released_in(text: str) -> tuple[str, tuple[str, ...]]:
+    """A message without its marks ``send:WORD``, and the words that they release."""
+    words = tuple(" ".join(m.group(1, 2)[m[1] is None].split()).strip(".,;!?") for m in RELEASE.finditer(text))
+    return RELEASE.sub(lambda m: m[1] or m[2], text), words
+
+
+def begin(text: str, vocabulary: Vocabulary, released: Sequence[str] = ()) -> Cleared:
+    """Begin a turn: what its text holds is held in every query of it, except what its user released."""
+    free = frozenset(w for phrase in released for w in _words(phrase))
+    _TURN.set(Turn(released=free))
+    return clear(text, vocabulary)
+
+
+def clear(text: str, vocabulary: Vocabulary) -> Cleared:
+    """A text without the words that may not leave. They are held for the rest of the turn, too."""
+    turn, known = _TURN.get(), known_words()
+    text = TYPED.sub(r"\1_\2", unicodedata.normalize("NFKC", text))
+    personal = PERSONAL.search(text) is not None
+    telling = _capitals_tell(text)
+    kept: list[str] = []
+    held: list[str] = []
+    free: set[str] = set()
+    slips: list[str] = []
+    at, end_held = 0, -1
+    masked, lay = [m.span() for m in IDENTIFYING.finditer(text)], wordings(text)
+    for match in TOKEN.finditer(text):
+        word = match[0]
+        gap = text[end_held : match.start()] if end_held >= 0 else "."
+        place = _Place(
+            word,
+            text[max(0, match.start() - 40) : match.start()],
+            text[match.end() : match.end() + 60],
+            telling,
+            BEGINS.search(text[max(0, match.start() - 6) : match.start()]) is not None,
+            end_held >= 0 and len(gap) <= 3 and not gap.strip(" -'’.,") and "\n" not in gap and gap != ". ",
+        )
+        if word.lower() in turn.released or "_" in word:
+            continue
+        inside = any(a <= match.start() < b for a, b in masked)
+        low = _plain(word)
+        said = any(a <= match.start() < b for a, b in lay) and low not in known.eponyms and not word[0].isupper()
+        may = not inside and low not in turn.held
+        may = may and (said or _may_leave(place, vocabulary, known, text, personal=personal))
+        if may or (inside and (asks(low) and word[0].islower())):
+            free.update(_words(word))
+            continue
+        kept += [text[at : match.start()], MASK]
+        at = match.end()
+        end_held = match.end()
+        if (asks(low) and (place.begins or low in SILENT or not word[0].isupper())) or low in SILENT:
+            continue
+        if inside and word.islower() and _known(low, vocabulary, known):
+            continue
+        held.append(word)
+        if word.islower() and word.isascii() and not inside and not place.held_before:
+            slips.append(word)
+    kept.append(text[at:])
+    new = {w for h in held for w in _words(h)} - free
+    _TURN.set(turn._replace(held=turn.held | new))
+    clean = re.sub(rf"\b({BOUND_TO})_(\w+)", r"\1 \2", "".join(kept), flags=re.IGNORECASE)
+    return Cleared(clean, tuple(unique(held)), tuple(unique(slips)), personal or bool(held))
+
+
+def worth_asking(word: str, vocabulary: Vocabulary, *, strict: bool) -> bool:
+    """Whether a word of a cleared text may be part of a term: of a case, or where somebody is spoken of, only what is
+    known to be medical; else what is general too."""
+    known, low = known_words(), _plain(word)
+    if TYPED.fullmatch(word) or low in known.eponyms or low in _TURN.get().released or known.code(word):
+        return True
+    if any(c.isdigit() for c in word):
+        return True  # `clear` let it pass
+    least = TALK if strict else GENERAL
+    return all(_medical(p, vocabulary, known, least=least) for p in low.split("-") if len(p) > 1 and p not in GREEK)
+
+
+def not_sent(held: Sequence[str]) -> str:
+    """What a search did not send, for its user; "" when that is nothing but numbers."""
+    words = unique([h for h in held if not (h[0].isdigit() and len(h) < 5)])
+    if not words:
+        return ""
+    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    return f"Not sent: {', '.join(f'“{w}”' for w in words[:SHOWN])}{more}. {RELEASES}"
+
+
+def check_out(parameters: Mapping[str, Any]) -> None:
+    """The gate before every request: its terms hold known words alone, its ids are numbers.
+
+    Raises:
+        EUtilitiesError: a word may not leave; nothing was sent.
+    """
+    ids = parameters.get("id", ())
+    for one in ids.split(",") if isinstance(ids, str) else ids:
+        if not str(one).isascii() or not str(one).isdigit():
+            raise failure(Reason.HELD, "An id that is no number was not sent.")
+    held = unique(list(_held_in(str(parameters.get("term", "")))))
+    if held:
+        raise failure(Reason.HELD, f"The query was not sent, because of {', '.join(f'“{w}”' for w in held[:SHOWN])}.")
+
+
+def release(words: Sequence[str]) -> None:
+    """Let words pass the gate for the rest of this turn, as their user wishes."""
+    turn = _TURN.get()
+    free = frozenset(w for phrase in words for w in _words(phrase))
+    _TURN.set(Turn(turn.held - free, turn.released | free))
+
+
+def _held_in(query: str) -> Iterator[str]:
+    turn, known = _TURN.get(), known_words()
+    plain = DATE.sub(" ", TAG.sub(" ", TYPED.sub(" ", query)))
+    for match in QUERY_WORD.finditer(plain):
+        for word in match[0].split("-"):
+            low = _plain(word.rstrip("*"))
+            if low in turn.released or not low:
+                continue
+            if low in turn.held or not _passes(word, low, known):
+                yield word
+
+
+def _passes(word: str, low: str, known: KnownWords) -> bool:
+    if word.endswith("*"):
+        return known.begins(low)
+    if len(low) == 1 or low in GREEK or (low.isdigit() and len(low) <= 2):
+        return True
+    return known.any(word.removesuffix("'s")) or known.any(low) or GENE.fullmatch(word) is not None
+
+
+def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: str, *, personal: bool) -> bool:
+    """Whether a word may leave where it stands."""
+    word = re.sub(r"['’]s?$", "", place.word)
+    low = _plain(word)
+    if asks(low) and (word.islower() or not place.telling or place.begins) and not TITLE.search(place.before):
+        return True
+    if len(low) == 1 and word.isalpha():
+        return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
+    if any(c.isdigit() for c in word):
+        return _code(word, vocabulary, known, text, personal=personal)
+    if not all(c.isascii() or c in GREEK for c in folded(word).replace("’", "").replace("'", "")):
+        return False
+    if _named(place, low, vocabulary, known):
+        return False
+    if low in known.eponyms or any(p in known.eponyms for p in low.split("-")):
+        strict = personal or low in known.surnames or low in known.names
+        if _eponym(place, low, known) or (not strict and vocabulary.collected(low) and _medical(low, vocabulary, known)):
+            return True
+        if low in known.names or low in known.surnames or not _medical(low, vocabulary, known, least=0.3):
+            return False
+    parts = [p for p in re.split(r"['’-]", low) if len(p) > 1] or [low]
+    if known.code(word) and not (word.isupper() and (not place.telling or place.held_before)):
+        return True
+    if not all(_known(p, vocabulary, known) for p in parts):
+        return False
+    if word[0].isupper() and place.telling and not place.begins:
+        general = not all(_medical(p, vocabulary, known, least=0.0) or known.listed(p) for p in parts)
+        return not general and low not in known.surnames
+    return True
+
+
+def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords) -> bool:
+    """Whether a known word is a name here: by a title, a name beside it, a list of names, or what stands around it."""
+    capital = place.word[0].isupper() and place.telling
+    medical = _medical(low, vocabulary, known, least=0.0)
+    if TITLE.search(place.before):
+        return True
+    if KIN.search(place.before) and (capital or low in known.names) and not (medical and low not in known.names):
+        return True
+    named = low in known.names or low in known.surnames or low in known.eponyms
+    if place.held_before and (capital or not place.telling or named) and (named or (capital and not medical)):
+        return True
+    if low in known.names:
+        return not _eponym(place, low, known)
+    if low in known.places and PLACE.search(place.before) and (capital or not medical or low in ("bath", "reading")):
+        return True
+    if low in known.surnames and not asks(low):
+        if capital and not place.begins and not known.listed(low):
+            return not _eponym(place, low, known)
+        alone = AUXILIARY.search(place.before) is not None or place.begins
+        return alone and SUBJECT.match(place.after) is not None and not medical
+    return False
+
+
+def _eponym(place: _Place, low: str, known: KnownWords) -> bool:
+    """Whether the name of a person stands as the name of a disease, a sign or a rule: Wells score, her Parkinson's."""
+    parts = [p for p in low.split("-") if p]
+    if TITLE.search(place.before) or KIN.search(place.before) or not all(p in known.eponyms or p in OWN for p in parts):
+        return False
+    after = ("'s" if re.search(r"['’]s?$", place.word) else "") + place.after
+    head = HEAD.match(after)
+    if head is not None:
+        inner = [_plain(w) for w in TOKEN.findall(head[0])][:-1]
+        return all(w in known.eponyms or known.listed(w) or w in ("s", "like", "and") for w in inner)
+    if low not in OWN:
+        return False
+    return (AFTER_OWN.match(after) is not None and not place.held_before) or (
+        place.word.lower().rstrip("s'’") in OWN and place.word.lower().endswith("s") and not SUBJECT.match(place.after)
+    )
+
+
+def _phrase(place: _Place) -> bool:
+    """Whether a single letter belongs to a phrase such as vitamin D, or hepatitis B."""
+    return re.search(rf"\b{BOUND_TO}\s+$|\b(?:group|class|strep|type)\s+$", place.before, re.IGNORECASE) is not None
+
+
+def _medical(low: str, vocabulary: Vocabulary, known: KnownWords, *, least: float = TALK) -> bool:
+    """Whether a word is medical: an ontology has it, it has the ending, or published medical text has it far more."""
+    if known.listed(low) or low in vocabulary.words - known.eponyms:
+        return True
+    return vocabulary.collected(low) > 0 and vocabulary.technical(low) >= least
+
+
+def _known(low: str, vocabulary: Vocabulary, known: KnownWords) -> bool:
+    if known.frequency(low) or known.listed(low) or asks(low) or known.code(low) or low in GREEK:
+        return True
+    return low in vocabulary.words - known.eponyms or _medical(low, vocabulary, known)
+
+
+def _code(word: str, vocabulary: Vocabulary, known: KnownWords, text: str, *, personal: bool) -> bool:
+    if word[0].isdigit():
+        return False
+    parts = word.split("-")
+    if known.code(word) or all(known.code(p) or known.listed(p.lower()) or p.isdigit() and len(p) < 3 for p in parts):
+        return True
+    if vocabulary.collection is not None and vocabulary.collected(word):
+        return True
+    if not personal and LONG_GENE.fullmatch(word):
+        return True
+    return not personal and all(GENE.fullmatch(p) or known.listed(p.lower()) for p in parts) and bool(CODE_CUE.search(text))
+
+
+def _capitals_tell(text: str) -> bool:
+    """Whether capitals mean something: not in a text all small, all capitals, or with a capital at every word."""
+    words = [m[0] for m in TOKEN.finditer(text) if len(m[0]) > 3 and m[0].isalpha() and m[0].isascii()]
+    capital = sum(w[0].isupper() for w in words)
+    return 0 < capital < max(2, 0.6 * len(words))
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"['’]s?$", "", folded(word).lower())
+
+
+def _words(phrase: str) -> Iterator[str]:
+    for match in TOKEN.finditer(unicodedata.normalize("NFKC", phrase)):
+        plain = _plain(match[0])
+        yield plain
+        yield from (p for p in plain.split("-") if len(p) > 2 and p != plain)
