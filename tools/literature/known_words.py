@@ -11,18 +11,27 @@ import unicodedata
 from bisect import bisect_left
 from functools import lru_cache
 from pathlib import Path
+from zlib import crc32
+
+import numpy as np
 
 from tools.literature.adapt_e.entries import table_words
+from tools.literature.adapt_e.spellings import american, british, singular
 from tools.literature.word_lists import ABBREVIATIONS, ASKING_WORDS, NO_TERM
 from tools.medicines.names import medicine_words
 
 FOLDER = Path(__file__).with_name("words")
 ENDING = re.compile(  # of words that nothing but medicine has
-    r"\w{2}(?:itis|osis|oses|aemia|emia|ectomy|ostomy|otomy|plasty|algia|uria|plegia|paresis|pathy|pathies|cillins?|"
+    r"\w{2,}(?:itis|osis|oses|aemia|emia|ectomy|ostomy|otomy|plasty|algia|uria|plegia|paresis|pathy|pathies|cillins?|"
     r"mycins?|conazole|prazoles?|sartans?|statins?|olols?|dipines?|umabs?|ximabs?|zumabs?|tinibs?|ciclibs?|gliptins?|"
     r"gliflozins?|glutides?|parins?|xabans?|gatran|oxacins?|cyclines?|azepams?|triptans?|setrons?|lukasts?|scopy|"
     r"penia|cytosis|megaly|rrh(?:o)?ea|coccus|cocci|virus|viruses|blastoma|carcinoma|sarcoma|adenoma|lymphoma)"
 )
+STEM = re.compile(  # WHO's stems of the names of substances (INN)
+    r"\w{3,}(?:mab|nib|vir|vec|parib|lisib|gepant|ditan|taurin|cept|tide|stat|nersen|virsen|leucel|relin|zolid|afil|"
+    r"fenacin|tecan|rubicin|platin|bactam|penem|thiazide|coxib|trexed|citabine|dronate|orexant|glinide|glitazone)s?"
+)
+GRAMS, SHORTEST_SHAPE = 1 << 15, 5  # ours: buckets of letter n-grams; letters of a word that has a shape
 GREEK = frozenset("αβγδεζηθικλμνξοπρστυφχψω")
 
 
@@ -41,6 +50,8 @@ class KnownWords:
         self.names = frozenset(_lines("names"))
         self.surnames = frozenset(_lines("surnames"))
         self.places = frozenset(_lines("places"))
+        with np.load(FOLDER / "shape.npz") as shape:
+            self._weights, self._bias = shape["weights"].astype(np.float32), float(shape["bias"])
         self._sorted = sorted({*self._prose, *self._listed, *self.eponyms, *map(str.lower, self.codes)})
 
     def frequency(self, word: str) -> int:
@@ -49,13 +60,24 @@ class KnownWords:
 
     def listed(self, word: str) -> bool:
         """Whether an ontology, a table of ours, or a list of medicines holds a word in either number, or it ends as
-        words of medicine alone do."""
+        words of medicine alone do, or as names of medicines while it does not look like a name."""
         forms = (word, f"{word}s", word.removesuffix("s"), word.removesuffix("es"))
-        return any(f in self._listed for f in forms) or ENDING.fullmatch(word) is not None
+        if any(f in self._listed for f in forms) or ENDING.fullmatch(word) is not None:
+            return True
+        return STEM.fullmatch(word) is not None and self.shape(word) >= 0.0
 
     def code(self, word: str) -> bool:
         """Whether a word is the code of a gene, a protein, a compound or a term; small letters do with a digit in it."""
         return word in self.codes or word.removesuffix("s") in self.codes or word.lower() in self._codes
+
+    def shape(self, word: str) -> float:
+        """How much a word looks like one of medicine rather than a name, by its letters: log odds.
+
+        Of names that it was not fitted on 0.3 % lie above 2 and 0.13 % above 3; of words of medicine 71 and 60 % do.
+        """
+        if len(word) < SHORTEST_SHAPE or not word.isascii() or not word.isalpha():
+            return -9.0
+        return float(self._weights[letter_grams(word)].sum()) + self._bias
 
     def any(self, word: str) -> bool:
         """Whether any list holds a word in any way, or it is one in which questions are asked."""
@@ -66,6 +88,12 @@ class KnownWords:
         """Whether a known word begins like this."""
         at = bisect_left(self._sorted, start)
         return at < len(self._sorted) and self._sorted[at].startswith(start)
+
+
+def letter_grams(word: str) -> list[int]:
+    """The buckets of a word's letter n-grams, 2 to 5 long, its ends marked."""
+    marked = f"^{word}$"
+    return sorted({crc32(marked[i : i + n].encode()) % GRAMS for n in (2, 3, 4, 5) for i in range(len(marked) - n + 1)})
 
 
 @lru_cache(maxsize=1)

@@ -13,20 +13,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from tools.contract import unique
 from tools.literature.adapt_e.entries import wordings
+from tools.literature.adapt_e.spellings import american, british, singular
 from tools.literature.failures import Reason, failure
 from tools.literature.known_words import GREEK, KnownWords, asks, folded, known_words
-from tools.literature.vocabulary import Vocabulary
+from tools.literature.vocabulary import Vocabulary, zipf
 
 MASK = " | "  # what replaces held text: a break of terms that ends no sentence
+RARE = 3.0  # ours: Zipf frequency below which four and more capitals are no common name
 TALK = -0.7  # ours: words of talk and names lie below this `Vocabulary.technical`, words of medicine above
 GENERAL = -1.3  # ours: as low as words of a plain question may lie that speaks of nobody
+SHAPED, SHAPED_PLAINLY = 3.0, 1.5  # ours: `KnownWords.shape` of an unknown word, and where nobody is spoken of
 SHOWN = 12  # ours: held words that a notice names
 RELEASE = re.compile(r"(?<!\S)send:(?:\"([^\"\n]{1,80})\"|([^\s\"]{1,80}))")  # send:Wells, send:"van Buren"
 RELEASES = "To send a word all the same, ask again with send: before it, as in send:Brightwater."
@@ -50,18 +52,25 @@ PERSONAL = re.compile(
     re.IGNORECASE,
 )
 IDENTIFYING = re.compile(
-    r"\S+@\S+|https?://\S+|www\.\S+|\b[\w-]+\.(?:com|org|net|edu|gov|uk|de|fr|io)\b"
+    r"(?<!\S)\S+@\S+|https?://\S+|www\.\S+|(?<![\w-])[\w-]{1,63}\.(?:com|org|net|edu|gov|uk|de|fr|io)\b"
     r"|\b(?:nhs|mrn|ssn|dob|id|ref|tel|phone|bed|ward|room|seat|flight|badge|passport|account|policy|plate|case)\b\.?"
     r"\s*(?:no\.?|number|file)?\s*[:#]?\s*[\w-]*\d[\w/-]*"
     r"|\b(?-i:[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2})\b"
     r"|\b\w+\s+(?:street|road|avenue|lane|drive|close|crescent|terrace|boulevard)\b"
     r"|\b(?:works?|worked|working|employed|job|studies|studied|teaches|taught|lives?|lived|living|born|resid\w+)\s+"
-    r"(?:(?:at|for|by|in|near|with)\s+)(?:the\s+|a\s+|an\s+)?\w[\w'’&-]*(?:\s+(?:of|and|&|the)\s+\w[\w'’-]*|\s+[A-Z][\w'’-]*)*",
+    r"(?:(?:at|for|by|in|near|with)\s+)(?:the\s+|a\s+|an\s+)?\w[\w'’&-]*(?:\s+(?:of|and|&|the)\s+\w[\w'’-]*|\s+(?-i:[A-Z])[\w'’-]*)*",
     re.IGNORECASE,
 )
 BOUND_TO = r"(?:type|factor|phase|stage|vitamin|hepatitis|group|grade)"
-TYPED = re.compile(rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE)  # a number that belongs to a term
+TYPED = re.compile(
+    rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE
+)  # a number that belongs to a term
 TOKEN = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*")
+MIXED = re.compile(
+    r"(?!(?:Mc|Mac|De|Di|Da|La|Le|Al|El|Van|Von|Fitz|O)[A-Z])(?=\w*[a-z])(?=\w*\w[A-Z])\w+|mi[rR]\d{1,4}\w?"
+)
+CUT_CODE = re.compile(r"mir\d{0,4}[a-z]?|\d{1,3}[a-z]?")  # a code without its hyphen, which no name is
+ACRONYM = re.compile(r"[A-Z]{2,5}s?")
 LONG_GENE = re.compile(r"[A-Z]{3,6}\d{1,2}[A-Z]?")  # where nobody is spoken of, no cue is needed
 GENE = re.compile(r"[A-Z]{2,6}\d{1,2}[A-Z]?|[a-z]{2,4}\d{1,2}|[A-Z]-?\d{1,2}[A-Z]?\d?")  # PRDM9, rab7, H1N1
 CODE_CUE = re.compile(
@@ -94,6 +103,11 @@ SUBJECT = re.compile(
 )
 AUXILIARY = re.compile(r"\b(?:does|did|has|can|could|should|will|would|is|was|do|must|shall)\s+$", re.IGNORECASE)
 PLACE = re.compile(r"\b(?:in|from|to|near|at|via|outside|around|of)\s+(?:the\s+)?$", re.IGNORECASE)
+THERE = re.compile(r"\b(?:from|near|at|outside)\s+(?:the\s+)?$", re.IGNORECASE)
+NAMED_RULE = re.compile(
+    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|rules?)\b",
+    re.IGNORECASE,
+)
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
 QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
 TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
@@ -110,10 +124,11 @@ class Cleared(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What the present turn holds back and what its user released, in small letters."""
+    """What the present turn holds back, what its user released, and what was let pass in its place; in small letters."""
 
     held: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
 
 
 _TURN: ContextVar[Turn] = ContextVar("privacy_turn", default=Turn())  # noqa: B039 - it is frozen
@@ -188,7 +203,7 @@ def clear(text: str, vocabulary: Vocabulary) -> Cleared:
             slips.append(word)
     kept.append(text[at:])
     new = {w for h in held for w in _words(h)} - free
-    _TURN.set(turn._replace(held=turn.held | new))
+    _TURN.set(turn._replace(held=turn.held | new, passed=turn.passed | free))
     clean = re.sub(rf"\b({BOUND_TO})_(\w+)", r"\1 \2", "".join(kept), flags=re.IGNORECASE)
     return Cleared(clean, tuple(unique(held)), tuple(unique(slips)), personal or bool(held))
 
@@ -197,9 +212,16 @@ def worth_asking(word: str, vocabulary: Vocabulary, *, strict: bool) -> bool:
     """Whether a word of a cleared text may be part of a term: of a case, or where somebody is spoken of, only what is
     known to be medical; else what is general too."""
     known, low = known_words(), _plain(word)
-    if TYPED.fullmatch(word) or low in known.eponyms or low in _TURN.get().released or known.code(word):
+    if (
+        TYPED.fullmatch(word)
+        or all(p in known.eponyms for p in low.split("-"))
+        or low in _TURN.get().released
+        or known.code(word)
+    ):
         return True
     if any(c.isdigit() for c in word):
+        return True  # `clear` let it pass
+    if MIXED.fullmatch(word) or (not strict and _acronym(word, low, known)) or known.shape(low) >= SHAPED_PLAINLY:
         return True  # `clear` let it pass
     least = TALK if strict else GENERAL
     return all(_medical(p, vocabulary, known, least=least) for p in low.split("-") if len(p) > 1 and p not in GREEK)
@@ -233,27 +255,44 @@ def release(words: Sequence[str]) -> None:
     """Let words pass the gate for the rest of this turn, as their user wishes."""
     turn = _TURN.get()
     free = frozenset(w for phrase in words for w in _words(phrase))
-    _TURN.set(Turn(turn.held - free, turn.released | free))
+    _TURN.set(turn._replace(held=turn.held - free, released=turn.released | free))
+
+
+def repeat(queries: Sequence[str], released: Sequence[str] = ()) -> None:
+    """Begin a turn that repeats queries: a word that is known in one of them is, too, where another one cuts it."""
+    _TURN.set(Turn())
+    release(released)
+    known = known_words()
+    whole = {_plain(w) for q in queries for w in _query_words(q) if not w.endswith("*") and _passes(w, Turn(), known)}
+    _TURN.set(_TURN.get()._replace(passed=frozenset(whole)))
 
 
 def _held_in(query: str) -> Iterator[str]:
+    """The words of a query that may not leave."""
     turn, known = _TURN.get(), known_words()
+    yield from (w for w in _query_words(query) if not _passes(w, turn, known))
+
+
+def _query_words(query: str) -> Iterator[str]:
     plain = DATE.sub(" ", TAG.sub(" ", TYPED.sub(" ", query)))
-    for match in QUERY_WORD.finditer(plain):
-        for word in match[0].split("-"):
-            low = _plain(word.rstrip("*"))
-            if low in turn.released or not low:
-                continue
-            if low in turn.held or not _passes(word, low, known):
-                yield word
+    for match in QUERY_WORD.finditer(unicodedata.normalize("NFKC", plain)):
+        yield from filter(None, match[0].split("-"))
 
 
-def _passes(word: str, low: str, known: KnownWords) -> bool:
-    if word.endswith("*"):
-        return known.begins(low)
-    if len(low) == 1 or low in GREEK or (low.isdigit() and len(low) <= 2):
+def _passes(word: str, turn: Turn, known: KnownWords) -> bool:
+    low = _plain(word.rstrip("*"))
+    forms = {low, singular(low), low.removesuffix("s"), american(low), british(low), american(singular(low))}
+    if forms & turn.released or not low:
         return True
-    return known.any(word.removesuffix("'s")) or known.any(low) or GENE.fullmatch(word) is not None
+    if low in turn.held:
+        return False
+    if word.endswith("*"):
+        return known.begins(low) or any(w.startswith(low) for w in turn.passed | turn.released)
+    if forms & turn.passed or len(low) == 1 or low in GREEK or (low.isdigit() and len(low) <= 3):
+        return True
+    if any(known.any(f) for f in (word, *forms)) or known.shape(low) >= SHAPED_PLAINLY or _acronym(word, low, known):
+        return True
+    return any(pattern.fullmatch(word) for pattern in (GENE, MIXED)) or CUT_CODE.fullmatch(low) is not None
 
 
 def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: str, *, personal: bool) -> bool:
@@ -272,14 +311,28 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
         return False
     if low in known.eponyms or any(p in known.eponyms for p in low.split("-")):
         strict = personal or low in known.surnames or low in known.names
-        if _eponym(place, low, known) or (not strict and vocabulary.collected(low) and _medical(low, vocabulary, known)):
+        if (
+            not personal
+            and not TITLE.search(place.before)
+            and low not in known.names
+            and _before_medical(place, vocabulary, known)
+        ):
+            return True
+        if _eponym(place, low, known) or (
+            not strict and vocabulary.collected(low) and _medical(low, vocabulary, known)
+        ):
             return True
         if low in known.names or low in known.surnames or not _medical(low, vocabulary, known, least=0.3):
             return False
     parts = [p for p in re.split(r"['’-]", low) if len(p) > 1] or [low]
     if known.code(word) and not (word.isupper() and (not place.telling or place.held_before)):
         return True
-    if not all(_known(p, vocabulary, known) for p in parts):
+    alone = not personal and not _subject(place)
+    if alone and place.telling and not place.held_before and (MIXED.fullmatch(word) or _acronym(word, low, known)):
+        return True
+    if not all(_known(p, vocabulary, known, SHAPED_PLAINLY if alone else SHAPED) for p in parts):
+        if alone and word.istitle() and NAMED_RULE.match(place.after) and place.telling:
+            return True
         return False
     if word[0].isupper() and place.telling and not place.begins:
         general = not all(_medical(p, vocabulary, known, least=0.0) or known.listed(p) for p in parts)
@@ -327,6 +380,11 @@ def _eponym(place: _Place, low: str, known: KnownWords) -> bool:
     )
 
 
+def _before_medical(place: _Place, vocabulary: Vocabulary, known: KnownWords) -> bool:
+    following = re.match(r"(?:['’]s)?[ -]([\w-]+)", place.after)
+    return following is not None and _medical(_plain(following[1]), vocabulary, known, least=0.5)
+
+
 def _phrase(place: _Place) -> bool:
     """Whether a single letter belongs to a phrase such as vitamin D, or hepatitis B."""
     return re.search(rf"\b{BOUND_TO}\s+$|\b(?:group|class|strep|type)\s+$", place.before, re.IGNORECASE) is not None
@@ -334,35 +392,52 @@ def _phrase(place: _Place) -> bool:
 
 def _medical(low: str, vocabulary: Vocabulary, known: KnownWords, *, least: float = TALK) -> bool:
     """Whether a word is medical: an ontology has it, it has the ending, or published medical text has it far more."""
-    if known.listed(low) or low in vocabulary.words - known.eponyms:
+    if known.listed(low) or (low in vocabulary.words and low not in known.eponyms):
         return True
     return vocabulary.collected(low) > 0 and vocabulary.technical(low) >= least
 
 
-def _known(low: str, vocabulary: Vocabulary, known: KnownWords) -> bool:
+def _subject(place: _Place) -> bool:
+    """Whether a word stands where a person would: does X need, in X, X's."""
+    after = SUBJECT.match(place.after) is not None
+    return (AUXILIARY.search(place.before) is not None and after) or THERE.search(place.before) is not None
+
+
+def _acronym(word: str, low: str, known: KnownWords) -> bool:
+    return ACRONYM.fullmatch(word) is not None and low not in known.names and (len(low) < 4 or zipf(low) < RARE)
+
+
+def _known(low: str, vocabulary: Vocabulary, known: KnownWords, shaped: float = SHAPED) -> bool:
     if known.frequency(low) or known.listed(low) or asks(low) or known.code(low) or low in GREEK:
         return True
-    return low in vocabulary.words - known.eponyms or _medical(low, vocabulary, known)
+    if (low in vocabulary.words and low not in known.eponyms) or _medical(low, vocabulary, known):
+        return True
+    return low not in known.eponyms and known.shape(low) >= shaped
 
 
 def _code(word: str, vocabulary: Vocabulary, known: KnownWords, text: str, *, personal: bool) -> bool:
     if word[0].isdigit():
         return False
     parts = word.split("-")
-    if known.code(word) or all(known.code(p) or known.listed(p.lower()) or p.isdigit() and len(p) < 3 for p in parts):
+    if known.code(word) or all(known.code(p) or known.listed(p.lower()) or (p.isdigit() and len(p) < 3) for p in parts):
         return True
     if vocabulary.collection is not None and vocabulary.collected(word):
         return True
     if not personal and LONG_GENE.fullmatch(word):
         return True
-    return not personal and all(GENE.fullmatch(p) or known.listed(p.lower()) for p in parts) and bool(CODE_CUE.search(text))
+    return (
+        not personal
+        and all(GENE.fullmatch(p) or known.listed(p.lower()) for p in parts)
+        and bool(CODE_CUE.search(text))
+    )
 
 
 def _capitals_tell(text: str) -> bool:
-    """Whether capitals mean something: not in a text all small, all capitals, or with a capital at every word."""
-    words = [m[0] for m in TOKEN.finditer(text) if len(m[0]) > 3 and m[0].isalpha() and m[0].isascii()]
-    capital = sum(w[0].isupper() for w in words)
-    return 0 < capital < max(2, 0.6 * len(words))
+    """Whether capitals mean something: not in a text all in capitals, or with a capital at nearly every word."""
+    words = [m for m in TOKEN.finditer(text) if len(m[0]) > 1 and m[0].isalpha() and m[0].isascii()]
+    small = sum(m[0].islower() for m in words)
+    capital = sum(m[0].istitle() and not BEGINS.search(text[max(0, m.start() - 6) : m.start()]) for m in words)
+    return small > 0 and capital < 0.6 * (small + capital)
 
 
 def _plain(word: str) -> str:

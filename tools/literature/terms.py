@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from tools.evidence import Frozen
-from tools.literature.focus import focused
 from tools.literature.adapt_e.entries import bound
-from tools.literature.known_words import asks
+from tools.literature.focus import focused
+from tools.literature.known_words import asks, known_words
 from tools.literature.privacy import BOUND_TO, TALK, TYPED, clear, worth_asking
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS, BOUND, NO_TERM
@@ -140,7 +140,8 @@ def _weight(words: Sequence[str], vocabulary: Vocabulary) -> float:
 
 def word_weight(word: str, vocabulary: Vocabulary) -> float:
     """What a word tells: how rare it is in the collection, as far as it is a word of medicine rather than of talk."""
-    share = (vocabulary.technical(word) - TALK) / (TECHNICAL - TALK)
+    technical = TECHNICAL if word.lower() in known_words().eponyms else vocabulary.technical(word)
+    share = (technical - TALK) / (TECHNICAL - TALK)
     return vocabulary.weight(word.lower()) * min(1.0, max(LEAST, share))
 
 

@@ -69,7 +69,9 @@ class QueryPlannerLocal:
             found = [*self._found(cleared, case=case), *self._translated(text)]
         corrections = [*slips, *await self._corrections(found)]
         mended = {c.written: c.meant for c in corrections}
-        planned = self._planned([f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text)
+        planned = self._planned(
+            [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
+        )
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
         rungs, rejected = await asyncio.to_thread(expressions, planned, dates)  # the lint takes a while
         return SearchPlan(
