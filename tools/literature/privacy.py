@@ -22,11 +22,13 @@ from tools.literature.adapt_e.entries import wordings
 from tools.literature.adapt_e.spellings import american, british, singular
 from tools.literature.failures import Reason, failure
 from tools.literature.known_words import GREEK, KnownWords, asks, folded, known_words
-from tools.literature.vocabulary import Vocabulary, zipf
+from tools.literature.vocabulary import EVERYDAY, Vocabulary, zipf
+from tools.text.language import HAN
 
 MASK = " | "  # what replaces held text: a break of terms that ends no sentence
 RARE = 3.0  # ours: Zipf frequency below which four and more capitals are no common name
 TALK = -0.7  # ours: words of talk and names lie below this `Vocabulary.technical`, words of medicine above
+CLEARLY = 0.5  # ours: as high a word must lie where somebody is spoken of and no capital tells names
 GENERAL = -1.3  # ours: as low as words of a plain question may lie that speaks of nobody
 SHAPED, SHAPED_PLAINLY = 3.0, 1.5  # ours: `KnownWords.shape` of an unknown word, and where nobody is spoken of
 SHOWN = 12  # ours: held words that a notice names
@@ -71,6 +73,8 @@ MIXED = re.compile(
 )
 CUT_CODE = re.compile(r"mir\d{0,4}[a-z]?|\d{1,3}[a-z]?")  # a code without its hyphen, which no name is
 ACRONYM = re.compile(r"[A-Z]{2,5}s?")
+LOOSE_CODE = re.compile(r"[A-Za-z]{2,4}-?\d{1,4}[A-Za-z]?")  # AZD8601, Nup153: where only a thing can stand
+HANDLE = re.compile(r"(?<!\w)\w*_\w*")
 LONG_GENE = re.compile(r"[A-Z]{3,6}\d{1,2}[A-Z]?")  # where nobody is spoken of, no cue is needed
 GENE = re.compile(r"[A-Z]{2,6}\d{1,2}[A-Z]?|[a-z]{2,4}\d{1,2}|[A-Z]-?\d{1,2}[A-Z]?\d?")  # PRDM9, rab7, H1N1
 CODE_CUE = re.compile(
@@ -103,9 +107,21 @@ SUBJECT = re.compile(
 )
 AUXILIARY = re.compile(r"\b(?:does|did|has|can|could|should|will|would|is|was|do|must|shall)\s+$", re.IGNORECASE)
 PLACE = re.compile(r"\b(?:in|from|to|near|at|via|outside|around|of)\s+(?:the\s+)?$", re.IGNORECASE)
+OBJECT_BEFORE = re.compile(
+    r"(?:\b(?:what (?:is|are)|describe|define|(?:effects?|roles?|functions?|mechanisms?|indications|doses?|efficacy|"
+    r"targets?|expression|inhibitors?|inhibition) of|treated with|treatment with|inhibited by|targeted by|encoded by|"
+    r"gene|protein|drug|compound|enzyme|receptor|database|tool|software|algorithm|vaccine|bacterium)(?: the| an?)?)\s+$",
+    re.IGNORECASE,
+)
+OBJECT_AFTER = re.compile(
+    r"\s+(?:effective|approved|licensed|indicated|be used|used|genes?|proteins?|receptors?|inhibitors?|mutations?|"
+    r"inhibits?|database|algorithm|software|vaccine|antibod\w+|pathway|index|protocol)\b"
+    r"|\s+is an? (?:\w+ ){0,3}(?:drug|protein|gene|antibody|inhibitor|enzyme|receptor|vaccine|compound)\b",
+    re.IGNORECASE,
+)
 THERE = re.compile(r"\b(?:from|near|at|outside)\s+(?:the\s+)?$", re.IGNORECASE)
 NAMED_RULE = re.compile(
-    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|rules?)\b",
+    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|index|rules?)\b",
     re.IGNORECASE,
 )
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
@@ -115,12 +131,15 @@ DATE = re.compile(r"\b\d{4}(?:/\d{2}){0,2}\b")
 
 
 class Cleared(NamedTuple):
-    """A text whose held words are gone, what was held in order, and unknown words that may be slips of the pen."""
+    """A text whose held words are gone, what was held in order, and unknown words that may be slips of the pen.
+
+    ``least``: the `Vocabulary.technical` from which a word that no list has may be asked for.
+    """
 
     text: str
     held: tuple[str, ...] = ()
     slips: tuple[str, ...] = ()
-    personal: bool = False
+    least: float = TALK
 
 
 class Turn(NamedTuple):
@@ -160,57 +179,87 @@ def begin(text: str, vocabulary: Vocabulary, released: Sequence[str] = ()) -> Cl
 
 def clear(text: str, vocabulary: Vocabulary) -> Cleared:
     """A text without the words that may not leave. They are held for the rest of the turn, too."""
-    turn, known = _TURN.get(), known_words()
-    text = TYPED.sub(r"\1_\2", unicodedata.normalize("NFKC", text))
-    personal = PERSONAL.search(text) is not None
-    telling = _capitals_tell(text)
+    turn = _TURN.get()
+    text = unicodedata.normalize("NFKC", text)
+    handles = HANDLE.findall(text)
+    text = TYPED.sub(r"\1_\2", HANDLE.sub(MASK, text))
+    judged = _judged(text, vocabulary, turn.held)
+    named = {low for _, low, free in judged if not free} & {low for _, low, free in judged if free}
+    named = {n for n in named if n not in known_words().eponyms and not asks(n)}  # once a name, always one
+    if named:
+        judged = _judged(text, vocabulary, turn.held | named)
     kept: list[str] = []
-    held: list[str] = []
-    free: set[str] = set()
-    slips: list[str] = []
-    at, end_held = 0, -1
-    masked, lay = [m.span() for m in IDENTIFYING.finditer(text)], wordings(text)
-    for match in TOKEN.finditer(text):
-        word = match[0]
-        gap = text[end_held : match.start()] if end_held >= 0 else "."
-        place = _Place(
-            word,
-            text[max(0, match.start() - 40) : match.start()],
-            text[match.end() : match.end() + 60],
-            telling,
-            BEGINS.search(text[max(0, match.start() - 6) : match.start()]) is not None,
-            end_held >= 0 and len(gap) <= 3 and not gap.strip(" -'’.,") and "\n" not in gap and gap != ". ",
-        )
-        if word.lower() in turn.released or "_" in word:
-            continue
-        inside = any(a <= match.start() < b for a, b in masked)
-        low = _plain(word)
-        said = any(a <= match.start() < b for a, b in lay) and low not in known.eponyms and not word[0].isupper()
-        may = not inside and low not in turn.held
-        may = may and (said or _may_leave(place, vocabulary, known, text, personal=personal))
-        if may or (inside and (asks(low) and word[0].islower())):
-            free.update(_words(word))
+    held, at = list(handles), 0
+    passed: set[str] = set()
+    for match, _, free in judged:
+        if free:
+            passed.update(_words(match[0]))
             continue
         kept += [text[at : match.start()], MASK]
         at = match.end()
-        end_held = match.end()
-        if (asks(low) and (place.begins or low in SILENT or not word[0].isupper())) or low in SILENT:
-            continue
-        if inside and word.islower() and _known(low, vocabulary, known):
-            continue
-        held.append(word)
-        if word.islower() and word.isascii() and not inside and not place.held_before:
-            slips.append(word)
-    kept.append(text[at:])
-    new = {w for h in held for w in _words(h)} - free
-    _TURN.set(turn._replace(held=turn.held | new, passed=turn.passed | free))
-    clean = re.sub(rf"\b({BOUND_TO})_(\w+)", r"\1 \2", "".join(kept), flags=re.IGNORECASE)
-    return Cleared(clean, tuple(unique(held)), tuple(unique(slips)), personal or bool(held))
+        if _worth_telling(match):
+            held.append(match[0])
+    personal = _personal(text)
+    least = CLEARLY if personal and not any(c.isupper() for c in text) else TALK if personal or held else GENERAL
+    new = {w for h in held for w in _words(h)} - passed
+    _TURN.set(turn._replace(held=turn.held | new, passed=turn.passed | passed))
+    clean = re.sub(rf"\b({BOUND_TO})_(\w+)", r"\1 \2", "".join([*kept, text[at:]]), flags=re.IGNORECASE)
+    slips = [h for h in held if h.islower() and h.isascii() and h.isalpha()]
+    return Cleared(clean, tuple(unique(held)), tuple(unique(slips)), least)
 
 
-def worth_asking(word: str, vocabulary: Vocabulary, *, strict: bool) -> bool:
-    """Whether a word of a cleared text may be part of a term: of a case, or where somebody is spoken of, only what is
-    known to be medical; else what is general too."""
+def _judged(
+    text: str, vocabulary: Vocabulary, held: frozenset[str] | set[str]
+) -> list[tuple[re.Match[str], str, bool]]:
+    """Every word of a text, its plain form, and whether it may leave where it stands."""
+    known, released = known_words(), _TURN.get().released
+    telling, personal = _capitals_tell(text), _personal(text)
+    masked, lay = [m.span() for m in IDENTIFYING.finditer(text)], wordings(text)
+    judged: list[tuple[re.Match[str], str, bool]] = []
+    end_held = -1
+    for match in TOKEN.finditer(text):
+        word, low = match[0], _plain(match[0])
+        gap = text[end_held : match.start()] if end_held >= 0 else "."
+        beside = len(gap) <= 3 and not gap.strip(" -'’")
+        place = _place(text, match, telling=telling, held_before=beside)
+        inside = _within(match.start(), masked)
+        if low in released or "_" in word:
+            free = True
+        elif inside or low in held:
+            free = inside and asks(low) and word[0].islower()
+        else:
+            said = _within(match.start(), lay) and low not in known.eponyms and word[0].islower()
+            free = said or _may_leave(place, vocabulary, known, text, personal=personal)
+        if not free:
+            end_held = match.end()
+        judged.append((match, low, free))
+    return judged
+
+
+def _place(text: str, match: re.Match[str], *, telling: bool, held_before: bool) -> _Place:
+    before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 60]
+    return _Place(match[0], before, after, telling, BEGINS.search(before[-6:]) is not None, held_before)
+
+
+def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _personal(text: str) -> bool:
+    """Whether a text speaks of somebody; what is not English is taken to."""
+    return PERSONAL.search(text) is not None or HAN.search(text) is not None
+
+
+def _worth_telling(match: re.Match[str]) -> bool:
+    """Whether a user needs to see that a word is held: no grammar, and no everyday word beside an address."""
+    word, low = match[0], _plain(match[0])
+    if low in SILENT or (asks(low) and not word[0].isupper()):
+        return False
+    return not (asks(low) and BEGINS.search(match.string[max(0, match.start() - 6) : match.start()]))
+
+
+def worth_asking(word: str, vocabulary: Vocabulary, least: float) -> bool:
+    """Whether a word of a cleared text may be part of a term; ``least`` is the text's own (`Cleared`)."""
     known, low = known_words(), _plain(word)
     if (
         TYPED.fullmatch(word)
@@ -221,9 +270,10 @@ def worth_asking(word: str, vocabulary: Vocabulary, *, strict: bool) -> bool:
         return True
     if any(c.isdigit() for c in word):
         return True  # `clear` let it pass
-    if MIXED.fullmatch(word) or (not strict and _acronym(word, low, known)) or known.shape(low) >= SHAPED_PLAINLY:
+    if MIXED.fullmatch(word) or (least < TALK and not known.any(word) and zipf(low) < EVERYDAY):
         return True  # `clear` let it pass
-    least = TALK if strict else GENERAL
+    if known.shape(low) >= SHAPED_PLAINLY:
+        return True
     return all(_medical(p, vocabulary, known, least=least) for p in low.split("-") if len(p) > 1 and p not in GREEK)
 
 
@@ -304,10 +354,13 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
     if len(low) == 1 and word.isalpha():
         return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
     if any(c.isdigit() for c in word):
-        return _code(word, vocabulary, known, text, personal=personal)
+        free = not personal and not _subject(place) and not place.held_before
+        return _code(word, vocabulary, known, text, personal=personal) or (
+            free and LOOSE_CODE.fullmatch(word) is not None and _object(place)
+        )
     if not all(c.isascii() or c in GREEK for c in folded(word).replace("’", "").replace("'", "")):
         return False
-    if _named(place, low, vocabulary, known):
+    if _named(place, low, vocabulary, known, personal=personal):
         return False
     if low in known.eponyms or any(p in known.eponyms for p in low.split("-")):
         strict = personal or low in known.surnames or low in known.names
@@ -324,23 +377,29 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
             return True
         if low in known.names or low in known.surnames or not _medical(low, vocabulary, known, least=0.3):
             return False
-    parts = [p for p in re.split(r"['’-]", low) if len(p) > 1] or [low]
+    parts = [p if known.code(p) else _plain(p) for p in re.split(r"['’-]", word) if len(p) > 1] or [low]
     if known.code(word) and not (word.isupper() and (not place.telling or place.held_before)):
         return True
     alone = not personal and not _subject(place)
-    if alone and place.telling and not place.held_before and (MIXED.fullmatch(word) or _acronym(word, low, known)):
+    free = alone and word.isascii() and not place.held_before and low not in known.borne and low not in known.places
+    if (
+        free
+        and place.telling
+        and (MIXED.fullmatch(word) or all(_acronym(p, p.lower(), known) for p in word.split("-")))
+    ):
+        return True
+    if free and not TITLE.search(place.before) and _object(place):
         return True
     if not all(_known(p, vocabulary, known, SHAPED_PLAINLY if alone else SHAPED) for p in parts):
         if alone and word.istitle() and NAMED_RULE.match(place.after) and place.telling:
             return True
         return False
-    if word[0].isupper() and place.telling and not place.begins:
-        general = not all(_medical(p, vocabulary, known, least=0.0) or known.listed(p) for p in parts)
-        return not general and low not in known.surnames
+    if word.istitle() and not place.begins:
+        return all(known.listed(p) or known.shape(p) >= SHAPED_PLAINLY or known.code(p) or asks(p) for p in parts)
     return True
 
 
-def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords) -> bool:
+def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *, personal: bool) -> bool:
     """Whether a known word is a name here: by a title, a name beside it, a list of names, or what stands around it."""
     capital = place.word[0].isupper() and place.telling
     medical = _medical(low, vocabulary, known, least=0.0)
@@ -349,17 +408,23 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords) -
     if KIN.search(place.before) and (capital or low in known.names) and not (medical and low not in known.names):
         return True
     named = low in known.names or low in known.surnames or low in known.eponyms
-    if place.held_before and (capital or not place.telling or named) and (named or (capital and not medical)):
+    clear_cut = known.code(place.word) or vocabulary.technical(low) >= CLEARLY
+    if place.held_before and (capital or not place.telling or named) and (named or (capital and not clear_cut)):
         return True
+    if place.held_before and personal and not known.listed(low) and not asks(low) and known.shape(low) < SHAPED:
+        return True  # what follows a name is mostly the rest of it
     if low in known.names:
         return not _eponym(place, low, known)
     if low in known.places and PLACE.search(place.before) and (capital or not medical or low in ("bath", "reading")):
         return True
-    if low in known.surnames and not asks(low):
-        if capital and not place.begins and not known.listed(low):
-            return not _eponym(place, low, known)
+    both = low in known.words_and_names
+    if capital and not place.begins and not known.listed(low) and (both or low in known.borne):
+        return not _eponym(place, low, known)
+    if both and place.begins and not _before_medical(place, vocabulary, known):
+        return True
+    if (both or low in known.surnames) and not asks(low):
         alone = AUXILIARY.search(place.before) is not None or place.begins
-        return alone and SUBJECT.match(place.after) is not None and not medical
+        return alone and SUBJECT.match(place.after) is not None and (both or not medical)
     return False
 
 
@@ -403,12 +468,17 @@ def _subject(place: _Place) -> bool:
     return (AUXILIARY.search(place.before) is not None and after) or THERE.search(place.before) is not None
 
 
+def _object(place: _Place) -> bool:
+    """Whether a word stands where only a thing can: what is X, role of X, is X effective, the X gene."""
+    return OBJECT_BEFORE.search(place.before) is not None or OBJECT_AFTER.match(place.after) is not None
+
+
 def _acronym(word: str, low: str, known: KnownWords) -> bool:
     return ACRONYM.fullmatch(word) is not None and low not in known.names and (len(low) < 4 or zipf(low) < RARE)
 
 
 def _known(low: str, vocabulary: Vocabulary, known: KnownWords, shaped: float = SHAPED) -> bool:
-    if known.frequency(low) or known.listed(low) or asks(low) or known.code(low) or low in GREEK:
+    if (known.frequency(low) and known.sure(low)) or known.listed(low) or asks(low) or known.code(low) or low in GREEK:
         return True
     if (low in vocabulary.words and low not in known.eponyms) or _medical(low, vocabulary, known):
         return True

@@ -1,6 +1,6 @@
 """Search terms out of a question or a case: few, short, and nothing that could identify a patient.
 
-PubMed is sent terms, never the text. A term has at most four words and there are at most six. What may leave at all
+PubMed is sent terms, never the text. A term has at most four words and there are at most eight. What may leave at all
 is decided by `tools.literature.privacy`, of a model's terms too, because it may have copied from the case.
 """
 
@@ -14,7 +14,7 @@ from tools.evidence import Frozen
 from tools.literature.adapt_e.entries import bound
 from tools.literature.focus import focused
 from tools.literature.known_words import asks, known_words
-from tools.literature.privacy import BOUND_TO, TALK, TYPED, clear, worth_asking
+from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, worth_asking
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS, BOUND, NO_TERM
 from tools.text.abbreviations import expand
@@ -33,7 +33,7 @@ __all__ = [
     "extract_terms",
 ]
 
-MAX_TERMS, MAX_WORDS = 6, 4  # ours: what may leave the machine
+MAX_TERMS, MAX_WORDS = 8, 4  # ours: what may leave the machine; a message with six findings keeps all of them
 MIN_WEIGHT = 0.5  # ours: a phrase whose words stand in more than half of the library says little
 LENGTH_BONUS = 0.3  # ours: a longer phrase is more specific
 AGAIN = 0.25  # ours: a phrase that a text repeats is more likely its subject
@@ -69,16 +69,16 @@ def extract_terms(text: str, vocabulary: Vocabulary, *, case: bool) -> list[Term
             medical. A text that names somebody is read like that in any case.
     """
     cleared = clear(text, vocabulary)
-    found = candidates(cleared.text, vocabulary, case=case, strict=case or cleared.personal)
+    found = candidates(cleared.text, vocabulary, case=case, least=least_of(cleared, case=case))
     telling = [c for c in found if c.weight >= MIN_WEIGHT] or found[:1]
     return _terms(distinct(c.text.lower() for c in telling), text)
 
 
-def candidates(text: str, vocabulary: Vocabulary, *, case: bool, strict: bool) -> list[Candidate]:
+def candidates(text: str, vocabulary: Vocabulary, *, case: bool, least: float) -> list[Candidate]:
     """The phrases of a cleared text that may leave, the most telling first; equal weights keep the order of the text.
 
     Args:
-        case: what the text denies is left out. strict: only words stay that are known to be medical.
+        case: what the text denies is left out. least: of `Cleared`; what lies below is no word of a term.
     """
     weights: dict[str, float] = {}
     written: dict[str, str] = {}
@@ -86,7 +86,7 @@ def candidates(text: str, vocabulary: Vocabulary, *, case: bool, strict: bool) -
     focused_text = len(parts) > 1
     for sentence, focus in parts:
         clean = _without_numbers(expand(sentence) if case else sentence)
-        for words in _phrases(clean, vocabulary, strict=strict, narrative=focused_text):
+        for words in _phrases(clean, vocabulary, least, narrative=focused_text):
             key = " ".join(words).lower()
             weight = focus * _weight(words, vocabulary)
             again = AGAIN * weight if key in weights else 0.0
@@ -96,14 +96,19 @@ def candidates(text: str, vocabulary: Vocabulary, *, case: bool, strict: bool) -
     return [Candidate(text=written[p], weight=round(weights[p], 4)) for p in ranked]
 
 
+def least_of(cleared: Cleared, *, case: bool) -> float:
+    """As high as a word that no list has must lie to be part of a term of a text."""
+    return max(TALK, cleared.least) if case else cleared.least
+
+
 def clean_terms(terms: Sequence[str], vocabulary: Vocabulary, *, case: bool) -> list[Term]:
     """What may be sent of the terms that a planner names, in its order."""
     kept: list[str] = []
     for term in terms:
         cleared = clear(term, vocabulary)
         words = [] if cleared.held else WORD.findall(_without_numbers(cleared.text))
-        strict = case or cleared.personal
-        allowed = [w for w in words if w.lower() in NO_TERM or worth_asking(w, vocabulary, strict=strict)]
+        least = least_of(cleared, case=case)
+        allowed = [w for w in words if w.lower() in NO_TERM or worth_asking(w, vocabulary, least)]
         if words and len(words) <= MAX_WORDS and allowed == words and any(w.lower() not in NO_TERM for w in words):
             kept.append(" ".join(words).lower())
         else:
@@ -145,12 +150,12 @@ def word_weight(word: str, vocabulary: Vocabulary) -> float:
     return vocabulary.weight(word.lower()) * min(1.0, max(LEAST, share))
 
 
-def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: bool) -> Iterable[list[str]]:
+def _phrases(clean: str, vocabulary: Vocabulary, least: float, *, narrative: bool) -> Iterable[list[str]]:
     """The runs of a text; in a narrative they are cut at words of talk, which are verbs more often than parts of terms.
 
     A long run is cut from its end, because the head of an English noun phrase is its last word; nothing of it is lost.
     """
-    for run in _runs(clean, vocabulary, strict=strict):
+    for run in _runs(clean, vocabulary, least):
         pieces = [run]
         if narrative:
             talk = [vocabulary.technical(w) < 0.0 for w in run]
@@ -162,7 +167,7 @@ def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: boo
                 yield piece[max(0, end - MAX_WORDS) : end]
 
 
-def _runs(text: str, vocabulary: Vocabulary, *, strict: bool) -> Iterable[list[str]]:
+def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]]:
     """Runs of words that may be terms, between breaks and words that are no term."""
     for piece in BREAK.split(text):
         run: list[str] = []
@@ -170,7 +175,7 @@ def _runs(text: str, vocabulary: Vocabulary, *, strict: bool) -> Iterable[list[s
             word = re.sub(r"['’]s$", "", match[0]).strip("-'’")
             if "_" in word:
                 run += word.split("_")
-            elif len(word) > 1 and not asks(word.lower()) and worth_asking(word, vocabulary, strict=strict):
+            elif len(word) > 1 and not asks(word.lower()) and worth_asking(word, vocabulary, least):
                 run.append(word)
             elif run:
                 yield run

@@ -23,15 +23,15 @@ from tools.literature.adapt_e.intent import group_of, intent_of
 from tools.literature.adapt_e.spelling import VocabularySpeller
 from tools.literature.focus import asking
 from tools.literature.known_words import chinese_terms
-from tools.literature.privacy import Cleared, clear, worth_asking
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct
+from tools.literature.privacy import TALK, Cleared, clear, worth_asking
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct, least_of
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS
 from tools.medicines.names import medicines_in
 from tools.text.language import HAN
 
 SYNONYMS = 4  # ours: other names asked for beside a term
-WEAK = 0.3  # ours: a phrase below this share of the best one's weight is talk around it
+WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it
 
 OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term has them
 
@@ -90,7 +90,7 @@ class QueryPlannerLocal:
         cleared, slips = clear(text, self._vocabulary), []
         for word in cleared.slips:
             meant = await self._speller.suggest(word)
-            if meant and worth_asking(meant, self._vocabulary, strict=True):
+            if meant and worth_asking(meant, self._vocabulary, TALK):
                 slips.append(Correction(written=word, meant=meant))
         if slips:
             meant_by = {c.written: c.meant for c in slips}
@@ -100,8 +100,8 @@ class QueryPlannerLocal:
         return cleared, []
 
     def _found(self, cleared: Cleared, *, case: bool) -> list[Candidate]:
-        strict = case or cleared.personal
-        found = candidates(in_medical_words(cleared.text), self._vocabulary, case=case, strict=strict)
+        least = least_of(cleared, case=case)
+        found = candidates(in_medical_words(cleared.text), self._vocabulary, case=case, least=least)
         best = found[0].weight if found else 0.0
         strong = [c for c in found if c.weight >= WEAK * best]
         kept = set(distinct(c.text for c in strong))
