@@ -124,7 +124,8 @@ class GapSearch:
 
     async def __call__(self, query: str, limit: int, context: ToolContext) -> list[Evidence]:
         """Evidence for a query; raises ServiceError when the search failed and gave nothing."""
-        topic = replace(context, question=query, kind="evidence", findings=[])  # a topic, not the patient's story
+        # a topic, not the patient's story; the question stays, so that what it holds back is held here too
+        topic = replace(context, kind="evidence", findings=[])
         artifact = await self._tool.run(SearchArguments(query=query, limit=limit), topic)
         context.recorder.event(SEARCHED, query=query, strategy=artifact.strategy)
         if artifact.outcome is Outcome.UNAVAILABLE:

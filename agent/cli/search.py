@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -141,7 +142,7 @@ def _write(path: Path, text: str) -> None:
 
 def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     out = console()
-    _show_plan(strategy.plan)
+    _show_plan(strategy.plan, result.held)
     for number, rung in enumerate(strategy.rungs, 1):
         count = "1 record" if rung.count == 1 else f"{rung.count} records"
         out.print(f"[bold]{number}. {rung.rung}[/]  {count}, {rung.seconds:.2f} s  [dim]{escape(rung.why)}[/]")
@@ -167,7 +168,7 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
 
 def _show_before(plan: SearchPlan) -> None:
     """What a search would send, nothing being sent."""
-    _show_plan(plan)
+    _show_plan(plan, plan.held)
     for number, rung in enumerate(plan.expressions, 1):
         console().print(f"{number}. {rung.query}", markup=False)
     console().print("Nothing was sent.")
@@ -188,15 +189,15 @@ def _show_document(d: FoundDocument) -> None:
     console().print(Padding("\n".join(lines), (0, 0, 0, 2)))
 
 
-def _show_plan(plan: SearchPlan) -> None:
+def _show_plan(plan: SearchPlan, held: Sequence[str]) -> None:
     out = console()
     dates = f", published {plan.dates.since or ''} to {plan.dates.until or 'now'}" if plan.dates else ""
     out.print(f"[bold]Plan[/] ({escape(plan.planner)}): {plan.intent.value}{dates}")
     for term in plan.terms:
         also = f" [dim]or {escape(', '.join(term.synonyms))}[/]" if term.synonyms else ""
         out.print(f"  {term.group.value:>5}  {escape(term.text)}{also}")
-    if held := not_sent(plan.held):
-        out.print(f"  {held}", markup=False)
+    if told := not_sent(held):
+        out.print(f"  {told}", markup=False)
     for mended in plan.corrections:
         out.print(f"  spelling: {mended.written} was read as {mended.meant}", markup=False)
     for bad in plan.rejected:

@@ -157,7 +157,7 @@ def _searched(
         player.taken()
         try:
             result = asyncio.run(search.search(row.text, case=len(sentences(row.text)) >= NARRATIVE, limit=5))
-            held.append(result.strategy.plan.held)
+            held.append(result.held)
         except AnamnesisError:
             held.append(())
         sent.append(player.taken())

@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from tools.literature.adapt_e.entries import table_words
-from tools.literature.word_lists import ABBREVIATIONS, ASKING_WORDS, NO_TERM
+from tools.literature.word_lists import ABBREVIATIONS, ASKING_WORDS, EPONYMS, NO_TERM
 from tools.medicines.names import medicine_words
 from tools.text.abbreviations import ANY_CASE, CAPITALS
 
@@ -48,7 +48,7 @@ class KnownWords:
         self._listed = {folded(w) for w in listed} - NO_TERM
         self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if any(x.isdigit() for x in c))
-        self.eponyms = frozenset(_lines("eponyms"))
+        self.eponyms = frozenset(_lines("eponyms")) | {folded(e) for e in EPONYMS}
         self.names = frozenset(_lines("names"))
         self.surnames = frozenset(_lines("surnames"))
         self.borne = frozenset(_lines("borne"))

@@ -11,6 +11,7 @@ from prompts.errors import ServiceError
 from tools.evidence import Frozen
 from tools.literature.adapt_e.contract import Expression, QueryPlanner, SearchPlan
 from tools.literature.client import PubMed
+from tools.literature.failures import EUtilitiesError, Reason
 
 ENOUGH = 20  # ours: CoMeta does not publish its number; the setting `enough` changes it
 
@@ -85,6 +86,8 @@ async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int) -> Cli
         try:
             result = await pubmed.search(rung.query, enough)
         except ServiceError as error:
+            if isinstance(error, EUtilitiesError) and error.reason is Reason.HELD and rung is not rungs[-1]:
+                continue  # the gate let one rung not pass; the others may
             if not steps:
                 raise
             failure = error.what

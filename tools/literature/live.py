@@ -40,7 +40,8 @@ class LiveDocument(Frozen):
 class LiveResult(Frozen):
     """What PubMed gave, best first, the strategy that found it, what the user must know, and whether a part failed.
 
-    ``retracted`` are ids of documents that were left out: a copy of them elsewhere may not be used either.
+    ``retracted`` are ids of documents that were left out: a copy of them elsewhere may not be used either. ``held`` are
+    words of the question that were not sent.
     """
 
     documents: tuple[LiveDocument, ...]
@@ -48,6 +49,7 @@ class LiveResult(Frozen):
     notices: list[Notice]
     failed: bool
     retracted: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 class Ordered(NamedTuple):
@@ -131,6 +133,7 @@ class LiveSearch:
             notices=[*plan.notices, *told, *notices_of(climbed, read.fetched, excluded, deepened, climbed.places)],
             failed=bool(climbed.failure),
             retracted=_names_of_retracted(excluded, read.fetched),
+            held=plan.held,
         )
 
     def _nearest(self, question: str) -> tuple[Nearest | None, list[Notice]]:

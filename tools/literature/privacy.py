@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from tools.contract import unique
 from tools.literature.adapt_e.entries import wordings
-from tools.literature.adapt_e.spellings import american, british, singular
+from tools.literature.adapt_e.spellings import american, singular, spellings
 from tools.literature.failures import Reason, failure
 from tools.literature.known_words import GREEK, KnownWords, asks, folded, known_words
 from tools.literature.vocabulary import EVERYDAY, Vocabulary, zipf
@@ -90,6 +90,7 @@ HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in, the 
     r"encephalopathy|metaplasia|gland|duct|ligament|apparatus|complex|h?aemangioma|nephropathy)\b",
     re.IGNORECASE,
 )
+ROMAN = frozenset("ii iii iv vi vii viii ix xi xii".split())
 SILENT = frozenset(  # held and not worth a word to the user
     "i im ive mr mrs ms miss dr dob nhs id no january february march april june july august september october "
     "november december monday tuesday wednesday thursday friday saturday sunday".split()
@@ -255,6 +256,9 @@ def _worth_telling(match: re.Match[str]) -> bool:
     word, low = match[0], _plain(match[0])
     if low in SILENT or (asks(low) and not word[0].isupper()):
         return False
+    known = known_words()
+    if word.islower() and zipf(low) >= EVERYDAY and not any(low in n for n in (known.names, known.borne, known.places)):
+        return False
     return not (asks(low) and BEGINS.search(match.string[max(0, match.start() - 6) : match.start()]))
 
 
@@ -331,14 +335,14 @@ def _query_words(query: str) -> Iterator[str]:
 
 def _passes(word: str, turn: Turn, known: KnownWords) -> bool:
     low = _plain(word.rstrip("*"))
-    forms = {low, singular(low), low.removesuffix("s"), american(low), british(low), american(singular(low))}
+    forms = {low, f"{low}s", low.removesuffix("s"), american(singular(low)), *spellings(low)}
     if forms & turn.released or not low:
         return True
     if low in turn.held:
         return False
     if word.endswith("*"):
         return known.begins(low) or any(w.startswith(low) for w in turn.passed | turn.released)
-    if forms & turn.passed or len(low) == 1 or low in GREEK or (low.isdigit() and len(low) <= 3):
+    if forms & turn.passed or len(low) == 1 or low in GREEK or low in ROMAN or (low.isdigit() and len(low) <= 3):
         return True
     if any(known.any(f) for f in (word, *forms)) or known.shape(low) >= SHAPED_PLAINLY or _acronym(word, low, known):
         return True
@@ -517,5 +521,4 @@ def _plain(word: str) -> str:
 def _words(phrase: str) -> Iterator[str]:
     for match in TOKEN.finditer(unicodedata.normalize("NFKC", phrase)):
         plain = _plain(match[0])
-        yield plain
-        yield from (p for p in plain.split("-") if len(p) > 2 and p != plain)
+        yield from unique([plain, plain.replace("-", ""), *(p for p in plain.split("-") if len(p) > 1)])

@@ -133,7 +133,7 @@ def make_strategy(
         at=at or datetime.now(UTC).replace(microsecond=0),
         source=source,
         enough=enough,
-        plan=plan,
+        plan=plan.model_copy(update={"held": ()}),  # words of a person are not kept
         rungs=climbed.steps,
         documents=found,
         excluded=tuple(excluded),

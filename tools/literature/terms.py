@@ -145,9 +145,13 @@ def _weight(words: Sequence[str], vocabulary: Vocabulary) -> float:
 
 def word_weight(word: str, vocabulary: Vocabulary) -> float:
     """What a word tells: how rare it is in the collection, as far as it is a word of medicine rather than of talk."""
-    technical = TECHNICAL if word.lower() in known_words().eponyms else vocabulary.technical(word)
-    share = (technical - TALK) / (TECHNICAL - TALK)
+    share = (_technical(word, vocabulary) - TALK) / (TECHNICAL - TALK)
     return vocabulary.weight(word.lower()) * min(1.0, max(LEAST, share))
+
+
+def _technical(word: str, vocabulary: Vocabulary) -> float:
+    """As the vocabulary has it; a name that was let pass is that of a disease or a rule."""
+    return TECHNICAL if word.lower() in known_words().eponyms else vocabulary.technical(word)
 
 
 def _phrases(clean: str, vocabulary: Vocabulary, least: float, *, narrative: bool) -> Iterable[list[str]]:
@@ -158,7 +162,7 @@ def _phrases(clean: str, vocabulary: Vocabulary, least: float, *, narrative: boo
     for run in _runs(clean, vocabulary, least):
         pieces = [run]
         if narrative:
-            talk = [vocabulary.technical(w) < 0.0 for w in run]
+            talk = [_technical(w, vocabulary) < 0.0 for w in run]
             pieces = [
                 [w for w, _ in group] for _, group in groupby(zip(run, talk, strict=True), key=lambda pair: pair[1])
             ]

@@ -1,4 +1,4 @@
-"""Word lists for search terms: what is no term, what may be a person's name, what is medical. All ours."""
+"""Word lists for search terms: what is no term, whose names diseases have, what is medical. All ours."""
 
 from __future__ import annotations
 
@@ -48,29 +48,6 @@ NO_TERM = frozenset(
     woke woman women work worked worker working works worse would wrong year years yes yesterday yet york you
     young your yours""".split()
 )
-# Given names that are common where English, Spanish, Chinese or South Asian names are; compared in lower case.
-GIVEN_NAMES = frozenset(
-    """aaron abdul abigail adam ahmed aisha alan albert alejandro alex alexander alexandra ali alice alicia amanda
-    amelia amir amy ana andrea andrew angela anita anna anne anthony antonio arthur ashley barbara ben benjamin
-    bernard betty beverly bob bradley brandon brenda brian bruce bryan carl carla carlos carmen carol caroline
-    catherine charles charlotte chen cheryl chloe chris christian christina christine christopher claire clara
-    clare cynthia daniel danielle david deborah debra denise dennis diana diane diego donald donna dorothy
-    douglas dylan edward elena elizabeth ella ellen emily emma eric ethan eva evelyn fatima felix fernando fiona
-    francesca francis francisco frank fred gabriel gary george gerald gloria grace graham gregory hannah harold
-    harriet harry hassan heather helen henry howard hugo ian ibrahim irene isaac isabella isla ivan jack jacob
-    jacqueline james jamie jane janet janice jason javier jean jeffrey jennifer jeremy jerry jessica jim joan
-    joanna joe john johnny jonathan jorge jose joseph joshua juan judith judy julia julie justin karen katherine
-    kathleen kathryn katie keith kelly ken kenneth kevin khan kim kimberly kumar kyle larry laura lauren
-    lawrence leah leonard lewis liam lily linda lisa logan louis louise lucas lucy luis luke madison manuel
-    margaret maria marie marilyn mario marta martha martin mary mason matthew megan melissa mia michael michelle
-    miguel mike mohamed mohammed muhammad nancy natalie nathan neil nicholas nicola nicole nigel noah nora
-    oliver olivia omar oscar pablo pamela patricia patrick paul paula pedro peter philip phillip priya rachel
-    rafael raj rajesh ralph ramon raymond rebecca ricardo richard robert roberto robin roger ronald rosa rosie
-    roy russell ruth ryan sally samantha samuel sandra sara sarah scott sean sebastian sergio sharon shirley
-    simon singh sofia sophia sophie stella stephanie stephen steve steven stuart susan suzanne sylvia teresa
-    terry theresa thomas timothy tina tom tony tracy tyler valentina vanessa victor victoria vincent virginia
-    walter wang wayne wei wendy william xavier yan yusuf zachary zoe""".split()
-)
 # Persons in the names of diseases and signs, in lower case, without the 's.
 EPONYMS = frozenset(
     """addison alport alzheimer apgar asperger babinski barre barrett barré bartter basedow behcet bell boerhaave
@@ -80,16 +57,7 @@ EPONYMS = frozenset(
     korsakoff lyme lynch mallory marfan meckel meniere menière murphy ménière osler paget parkinson perthes
     peyronie plummer pott prader prinzmetal raynaud reiter reye romberg schonlein schönlein sjogren sjögren
     sydenham takayasu takotsubo tourette turner vinson virchow waldenstrom wegener weiss
-    wernicke west whipple white willi wilms wilson wolff zenker zollinger""".split()
-)
-# Eponyms that are also surnames of many people: medical only in front of what they name.
-SURNAMES = re.compile(
-    r"\b(?:addison|barrett|bell|carney|conn|down|fournier|gilbert|graves|horner|huntington|lynch|mallory|marfan|murphy|"
-    r"osler|paget|parkinson|reiter|still|turner|weiss|west|white|whipple|willi|wilson|wolff|kumar|khan)\b"
-    r"(?!(?:['’]?s)?(?:[- ]\w+){0,2}[- ](?:disease|syndromes?|palsy|sign|ulcer|oesophagus|esophagus|"
-    r"ophthalmopathy|orbitopathy|"
-    r"tears?|gangrene|complex|nodes?|chorea|arthritis|thyroiditis|pattern)\b)",
-    re.IGNORECASE,
+    wells wernicke west whipple white willi wilms wilson wolff zenker zollinger""".split()
 )
 MEDICAL_ENDING = re.compile(
     r"(?:itis|[ae]mia|osis|oses|oma|omas|pathy|pathies|ectomy|ostomy|otomy|plasty|algia|uria|pno?ea|plegia|paresis|"
@@ -135,35 +103,6 @@ BOUND = (
     "mechanism of action", "mode of action",
     "watchful waiting", "right ventricular", "left ventricular", "right heart failure", "left heart failure",
 )  # fmt: skip
-# Surnames that very many people bear where English, Spanish, Chinese or South Asian names are and that are no word of
-# medicine; lower case. Colours, trades and other everyday words among surnames are no terms anyway.
-SURNAMES_OF_MANY = frozenset(
-    """adams alvarez anderson bailey barnes bennett brooks campbell carter castillo chavez clarke collins cooper
-    cruz davies davis diaz edwards evans fernandez fisher fletcher flores foster garcia gomez gonzales gonzalez green
-    griffin gutierrez hall harris harrison hernandez hill hughes jackson jenkins jimenez johnson jones kennedy khan
-    kumar lopez macdonald marshall martinez mcdonald mendoza miller mitchell moore morales moreno morgan morris muller
-    nelson nguyen okafor ortiz palmer parker patel perez perry peterson phillips powell ramirez ramos reed reyes
-    reynolds richards richardson rivera roberts robertson robinson rodriguez rogers romero ruiz russo sanchez sanders
-    santos schmidt schneider sharma shaw silva simpson singh smith stewart sullivan taylor thompson torres tran vargas
-    vasquez walker ward washington watson webb wilkinson williams wright zhang""".split()
-)
-# Nouns that follow the name of a disease, a sign or a rule, and of a gene, a protein or a compound.
-HEAD_NOUNS = re.compile(
-    r"(?:[\w-]+\s+){0,1}?(?:syndromes?|triad|tetrad|pentad|diseases?|criteria|scores?|scales?|rules?|signs?|tests?|"
-    r"classification|phenomenon|anomaly|malformation|reaction|procedure|stain|genes?|proteins?|receptors?|enzymes?|"
-    r"mutations?|pathways?|virus|database|algorithm|equation|index|model)\b"
-)
-# Beginnings and endings of words of medicine and molecular biology that everyday English and names do not have.
-MEDICAL_FORM = re.compile(
-    r"^(?:cardio|neuro|hepat|nephr|gastro|entero|haemat|hemat|haemo|hemo|immuno|onco|dermat|osteo|arthr|pneumo|bronch|"
-    r"thrombo|angio|encephal|myelo|lymph|leuk|thyro|glyc|lipo|chemo|radio|histo|cyto|patho|psych|ophthalm|rhin|otol|"
-    r"endocrin|metabol|metast|tumou?r|carcin|cancer|gen(?:om|et)|epigen|transcript|prote(?:in|om)|ribo|mitochond|"
-    r"chromo|micro(?:bi|rna)|antibod|antigen|vaccin)\w{2,}"
-    r"|(?:iasis|iases|(?:kin|nucle|mer|fer|prote|oxid|rol|lig|phat|thet|duct|cycl|lip|myl|synth|lic|lact|ester|vert|"
-    r"fat|pept|id|gen|mut|tid)ases?|cytes?|kines?|phages?|blasts?|globulins?|zymes?|omics?|ergic|trophic|tropic|plasia|"
-    r"plasms?|toxins?|estrol|mycetes|viridae|aceae|rnas?|dnas?|ciclib|tinib|rafenib|limus|dronate|poetin|kinra)$",
-    re.IGNORECASE,
-)
 # Words in which things are asked for and told, beside `NO_TERM`: they ask, and are no subject of a search.
 ASKING_WORDS = frozenset(
     """affect affected affecting affects annoyed anybody anyway apparently appreciate appreciated argue argued
@@ -186,11 +125,4 @@ ASKING_WORDS = frozenset(
     talk talked talking tend tends term terms text thank thesis thoroughly thoughts thousand throw throws topic
     total totally toward truth turned turns unsure usually utilised utilized vague view volunteered wanting
     warned wish word words worried worry write writes writing written wrote""".split()
-)
-# Nouns after which a name of a thing stands, also one with a capital: the protein Bouncer, the drug Kymriah.
-BEFORE_A_NAME = re.compile(
-    r"\b(?:genes?|proteins?|drugs?|medicines?|compounds?|receptors?|enzymes?|plants?|herbs?|tablets?|databases?|tools?|"
-    r"software|algorithms?|antibod(?:y|ies)|vaccines?|viruse?s?|bacteri(?:um|a)|inhibitors?|syndromes?|platforms?|trials?)"
-    r"\s+(?:called\s+|named\s+)?$",
-    re.IGNORECASE,
 )

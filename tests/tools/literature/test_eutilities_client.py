@@ -145,11 +145,11 @@ def test_an_incomplete_list_says_so(ncbi: Any, settings_for: Callable[..., Any],
 
 
 def test_spellings_and_links(ncbi: Any, settings_for: Callable[..., Any]) -> None:
-    ncbi.spelled, ncbi.links = {"asthmaa": "asthma", "Croup": "croup"}, {"11": "700", "33": "900"}
+    ncbi.spelled, ncbi.links = {"asthmas": "asthma", "Croup": "croup"}, {"11": "700", "33": "900"}
     client = EUtilities(settings_for(ncbi))
 
     async def ask() -> None:
-        assert [await client.spell(t) for t in ("asthmaa", "Croup", "zzz")] == ["asthma", None, None]
+        assert [await client.spell(t) for t in ("asthmas", "Croup", "gout")] == ["asthma", None, None]
         assert await client.pmcids(["11", "22", "33"]) == {"11": "PMC700", "33": "PMC900"}
 
     asyncio.run(ask())

@@ -27,7 +27,7 @@ def test_waiting_for_a_turn_is_no_request_time(ncbi: Any, settings_for: Callable
     client = EUtilities(settings_for(ncbi, timeout=0.8, longest=0.8, concurrency=1, attempts=1))
 
     async def together() -> list[Any]:
-        return await asyncio.gather(*(client.search(f"q{n}", 5) for n in range(6)))
+        return await asyncio.gather(*(client.search(f"croup {n}", 5) for n in range(6)))
 
     started = time.monotonic()
     assert {r.ids for r in asyncio.run(together())} == {(str(n),) for n in range(6)}
@@ -83,7 +83,7 @@ def test_requests_at_once_keep_to_the_limit(ncbi: Any, settings_for: Callable[..
     client, other = EUtilities(settings_for(ncbi)), EUtilities(settings_for(ncbi))
 
     async def together() -> None:
-        await asyncio.gather(*(c.search(f"q{n}", 5) for n, c in enumerate([client, other] * 4)))
+        await asyncio.gather(*(c.search(f"croup {n}", 5) for n, c in enumerate([client, other] * 4)))
 
     started = time.monotonic()
     asyncio.run(together())

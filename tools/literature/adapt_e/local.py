@@ -33,6 +33,8 @@ from tools.text.language import HAN
 SYNONYMS = 4  # ours: other names asked for beside a term
 WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it
 
+CLAUSE = re.compile(r"[，,。；;！!？?\s]+")
+DENIED = re.compile(r"(?:也|并)?(?:没有|没|无|否认|未)")  # begins a Chinese clause that denies
 OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term has them
 
 OtherNames = Callable[[str], Mapping[str, tuple[str, ...]]]
@@ -109,6 +111,7 @@ class QueryPlannerLocal:
 
     def _translated(self, text: str) -> list[Candidate]:
         """English names of what a text names in Chinese: nothing else of it can be sent."""
+        text = "，".join(clause for clause in CLAUSE.split(text) if not DENIED.match(clause))
         names = chinese_terms(text) if HAN.search(text) else []
         if HAN.search(text) and self._other_names is not None:
             names += [n[0] for written, n in self._other_names(text).items() if HAN.search(written) and n]

@@ -66,7 +66,7 @@ def test_a_planner_gives_terms_and_linted_rungs_and_nothing_of_the_person(which:
     sent = made.model_dump_json().lower()
     assert not any(secret in sent for secret in ("maria", "okonkwo", "54", "all[sb]", "invented"))
     assert plan(planner, terms=["croup", "John Smith"]).terms[0].text == "croup"
-    assert SearchPlan.model_validate_json(made.model_dump_json()) == made
+    assert SearchPlan.model_validate_json(made.model_dump_json()) == made.model_copy(update={"held": ()})
 
 
 def test_the_models_plan_is_its_own_and_says_so(server: ScriptedModel) -> None:
@@ -95,12 +95,12 @@ def test_terms_that_came_with_the_call_are_planned_without_asking_and_without_th
     assert server.requests == []
 
 
-def test_a_name_that_only_the_question_knows_may_leave_as_it_would_without_terms_but_not_from_a_case() -> None:
+def test_a_substance_that_no_list_has_is_known_by_its_stem_and_an_unknown_word_never_leaves() -> None:
     question = "What does retatrutide do for obesity?"
     terms = ["retatrutide", "obesity", "Okonkwo", "zorblax"]
     open_plan = asyncio.run(LOCAL.plan(question, case=False, terms=terms))
     assert [t.text for t in open_plan.terms] == ["retatrutide", "obesity"]
-    assert [t.text for t in asyncio.run(LOCAL.plan(question, case=True, terms=terms)).terms] == ["obesity"]
+    assert [t.text for t in asyncio.run(LOCAL.plan(question, case=True, terms=terms)).terms] == ["retatrutide", "obesity"]
     long = ["burning pain behind the breastbone and weight loss"]
     assert len(asyncio.run(LOCAL.plan(question, case=True, terms=long)).terms) > 1, "a long name gives several terms"
 

@@ -1,0 +1,155 @@
+"""Only what is known to be medical or general leaves; names, places and numbers are held, shown, and can be released."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.search_words import starter_vocabulary
+from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.client import EUtilities
+from tools.literature.failures import BadQuery, Reason
+from tools.literature.ladder import adapt_e
+from tools.literature.live import LiveResult
+from tools.literature.privacy import Cleared, begin, clear, not_sent, released_in
+from tools.literature.rerun import rerun
+from tools.literature.strategy import Source, load_strategy, make_strategy, save_strategy
+
+VOCABULARY = starter_vocabulary()
+PLANNER = QueryPlannerLocal(VOCABULARY)
+
+
+def cleared(text: str, *released: str) -> Cleared:
+    return begin(text, VOCABULARY, released)
+
+
+def left(text: str) -> set[str]:
+    return set(re.findall(r"[^\s.,?;]+", cleared(text).text.replace("|", " ").lower()))
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets", "kept"),
+    [
+        ("does tariq el-masoudi need antibiotics", "tariq el-masoudi", "antibiotics"),
+        ("May LEOPOLD GRIMSDITCH-HOLT take metformin?", "leopold grimsditch-holt", "metformin"),
+        ("Detective Sergeant Copplestone has gout.", "copplestone", "gout"),
+        ("Mother Mary Perpetua of Ballyvaughan takes warfarin.", "mary perpetua ballyvaughan", "warfarin"),
+        ("Mark and Rose told Bill about ibuprofen.", "mark rose bill", "ibuprofen"),
+        ("mark told rose and bill about ibuprofen", "mark rose bill", "ibuprofen"),
+        ("PATIENT MR ADEBAYO HAS PNEUMONIA", "adebayo", "pneumonia"),
+        ("Пациент Кузнецов принимает warfarin", "кузнецов", "warfarin"),
+        ("المريض حسن يتناول warfarin", "حسن", "warfarin"),
+        ("她叫李小梅，吃 metformin", "李小梅", "metformin"),
+        ("She works at Hobbs Bakery in Grimethorpe and has asthma.", "hobbs grimethorpe", "asthma"),
+        ("Ｓｏｐｈｉｅ has asthma", "sophie", "asthma"),
+        ("Zoë-Mae Ørsted has asthma", "zoë-mae ørsted zoe orsted", "asthma"),
+        ("My login is jane_winterson and I have asthma", "jane_winterson winterson", "asthma"),
+        ("born 3/4/1970, NHS 943 476 5919, jo@x.org, call 07700 900123: asthma", "1970 943 5919 jo@x.org 07700", "asthma"),
+        ("Iris came again. We like Iris. Does colchicine help pericarditis?", "iris", "colchicine"),
+    ],
+)  # fmt: skip
+def test_names_places_and_numbers_are_held(text: str, secrets: str, kept: str) -> None:
+    assert kept in left(text)
+    assert not left(text) & set(secrets.split())
+
+
+@pytest.mark.parametrize(
+    ("disease", "person", "name"),
+    [
+        ("Does Crohn's disease respond to infliximab?", "Does Mrs Crohn respond to infliximab?", "crohn"),
+        ("Is the Wells score useful in pulmonary embolism?", "Has Mrs Wells a pulmonary embolism?", "wells"),
+        ("Is Bell's palsy treated with prednisolone?", "Is Mr Bell treated with prednisolone?", "bell"),
+        ("Her Parkinson's is worse; more levodopa?", "Dr Parkinson is worse; more levodopa?", "parkinson"),
+        ("Down syndrome and leukaemia", "Sister Down and leukaemia", "down"),
+    ],
+)
+def test_a_disease_is_told_from_a_person_of_its_name(disease: str, person: str, name: str) -> None:
+    assert any(word.startswith(name) for word in left(disease))
+    assert not any(word.startswith(name) for word in left(person))
+
+
+@pytest.mark.parametrize("word", ["Kymriah", "Eliquis", "PRDM9", "cabozantinib", "hydroxychloroquine", "cohesin"])
+def test_brands_genes_and_new_substances_are_known(word: str) -> None:
+    assert word.lower() in left(f"What is known of {word} in lymphoma?")
+
+
+def test_what_is_held_is_shown_and_released_for_a_turn_alone() -> None:
+    text = "Is Brightwater fever a kind of malaria?"
+    assert not_sent(cleared(text).held).startswith("Not sent: “Brightwater”. To send a word all the same")
+    said, released = released_in(f"send:Brightwater {text}")
+    assert (said, released) == (f"Brightwater {text}", ("Brightwater",))
+    assert "brightwater" in cleared(text, *released).text.lower()
+    assert "brightwater" not in cleared(text).text.lower(), "the next turn holds it again"
+    assert released_in('send:"van der Berg" syndrome') == ("van der Berg syndrome", ("van der Berg",))
+    assert released_in("ECG +ve, resend:x") == ("ECG +ve, resend:x", ())
+
+
+def test_the_gate_lets_nothing_unknown_through_whoever_asks(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    client = EUtilities(settings_for(ncbi))
+    for query in ('"okonkwo"[tiab]', '"asthma"[tiab] AND Brightwater', "brightw*", '"Кузнецов"', "李小梅"):
+        with pytest.raises(BadQuery) as failed:
+            asyncio.run(client.search(query, 5))
+        assert failed.value.reason is Reason.HELD
+    with pytest.raises(BadQuery):
+        asyncio.run(client.spell("okonkwo"))
+    with pytest.raises(BadQuery):
+        asyncio.run(client.pmcids(["Okonkwo"]))
+    assert ncbi.requests == []
+    asyncio.run(client.search('("asthma"[tiab] OR "asthmas"[tiab]) AND asthm* AND 2020/01/01:3000[dp]', 5))
+    assert len(ncbi.requests) == 1
+
+
+def test_a_name_that_is_a_disease_too_is_held_for_the_whole_turn(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    async def turn() -> None:
+        begin("Mrs Crohn has asthma.", VOCABULARY)
+        await EUtilities(settings_for(ncbi)).search('"Crohn disease"', 5)
+
+    with pytest.raises(BadQuery):
+        asyncio.run(turn())
+    asyncio.run(EUtilities(settings_for(ncbi)).search('"Crohn disease"', 5))
+    assert len(ncbi.requests) == 1
+
+
+def test_a_saved_strategy_carries_no_held_word_and_its_rerun_passes_the_gate(
+    tmp_path: Path, ncbi: Any, settings_for: Callable[..., Any]
+) -> None:
+    async def turn() -> Any:
+        begin("", VOCABULARY)
+        return await adapt_e("Has Mrs Brightwater asthma from sutezolid?", EUtilities(settings_for(ncbi)), PLANNER)
+
+    done = asyncio.run(turn())
+    assert "Brightwater" in done.plan.held
+    strategy = make_strategy("q", done.plan, done.climb, Source(kind="pubmed", name=ncbi.url), 20)
+    save_strategy(strategy, tmp_path / "s.json")
+    assert "rightwater" not in (tmp_path / "s.json").read_text()
+    loaded, client = load_strategy(tmp_path / "s.json"), EUtilities(settings_for(ncbi))
+    asyncio.run(rerun(loaded, client))
+    step = loaded.rungs[0].model_copy(update={"query": '"Brightwater"[tiab]'})
+    edited = loaded.model_copy(update={"rungs": (step,)})
+    with pytest.raises(BadQuery):
+        asyncio.run(rerun(edited, client))
+    asyncio.run(rerun(edited, client, released=["Brightwater"]))
+    assert "held" in LiveResult.model_fields
+
+
+def test_a_slip_of_the_pen_is_mended_here_and_the_word_as_written_is_not_sent() -> None:
+    plan = asyncio.run(PLANNER.plan("can warfrin be taken with ibuprofin", case=False))
+    assert {"warfarin", "ibuprofen"} <= {t.text for t in plan.terms}
+    assert not any("warfrin" in e.query for e in plan.expressions)
+
+
+def test_a_chinese_text_is_searched_by_the_english_names_of_what_it_names() -> None:
+    plan = asyncio.run(PLANNER.plan("王伟住在上海浦东，有高血压，没有哮喘，可以吃二甲双胍吗", case=False))
+    assert {"hypertension", "metformin"} <= {t.text for t in plan.terms}
+    assert "asthma" not in {t.text for t in plan.terms}
+    assert all(e.query.isascii() for e in plan.expressions)
+
+
+def test_clearing_twice_changes_nothing() -> None:
+    once = cleared("Mrs Wells takes warfarin for her deep vein thrombosis.")
+    assert clear(once.text, VOCABULARY).text.split() == once.text.split()
