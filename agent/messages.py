@@ -12,7 +12,7 @@ NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # contro
 
 
 def check_message(text: str, limit: int, name: str = "The message") -> str:
-    """The message, stripped, its runs of white space made short; raises InputError when it is empty, too long or not text.
+    """The message, stripped, its runs of white space made short; raises InputError when empty, too long or not text.
 
     The limit holds for what came, so that white space is no way around it.
     """

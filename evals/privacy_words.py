@@ -2,7 +2,7 @@
 
 Read are published texts that no evaluation of the literature searches for (no gold document of BioASQ, no PubMedQA), so
 that the lists cannot know the words of an answer: abstracts and MedQuAD's pages for `prose`, `codes` and `eponyms`; the
-names of the Human Phenotype Ontology with its diseases and genes, and of ICD-10-CM, for `listed`, `codes` and `eponyms`;
+names of the Human Phenotype Ontology with its diseases and genes, and of ICD-10-CM, for `listed`, `codes`, `eponyms`;
 the names of people and places in open-access articles, for `surnames` and for `shape`: a logistic regression over the
 letters of a word, words of medicine against names. Words, counts and weights are written, never a text.
 """
@@ -159,7 +159,7 @@ def _train(medical: set[str], names: set[str]) -> None:
     """Fit the shape of words: n-grams of letters, hashed."""
     import numpy as np
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
     rows = [(w, 1) for w in sorted(medical)] + [(w, 0) for w in sorted(names)]
     rows = [(w, y) for w, y in rows if len(w) >= SHORTEST_SHAPE and w.isascii() and w.isalpha()]

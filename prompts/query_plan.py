@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MAX_TERMS = 6  # ours: what may leave the machine; the sieve of the literature tool holds the same number
+MAX_TERMS = 6  # ours: as many as a model is asked for
 
 
 class Strict(BaseModel):

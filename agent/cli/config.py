@@ -18,7 +18,7 @@ NEEDS: dict[Need, str] = {"model": "a language model", "generator": "another mod
 WHEN = {"always": "", "model": " (with a language model)", "local": " (without a language model)"}
 STAYS = (
     "In every configuration: signs of an emergency are told, statements are cited with exact quotes or marked, "
-    "retracted work is left out, and only terms that pass the privacy sieve are sent to PubMed."
+    "retracted work is left out, and only words known to be medical or general are sent to PubMed."
 )
 
 

@@ -1,11 +1,11 @@
 """`privacy`: what of texts about people reaches PubMed, received by a server that plays the E-utilities.
 
-Each text is searched as `anamnesis search` does, and asked as `anamnesis ask` does, over a real socket. The server finds
-nothing, so every rung is sent. A secret counts as sent when it stands in a request as a whole, or by any word of its own
-(``secret_words``, stricter: a word that is also one of the text's terms, or grammar, tells nothing). A term counts as
-searched when all its words but grammar are in what was sent, in any number or spelling, or its name in the table of terms; one in
-Chinese when its English name is (``terms_chinese``, by the table of the project's own). ``wrongly_held``: of the words
-that belong to no secret, those that the search told as not sent.
+Each text is searched as `anamnesis search` does, and asked as `anamnesis ask` does, over a real socket. The server
+finds nothing, so every rung is sent. A secret counts as sent when it stands in a request as a whole, or by any word
+of its own (``secret_words``, stricter: a word that is also one of the text's terms, or grammar, tells nothing). A
+term counts as searched when all its words but grammar are in what was sent, in any number or spelling, or its name in
+the table of terms; one in Chinese when its English name is (``terms_chinese``, by the table of the project's own).
+``wrongly_held``: of the words that belong to no secret, those that the search told as not sent.
 """
 
 from __future__ import annotations

@@ -15,7 +15,21 @@ from tools.text.spaces import GAP
 
 MOST = 20_000
 SECONDS = 2.0
-FRAGMENTS = [" ", "SOB HTN DM2 ", "a", "(", "( ", "- ", "我胸口疼，", "a-", "@a", "\n ", ", and ", "I was wrong  ", "\t"]
+FRAGMENTS = [
+    " ",
+    "SOB HTN DM2 ",
+    "a",
+    "(",
+    "( ",
+    "- ",
+    "我胸口疼，",
+    "a-",
+    "@a",
+    "\n ",
+    ", and ",
+    "I was wrong  ",
+    "\t",
+]
 
 
 @pytest.mark.parametrize("fragment", FRAGMENTS)

@@ -1,8 +1,8 @@
 """What is known of words: published medical prose, lists of ontologies, codes, and words that are names too.
 
 The files of `words/` are made by `evals/privacy_words.py` out of published texts and ontologies; `names.txt`,
-`words_and_names.txt`,
-`places.txt`, `brands.txt` and `chinese.txt` are ours. Words are kept in small letters and without accents, codes as written.
+`words_and_names.txt`, `places.txt`, `brands.txt` and `chinese.txt` are ours. Words are kept in small letters and
+without accents, codes as written.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class KnownWords:
         return STEM.fullmatch(word) is not None and self.shape(word) >= 0.0
 
     def code(self, word: str) -> bool:
-        """Whether a word is the code of a gene, a protein, a compound or a term; small letters do with a digit in it."""
+        """Whether a word is the code of a gene, a protein, a compound or a term; in any letters with a digit in it."""
         return word in self.codes or word.removesuffix("s") in self.codes or word.lower() in self._codes
 
     def sure(self, word: str) -> bool:

@@ -122,7 +122,8 @@ OBJECT_AFTER = re.compile(
 )
 THERE = re.compile(r"\b(?:from|near|at|outside)\s+(?:the\s+)?$", re.IGNORECASE)
 NAMED_RULE = re.compile(
-    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|index|rules?)\b",
+    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|"
+    r"index|rules?)\b",
     re.IGNORECASE,
 )
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
@@ -144,7 +145,7 @@ class Cleared(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What the present turn holds back, what its user released, and what was let pass in its place; in small letters."""
+    """What the present turn holds back, what its user released, and what was let pass where it stands; small letters."""
 
     held: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
@@ -358,46 +359,49 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
     if len(low) == 1 and word.isalpha():
         return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
     if any(c.isdigit() for c in word):
-        free = not personal and not _subject(place) and not place.held_before
-        return _code(word, vocabulary, known, text, personal=personal) or (
-            free and LOOSE_CODE.fullmatch(word) is not None and _object(place)
-        )
-    if not all(c.isascii() or c in GREEK for c in folded(word).replace("’", "").replace("'", "")):
+        loose = LOOSE_CODE.fullmatch(word) is not None and not place.held_before and _object(place)
+        thing = loose and not personal and not _subject(place)
+        return thing or _code(word, vocabulary, known, text, personal=personal)
+    if not all(c.isascii() or c in GREEK for c in re.sub("['’]", "", folded(word))):
         return False
     if _named(place, low, vocabulary, known, personal=personal):
         return False
-    if low in known.eponyms or any(p in known.eponyms for p in low.split("-")):
-        strict = personal or low in known.surnames or low in known.names
-        if (
-            not personal
-            and not TITLE.search(place.before)
-            and low not in known.names
-            and _before_medical(place, vocabulary, known)
-        ):
-            return True
-        if _eponym(place, low, known) or (
-            not strict and vocabulary.collected(low) and _medical(low, vocabulary, known)
-        ):
-            return True
-        if low in known.names or low in known.surnames or not _medical(low, vocabulary, known, least=0.3):
-            return False
-    parts = [p if known.code(p) else _plain(p) for p in re.split(r"['’-]", word) if len(p) > 1] or [low]
+    as_disease = _disease(place, low, vocabulary, known, personal=personal)
+    if as_disease is not None:
+        return as_disease
     if known.code(word) and not (word.isupper() and (not place.telling or place.held_before)):
         return True
     alone = not personal and not _subject(place)
-    free = alone and word.isascii() and not place.held_before and low not in known.borne and low not in known.places
-    if (
-        free
-        and place.telling
-        and (MIXED.fullmatch(word) or all(_acronym(p, p.lower(), known) for p in word.split("-")))
-    ):
+    return (alone and _thing(place, word, low, known)) or _of_known_parts(place, word, vocabulary, known, alone=alone)
+
+
+def _disease(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *, personal: bool) -> bool | None:
+    """Whether the name of a person stands as that of a disease or a rule; None where a word is no such name, or is so
+    much a word of medicine that it is judged as one."""
+    if low not in known.eponyms and not any(p in known.eponyms for p in low.split("-")):
+        return None
+    surname = low in known.surnames or low in known.names
+    plainly = not personal and not TITLE.search(place.before) and low not in known.names
+    if _eponym(place, low, known) or (plainly and _before_medical(place, vocabulary, known)):
         return True
-    if free and not TITLE.search(place.before) and _object(place):
+    if not personal and not surname and vocabulary.collected(low) and _medical(low, vocabulary, known):
         return True
-    if not all(_known(p, vocabulary, known, SHAPED_PLAINLY if alone else SHAPED) for p in parts):
-        if alone and word.istitle() and NAMED_RULE.match(place.after) and place.telling:
-            return True
+    return False if surname or not _medical(low, vocabulary, known, least=CLEARLY) else None
+
+
+def _thing(place: _Place, word: str, low: str, known: KnownWords) -> bool:
+    """Whether an unknown word of a text that speaks of nobody is a thing, by its capitals or by where it stands."""
+    if not word.isascii() or place.held_before or low in known.borne or low in known.places:
         return False
+    coded = MIXED.fullmatch(word) is not None or all(_acronym(p, p.lower(), known) for p in word.split("-"))
+    return (place.telling and coded) or (_object(place) and not TITLE.search(place.before))
+
+
+def _of_known_parts(place: _Place, word: str, vocabulary: Vocabulary, known: KnownWords, *, alone: bool) -> bool:
+    """Whether every part of a word is known; one with a capital inside a sentence must be a word of medicine."""
+    parts = [p if known.code(p) else _plain(p) for p in re.split(r"['’-]", word) if len(p) > 1] or [_plain(word)]
+    if not all(_known(p, vocabulary, known, SHAPED_PLAINLY if alone else SHAPED) for p in parts):
+        return alone and word.istitle() and place.telling and NAMED_RULE.match(place.after) is not None
     if word.istitle() and not place.begins:
         return all(known.listed(p) or known.shape(p) >= SHAPED_PLAINLY or known.code(p) or asks(p) for p in parts)
     return True
