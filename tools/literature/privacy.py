@@ -111,7 +111,8 @@ PLACE = re.compile(r"\b(?:in|from|to|near|at|via|outside|around|of)\s+(?:the\s+)
 OBJECT_BEFORE = re.compile(
     r"(?:\b(?:what (?:is|are)|describe|define|(?:effects?|roles?|functions?|mechanisms?|indications|doses?|efficacy|"
     r"targets?|expression|inhibitors?|inhibition) of|treated with|treatment with|inhibited by|targeted by|encoded by|"
-    r"gene|protein|drug|compound|enzyme|receptor|database|tool|software|algorithm|vaccine|bacterium)(?: the| an?)?)\s+$",
+    r"gene|protein|drug|compound|enzyme|receptor|database|tool|software|algorithm|vaccine|bacterium)"
+    r"(?: the| an?)?)\s+$",
     re.IGNORECASE,
 )
 OBJECT_AFTER = re.compile(
@@ -145,7 +146,7 @@ class Cleared(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What the present turn holds back, what its user released, and what was let pass where it stands; small letters."""
+    """What the present turn holds back, what its user released, and what was let pass where it stands."""
 
     held: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
