@@ -27,6 +27,7 @@ from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
+from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
@@ -47,6 +48,7 @@ from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
 from tools.questions.work import WORK
+from tools.reading.reader import TrainedReader
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -90,6 +92,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
+        VerdictJudgeLocal(TrainedReader()),
         texts,
         names.found_in,
         whole=documents.whole,

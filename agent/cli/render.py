@@ -20,6 +20,7 @@ from agent.cli.report import marks, show_report
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin
 
@@ -72,6 +73,9 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     out.print()
     show_emergency(out, answer.emergency)
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
+    if answer.verdict is not None:
+        told = [f"[bold]{escape(headed(answer.verdict, answer.language))}[/]"]
+        out.print(Panel("\n".join([*told, *map(escape, facts(answer.verdict, answer.language))])))
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
         label = answer.choice.label if same else f"{answer.choice.label}: {answer.choice.text}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from agent.sessions.contract import Review
 from agent.sessions.export import ExportedTurn, Search, SessionExport
 from graphs.answering.contract import Answer
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity
 from tools.evidence import Evidence, Origin, Statement
 from tools.literature.report import account
@@ -63,6 +64,9 @@ def _answer(answer: Answer) -> Iterable[str]:
     yield "### Answer"
     for flag in answer.emergency:
         yield f"> **EMERGENCY: {plain(flag.advice)}** {plain(flag.seen)}"
+    if answer.verdict is not None:
+        below = " ".join(f"{line}." for line in facts(answer.verdict, answer.language))
+        yield f"**{plain(headed(answer.verdict, answer.language))}.** {plain(below)}"
     if answer.choice is not None:
         chosen = answer.choice
         label = chosen.label if chosen.text == chosen.label else f"{chosen.label}: {chosen.text}"

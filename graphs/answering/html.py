@@ -22,6 +22,7 @@ from graphs.answering.shown import (
 from graphs.completeness.explained import explained
 from graphs.completeness.html import gate_of
 from graphs.reporting.contract import PARTS
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity
 from tools.evidence import Evidence, Origin, Statement
 from tools.notebook.markup import element, listed, rendered, table
@@ -49,6 +50,7 @@ class _Shown:
     def html(self) -> str:
         parts = (
             self._emergency(),
+            self._verdict(),
             self._choice(),
             self._statements(self._answer.statements),
             self._nothing(),
@@ -66,6 +68,12 @@ class _Shown:
         for flag in self._answer.emergency:
             loud = element("strong", f"{self._words['emergency']}: {flag.advice}")
             yield element("div", loud, f" ({flag.seen})", class_="alert", role="alert")
+
+    def _verdict(self) -> Iterator[Any]:
+        verdict, language = self._answer.verdict, self._answer.language
+        if verdict is not None:
+            yield element("p", element("strong", headed(verdict, language)))
+            yield from (element("p", line, class_="dim") for line in facts(verdict, language))
 
     def _choice(self) -> Iterator[Any]:
         choice = self._answer.choice

@@ -18,6 +18,7 @@ from graphs.answering.shown import (
 )
 from graphs.completeness.explained import brief
 from graphs.reporting.contract import PARTS
+from graphs.verdicts.shown import facts, headed
 from tools.contract import RankedDisease
 from tools.evidence import Origin, Statement
 from tools.notebook.ranking import disease_name, shown_diseases
@@ -36,6 +37,7 @@ def markdown_of(answer: Answer) -> str:
     numbers, words = numbers_of(answer), WORDS[tongue_of(answer.language)]
     blocks = [
         *_emergency(answer, words),
+        *_verdict(answer),
         *_choice(answer, words),
         *(_statement(s, numbers, words) for s in answer.statements),
         *([f"**{words['none']}**"] if answer.abstained and not answer.statements else []),
@@ -52,6 +54,12 @@ def markdown_of(answer: Answer) -> str:
 def _emergency(answer: Answer, words: dict[str, str]) -> Iterator[str]:
     for flag in answer.emergency:
         yield f"> **{words['emergency']}: {escaped(flag.advice)}** ({escaped(flag.seen)})"
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    if answer.verdict is not None:
+        lines = [f"**{escaped(headed(answer.verdict, answer.language))}**"]
+        yield "  \n".join([*lines, *map(escaped, facts(answer.verdict, answer.language))])
 
 
 def _choice(answer: Answer, words: dict[str, str]) -> Iterator[str]:

@@ -26,6 +26,21 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "The evidence found supports no option clearly, so none is chosen.",
         "现有证据不足以明确支持任何选项，因此不作选择。",
     ),
+    "no_verdict": (
+        Severity.WARNING,
+        "I found nothing that answers this directly. What was found beside it is quoted.",
+        "没有找到可以直接回答该问题的内容。以下仅引用相关内容。",
+    ),
+    "no_figure": (
+        Severity.WARNING,
+        "The sources found give no figure.",
+        "所找到的来源没有给出数值。",
+    ),
+    "model_view": (
+        Severity.WARNING,
+        "The model's view, not carried by the quotes: {detail}.",
+        "模型的看法，所引内容并未支持：{detail}。",
+    ),
     "choice_unreadable": (
         Severity.WARNING,
         "The language model named none of the options, so none is chosen.",

@@ -78,6 +78,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),
+        verdict=draft.verdict,
         choice=draft.choice,
         follow_up_questions=list(draft.follow_up_questions),
         notices=list({(n.code, n.text): n for n in notices}.values()),

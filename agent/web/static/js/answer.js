@@ -39,6 +39,7 @@ export function answerView(answer, around) {
     { class: "answer", lang: answer.language },
     answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     first ? review : null,
+    verdictView(answer, t),
     choiceView(answer, t),
     statementsView(answer, sources, t),
     answer.differential.length ? differentialOf(answer, around.before, t) : null,
@@ -59,6 +60,24 @@ function statementsView(answer, sources, t) {
   return [h("h3", { class: "unseen" }, t("statements")), answer.statements.map((s) => statementView(s, sources, t))];
 }
 
+/** What the cited statements entail, its size, who was studied and how sure. @param {Answer} answer @param {Translate} t */
+function verdictView(answer, t) {
+  const verdict = answer.verdict;
+  if (!verdict) return null;
+  const facts = [
+    ["effect", verdict.effect],
+    ["population", verdict.population],
+    ["certainty", t(`certainty_${verdict.certainty}`)],
+    ["reason", verdict.reason],
+  ].filter(([, told]) => told);
+  return h(
+    "section",
+    { class: "choice", "aria-label": t("verdict") },
+    h("h3", {}, `${t("verdict")}: ${t(`verdict_${verdict.value}`)}`),
+    facts.map(([key, told]) => h("p", {}, `${t(`verdict_${key}`)}: ${told}`)),
+  );
+}
+
 /** @param {Answer} answer @param {Translate} t */
 function choiceView(answer, t) {
   const choice = answer.choice;
@@ -68,7 +87,7 @@ function choiceView(answer, t) {
     "section",
     { class: "choice", "aria-label": t("choice") },
     h("h3", {}, t(choice.parametric ? "choiceUnsupported" : "choice")),
-    h("p", {}, h("strong", {}, label), ` (${t("support", { share: `${Math.round(choice.confidence * 100)}%` })}) `),
+    h("p", {}, h("strong", {}, label)),
     choice.parametric ? originBadge("parametric", t) : null,
     choice.reason ? h("p", {}, choice.reason) : null,
   );

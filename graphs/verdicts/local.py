@@ -1,0 +1,159 @@
+"""Verdicts by the trained reader: a sentence of results or conclusions that answers, and none that says otherwise."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
+from tools.evidence import Evidence, Frozen
+from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
+from tools.text.sentences import Span, sentences
+
+VALUE = {
+    Stance.SUPPORTS: VerdictValue.YES,
+    Stance.REFUTES: VerdictValue.NO,
+    Stance.MIXED: VerdictValue.DEPENDS,
+    Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
+}
+SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
+
+
+class VerdictSettings(Frozen):
+    """Settings of the policy. All ours, chosen on our own development questions.
+
+    Attributes:
+        pairs: sentences that are read at most.
+        telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
+        sure: probability of its answer from which a sentence carries one by itself.
+        heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
+        relevant: relevance from which a sentence is shown beside.
+        beside: sentences shown beside at most.
+        carried: probability from which quotes carry a verdict that a model gave.
+    """
+
+    pairs: int = 48
+    telling: float = 0.5
+    sure: float = 0.85
+    heard: float = 0.6
+    relevant: float = 0.6
+    beside: int = 3
+    carried: float = 0.5
+
+
+class Said(NamedTuple):
+    """A sentence and its reading."""
+
+    sentence: Sentence
+    reading: Reading
+
+    @property
+    def answer(self) -> Stance:
+        """The likeliest answer."""
+        return max(ANSWERS, key=self.reading.stance)
+
+    @property
+    def p(self) -> float:
+        """Its probability."""
+        return self.reading.stance(self.answer)
+
+
+class VerdictJudgeLocal:
+    """Judges by the reader.
+
+    Args:
+        reader: reads a question and a sentence in its context.
+    """
+
+    def __init__(self, reader: Reader, settings: VerdictSettings | None = None) -> None:
+        self._reader = reader
+        self.settings = settings or VerdictSettings()
+
+    def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
+        """The ruling on a question; sentences of the pieces in their order, as many as may be read."""
+        pieces = [(e, span, before) for e in evidence for span, before in in_context(e.text)][: self.settings.pairs]
+        readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
+        said = [
+            Said(Sentence(e, s.start, s.end, r.relevance), r) for (e, s, _), r in zip(pieces, readings, strict=True)
+        ]
+        told = [s for s in said if s.reading.telling >= self.settings.telling]
+        carrying = self._carrying(told)
+        beside = [s for s in told if s not in carrying and s.reading.relevance >= self.settings.relevant]
+        beside.sort(key=lambda s: -s.reading.relevance)
+        return Ruling(
+            self._verdict(carrying),
+            [s.sentence for s in carrying],
+            [s.sentence for s in beside[: self.settings.beside]],
+        )
+
+    def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
+        """Whether one of the quotes, each a slice of its evidence, entails the verdict."""
+        readings = self._reader.read([Pair(question, quote, e.title) for e, quote in quotes])
+        wanted = [s for s in ANSWERS if _near(VALUE[s], value)]
+        return any(sum(r.stance(s) for s in wanted) >= self.settings.carried for r in readings)
+
+    def _carrying(self, told: Sequence[Said]) -> list[Said]:
+        """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
+        short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
+        for pool in (short, told):
+            sure = [s for s in pool if s.p >= self.settings.sure]
+            if sure:
+                lead = max(sure, key=lambda s: s.p)
+                heard = [s for s in pool if s.p >= self.settings.heard and s is not lead]
+                return [lead, *sorted(heard, key=lambda s: -s.p)]
+        return []
+
+    def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
+        if not carrying:
+            return None
+        sides: dict[Stance, list[Said]] = defaultdict(list)
+        for said in carrying:
+            sides[said.answer].append(said)
+        value = value_of(sides)
+        shown = [s.sentence for s in carrying]
+        return Verdict(
+            value=value,
+            statements=tuple(s.text for s in shown),
+            effect=effect_of(shown[0].text),
+            population=population_of(shown[0]),
+            certainty=certainty_of(shown, disputed=len(sides) > 1),
+            reason=reason_of(shown),
+        )
+
+
+def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
+    """The verdict of what was heard on each side.
+
+    Both yes and no: of one document it depends, of several they conflict. Else what is surest; a "no" because nothing
+    differed is "no difference".
+    """
+    yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
+    if yes and no:
+        documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
+        return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
+    lead = max((s for side in sides.values() for s in side), key=lambda s: s.p)
+    if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
+        return VerdictValue.NO_DIFFERENCE
+    return VALUE[lead.answer]
+
+
+def in_context(text: str) -> list[tuple[Span, str]]:
+    """The sentences of a text, each with the one before it on its line, "" for a line's first."""
+    out: list[tuple[Span, str]] = []
+    for span in sentences(text):
+        last = out[-1][0] if out else None
+        joined = last is not None and "\n" not in text[last.end : span.start]
+        out.append((span, last.of(text) if last is not None and joined else ""))
+    return out
+
+
+def _near(left: VerdictValue, right: VerdictValue) -> bool:
+    """Whether two verdicts say the same as far as one sentence can tell."""
+    groups = (
+        {VerdictValue.YES},
+        {VerdictValue.NO, VerdictValue.NO_DIFFERENCE},
+        {VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT},
+    )
+    return any(left in g and right in g for g in groups)
