@@ -13,7 +13,7 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,13 +26,14 @@ from tools.text.sentences import split_sentences
 HERE = Path(__file__).parent
 SPLIT = HERE / "split.json"
 EXAMPLES = HERE / "examples"
+SCHEDULE = HERE / "schedule.json"
 ANNOTATIONS = HERE / "annotations.jsonl"
 COMPARISONS = "effects/evidence_inference_dev.jsonl"
 ABSTRACTS = "effects/evidence_inference_abstracts_dev.jsonl"
 PUBMEDQA = "literature/pubmedqa_dev.jsonl"
 BIOASQ = "literature/bioasq_dev.jsonl"
 SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
-MOST = 900  # ours, characters: the annotators' spans hold whole paragraphs at times
+MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
 JUDGE = 3  # ours: one article in three is for judging
 OWN_JUDGE = 8  # ours: one question in eight of our own pairs
 
@@ -153,9 +154,9 @@ def comparisons(data: Path, judge: bool) -> list[dict[str, Any]]:
 
 
 def from_comparisons(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
-    """Comparisons, half of them a pass: two closed forms of each, and a sentence that says nothing of it."""
-    for row in rng.sample(found, len(found) // 2):
-        article, title = row["pmcid"], row["title"] if rng.random() < 0.3 else ""
+    """Comparisons, two fifths of them a pass: two closed forms of each, and a sentence that says nothing of it."""
+    for row in rng.sample(found, 2 * len(found) // 5):
+        article, title = row["pmcid"], row["title"] if rng.random() < 0.15 else ""
         intervention, comparator, outcome = row["intervention"], row["comparator"], row["outcome"]
         asked = comparison(intervention, comparator, outcome)
         direction = DIRECTION[row["label"]]
@@ -194,11 +195,11 @@ def results_of(contexts: Sequence[Mapping[str, str]]) -> list[str]:
     return results or [s for s, r in told if r is None] or [s for s, _ in told]
 
 
-def windows(sentences: Sequence[str], size: int = 3) -> list[str]:
+def windows(sentences: Sequence[str], size: int = 2) -> list[str]:
     """Overlapping runs of sentences, as one text each."""
     if len(sentences) <= size:
         return [" ".join(sentences)] if sentences else []
-    return [" ".join(sentences[at : at + size]) for at in range(0, len(sentences) - size + 1, 2)]
+    return [" ".join(sentences[at : at + size]) for at in range(len(sentences) - size + 1)]
 
 
 def from_abstract_questions(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
@@ -243,7 +244,7 @@ def from_snippet_questions(found: Sequence[Mapping[str, Any]], rng: random.Rando
         closed = row["type"] == "yesno"
         shown = [s["text"].strip() for s in row["snippets"] if len(s["text"]) > 20]
         stances = ANSWER[str(row["exact_answer"]).lower()] if closed else ALL[:5]
-        for text in rng.sample(shown, min(3 if closed else 1, len(shown))):
+        for text in rng.sample(shown, min(2 if closed else 1, len(shown))):
             yield Example(Pair(question, text), "bioasq", article, stances, None, None, 0.7 if closed else 0.5)
         if closed:
             ideal = LED.sub("", rng.choice(row["ideal_answer"]))
@@ -251,7 +252,7 @@ def from_snippet_questions(found: Sequence[Mapping[str, Any]], rng: random.Rando
                 ideal = " ".join(cut(ideal[0].upper() + ideal[1:])[:2])
                 yield Example(Pair(question, ideal), "bioasq", article, stances, None, Role.CONCLUSION)
         own = {s["pmid"] for s in row["snippets"]}
-        for other in rng.sample(near[at], min(2 if closed else 1, len(near[at]))):
+        for other in rng.sample(near[at], min(1, len(near[at]))):
             foreign = [s["text"] for s in found[other]["snippets"] if s["pmid"] not in own]
             if foreign:
                 yield Example(
@@ -275,11 +276,11 @@ def _nearest(questions: Sequence[str], most: int = 4) -> list[list[int]]:
     return out
 
 
-def own(judge: bool, rng: random.Random) -> list[Example]:
-    """Our own pairs of one side, divided by question or sentence."""
+def own(judge: bool, rng: random.Random, files: Collection[str] | None = None) -> list[Example]:
+    """Our own pairs of one side, divided by question or sentence; of all files, or of those named."""
     out: list[Example] = []
     for path in sorted(EXAMPLES.glob("*.jsonl")):
-        for row in rows(path):
+        for row in rows(path) if files is None or path.stem in files else ():
             key = row.get("question") or row["sentence"]
             if _drawn(key, OWN_JUDGE) == judge:
                 out += _own(row, key, rng)
@@ -324,14 +325,20 @@ def _places(row: Mapping[str, Any]) -> list[str]:
     return [*(c["text"] for c in row["contexts"]), row["long_answer"]]
 
 
-def epoch(data: Path, rng: random.Random) -> list[Example]:
-    """The examples of one pass over all that may be trained on; what is sampled differs from pass to pass."""
+def schedule() -> list[list[str]]:
+    """For each pass of a training the files of our own that it reads (``annotations`` among them)."""
+    passes: list[list[str]] = json.loads(SCHEDULE.read_text())["passes"]
+    return passes
+
+
+def epoch(data: Path, rng: random.Random, files: Collection[str]) -> list[Example]:
+    """The examples of one pass over what may be trained on; what is sampled differs from pass to pass."""
     parts: list[Iterable[Example]] = [
         from_comparisons(comparisons(data, judge=False), rng),
         from_abstract_questions(abstract_questions(data, judge=False), rng),
         from_snippet_questions(snippet_questions(data, judge=False), rng),
-        own(judge=False, rng=rng),
-        annotated(data),
+        own(judge=False, rng=rng, files=files),
+        annotated(data) if ANNOTATIONS.stem in files else (),
     ]
     out = [e for part in parts for e in part]
     rng.shuffle(out)

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tools.evidence import Frozen
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES
-from tools.reading.corpus import DIRECTION_AT, ROLE_AT, STANCE_AT, Example, counted, epoch
+from tools.reading.corpus import DIRECTION_AT, ROLE_AT, STANCE_AT, Example, counted, epoch, schedule
 from tools.reading.model import PairModel, PairTokenizer, padded, save, split
 
 EVERY = 50  # ours: steps between two lines of progress
@@ -23,15 +23,15 @@ class TrainingSettings(Frozen):
     """Settings of a training run. All ours.
 
     Attributes:
-        epochs: passes; batch: pairs a step; rate: highest learning rate; warm: share of the steps in which it rises.
+        batch: pairs a step; rate, head_rate: learning rates of the layers and the heads, which rise in the first
+            ``warm`` steps and fall to 0 in the last pass.
         bf16: mixed precision; threads: of torch (1 for the same file again).
     """
 
-    epochs: int = 4
-    batch: int = 32
-    rate: float = 1.2e-4
+    batch: int = 16
+    rate: float = 1.5e-4
     head_rate: float = 1e-3
-    warm: float = 0.08
+    warm: int = 200
     decay: float = 0.01
     dropout: float = 0.1
     seed: int = 7
@@ -44,47 +44,66 @@ def train(
     path: Path,
     settings: TrainingSettings,
     tell: Callable[[str], None],
-    judged: Callable[[PairModel], str] | None = None,
+    judged: Callable[[PairModel], str] = lambda _model: "",
 ) -> None:
-    """Train on the *fit* part of the data and write the weights; ``judged`` is told after each epoch."""
+    """Train on the *fit* part of the data, pass by pass of the schedule, and write the weights after each.
+
+    ``judged`` says how the model does after a pass. Raises InputError when the data is not there.
+    """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
     torch.use_deterministic_algorithms(True)
-    rng = random.Random(settings.seed)  # noqa: S311
     model, tokenizer = PairModel(), PairTokenizer()
     _drop(model, settings.dropout)
-    passes = [epoch(data, rng) for _ in range(settings.epochs)]
-    steps = sum(-(-len(p) // settings.batch) for p in passes)
-    tell(f"{counted(passes[0])} pairs an epoch, {steps} steps")
-    head = [p for n, p in model.trained().items() if n.startswith("head.")]
-    body = [p for n, p in model.trained().items() if not n.startswith("head.")]
-    for name, p in model.named_parameters():
-        p.requires_grad_(name in model.trained())
-    groups = [{"params": body, "lr": settings.rate}, {"params": head, "lr": settings.head_rate}]
-    optimiser = torch.optim.AdamW(groups, weight_decay=settings.decay)
-    rise = max(1, int(settings.warm * steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda s: min((s + 1) / rise, max(0.0, (steps - s) / max(steps - rise, 1)))
-    )
-    started, done = time.perf_counter(), 0
-    for number, examples in enumerate(passes, start=1):
+    optimiser = _optimiser(model, settings)
+    rates = [group["lr"] for group in optimiser.param_groups]
+    started, done, number = time.perf_counter(), 0, 0
+    while number < len(schedule()):
+        files = schedule()[number]
+        rng = random.Random(settings.seed + number)  # noqa: S311
+        number += 1
+        examples = epoch(data, rng, files)
+        batches = _batches(examples, settings.batch, rng)
+        tell(f"pass {number}: {counted(examples)} pairs, {len(batches)} steps")
         model.train()
-        total = 0.0
-        for batch in _batches(examples, settings.batch, rng):
-            loss = _loss(model, tokenizer, batch, settings.bf16)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_([*body, *head], 1.0)
-            optimiser.step()
-            schedule.step()
-            optimiser.zero_grad()
-            total += float(loss.detach())
+        total, last = 0.0, number == len(schedule())
+        for at, batch in enumerate(batches):
+            factor = min((done + 1) / settings.warm, 1.0) * (1 - at / len(batches) if last else 1.0)
+            for group, rate in zip(optimiser.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+            total += _step(model, tokenizer, optimiser, batch, settings.bf16)
             done += 1
             if done % EVERY == 0:
-                tell(f"step {done} of {steps}, loss {total / EVERY:.3f}, {time.perf_counter() - started:.0f} s")
+                tell(f"step {at + 1} of {len(batches)}, loss {total / EVERY:.3f}, {time.perf_counter() - started:.0f} s")
                 total = 0.0
         model.eval()
         save(model, path, about(settings))
-        tell(f"epoch {number}: {judged(model) if judged else ''}")
+        tell(f"pass {number}: {judged(model)}")
+
+
+def _optimiser(model: PairModel, settings: TrainingSettings) -> torch.optim.Optimizer:
+    trained = model.trained()
+    for name, p in model.named_parameters():
+        p.requires_grad_(name in trained)
+    head = [p for n, p in trained.items() if n.startswith("head.")]
+    body = [p for n, p in trained.items() if not n.startswith("head.")]
+    groups = [{"params": body, "lr": settings.rate}, {"params": head, "lr": settings.head_rate}]
+    return torch.optim.AdamW(groups, weight_decay=settings.decay)
+
+
+def _step(
+    model: PairModel,
+    tokenizer: PairTokenizer,
+    optimiser: torch.optim.Optimizer,
+    batch: Sequence[Example],
+    bf16: bool,
+) -> float:
+    loss = _loss(model, tokenizer, batch, bf16)
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(model.trained().values(), 1.0)
+    optimiser.step()
+    optimiser.zero_grad()
+    return float(loss.detach())
 
 
 def about(settings: TrainingSettings) -> dict[str, str]:
