@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evals import agent_commands, data_commands, index_commands
+from evals import agent_commands, data_commands, index_commands, reader_commands
 from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
 
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
     index_commands.register(benchmarks)
     cmmqa.register(evaluations)
     judging.register(evaluations)
+    reader_commands.register(app)
     app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 

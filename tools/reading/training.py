@@ -39,7 +39,7 @@ class TrainingSettings(Frozen):
     threads: int = 1
 
 
-def train(
+def train_reader(
     data: Path,
     path: Path,
     settings: TrainingSettings,
@@ -74,7 +74,9 @@ def train(
             total += _step(model, tokenizer, optimiser, batch, settings.bf16)
             done += 1
             if done % EVERY == 0:
-                tell(f"step {at + 1} of {len(batches)}, loss {total / EVERY:.3f}, {time.perf_counter() - started:.0f} s")
+                tell(
+                    f"step {at + 1} of {len(batches)}, loss {total / EVERY:.3f}, {time.perf_counter() - started:.0f} s"
+                )
                 total = 0.0
         model.eval()
         save(model, path, about(settings))
