@@ -1,7 +1,7 @@
 """`encoders`: the embedded encoder against another that a package carries, English and Chinese, with their speed.
 
 English: BioASQ's questions over PubMed records (title and abstract, 900 characters), all gold ones of the questions
-that were drawn and others beside them. Chinese: questions of `evals/data/unseen` on the starter library's English pages,
+that were drawn and others beside them. Chinese: questions of `evals/data/unseen` on the English pages of the library,
 by title and the first 900 characters. Both encoders see the same texts; no other stream takes part.
 """
 

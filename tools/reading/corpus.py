@@ -35,12 +35,14 @@ BIOASQ = "literature/bioasq_dev.jsonl"
 SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
 MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
 JUDGE = 3  # ours: one article in three is for judging
+HALF = 0.5  # ours: open questions, and our unrelated pairs, of which a pass reads half
 OWN_JUDGE = 8  # ours: one question in eight of our own pairs
 
 ALL, ANSWER = (
     tuple(Stance),
     {"yes": (Stance.SUPPORTS,), "no": (Stance.REFUTES,), "maybe": (Stance.MIXED, Stance.UNSETTLED)},
 )
+FOREIGN = (Stance.UNRELATED,)
 SILENT = (Stance.NOT_SHOWN, Stance.UNRELATED)
 # Headings of structured abstracts, by the words that they begin with or hold; ours.
 ROLE_OF = (
@@ -154,8 +156,8 @@ def comparisons(data: Path, judge: bool) -> list[dict[str, Any]]:
 
 
 def from_comparisons(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
-    """Comparisons, two fifths of them a pass: two closed forms of each, and a sentence that says nothing of it."""
-    for row in rng.sample(found, 2 * len(found) // 5):
+    """Comparisons, a quarter of them a pass: two closed forms of each, and a sentence that says nothing of it."""
+    for row in rng.sample(found, len(found) // 4):
         article, title = row["pmcid"], row["title"] if rng.random() < 0.15 else ""
         intervention, comparator, outcome = row["intervention"], row["comparator"], row["outcome"]
         asked = comparison(intervention, comparator, outcome)
@@ -242,6 +244,8 @@ def from_snippet_questions(found: Sequence[Mapping[str, Any]], rng: random.Rando
     for at, row in enumerate(found):
         question, article = row["question"], row["id"]
         closed = row["type"] == "yesno"
+        if not closed and rng.random() < HALF:
+            continue
         shown = [s["text"].strip() for s in row["snippets"] if len(s["text"]) > 20]
         stances = ANSWER[str(row["exact_answer"]).lower()] if closed else ALL[:5]
         for text in rng.sample(shown, min(2 if closed else 1, len(shown))):
@@ -337,7 +341,7 @@ def epoch(data: Path, rng: random.Random, files: Collection[str]) -> list[Exampl
         from_comparisons(comparisons(data, judge=False), rng),
         from_abstract_questions(abstract_questions(data, judge=False), rng),
         from_snippet_questions(snippet_questions(data, judge=False), rng),
-        own(judge=False, rng=rng, files=files),
+        (e for e in own(judge=False, rng=rng, files=files) if e.stances != FOREIGN or rng.random() < HALF),
         annotated(data) if ANNOTATIONS.stem in files else (),
     ]
     out = [e for part in parts for e in part]

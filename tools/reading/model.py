@@ -1,9 +1,11 @@
 """The reader's network: the embedded encoder's layers over a question and a sentence in its context, and three heads.
 
 Input: ``[CLS] question [SEP] title. sentence before [SEP] sentence [SEP]``. The heads read the first token's state and
-the mean over the sentence's own tokens, and give stance (6), direction (4) and role (7). Word embeddings and the first
-layer are the embedded encoder's, as its package carries them; what training changed in the other layers is shipped as
-int8 differences with a scale a row, so that the file stays under 10 MB.
+the mean over the sentence's own tokens, and give stance (6), direction (4) and role (7). Whether a sentence supports or
+refutes is a product (ours): what the question asks for, read from the question alone (whether a thing holds, rises or
+changes at all), times what the sentence shows of it. A negated question then needs no sentences of its own to be
+learned from. Word embeddings and the first layer are the embedded encoder's, as its package carries them; what training
+changed in the other layers is shipped as int8 differences with a scale a row, so that the file stays under 10 MB.
 """
 
 from __future__ import annotations
@@ -25,13 +27,23 @@ FROZEN = 1  # ours: first layers that stay the encoder's; with them the differen
 HIDDEN = 384
 
 
+HEADED = ("head.", "asked.")  # parameters that training makes, rather than changes
+ASKED = 3  # ours: what a question may ask for: whether it holds, whether it rises, whether it changes
+SCALE = 4.0  # ours: probabilities of directions to the size of logits
+
+
 class Encoded(NamedTuple):
-    """Token ids, segments (0 question, 1 rest), and which tokens are the sentence's; one row a pair, padded."""
+    """Token ids, segments (0 question, 1 rest), which tokens are the sentence's, and the questions by themselves.
+
+    One row a pair, padded.
+    """
 
     ids: torch.Tensor
     mask: torch.Tensor
     segments: torch.Tensor
     sentence: torch.Tensor
+    asked: torch.Tensor
+    asked_mask: torch.Tensor
 
 
 class PairTokenizer:
@@ -73,7 +85,12 @@ def padded(rows: Sequence[tuple[list[int], int, int]]) -> Encoded:
         tensors[1][at, : len(ids)] = 1
         tensors[2][at, question : len(ids)] = 1
         tensors[3][at, sentence : len(ids) - 1] = 1
-    return Encoded(tensors[0], tensors[1].bool(), tensors[2], tensors[3].bool())
+    longest = max(question for _, question, _ in rows)
+    asked, asked_mask = torch.zeros((len(rows), longest), dtype=torch.long), torch.zeros((len(rows), longest))
+    for at, (ids, question, _) in enumerate(rows):
+        asked[at, :question] = torch.tensor(ids[:question])
+        asked_mask[at, :question] = 1
+    return Encoded(tensors[0], tensors[1].bool(), tensors[2], tensors[3].bool(), asked, asked_mask.bool())
 
 
 class PairModel(nn.Module):
@@ -87,21 +104,35 @@ class PairModel(nn.Module):
         verify_checksum(weights, MINILM_SHA256)
         self.encoder = BertEncoder.from_weights(load_file(str(weights)), heads=HEADS)
         self.head = nn.Linear(2 * HIDDEN, len(STANCES) + len(DIRECTIONS) + len(ROLES))
+        self.asked = nn.Linear(2 * HIDDEN, ASKED)
+        nn.init.normal_(self.asked.weight, std=0.02)
+        self.asked.bias.data = torch.tensor([1.0, 0.0, 0.0])  # until it is trained, a question asks whether it holds
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, pairs: Encoded) -> torch.Tensor:
         """Logits."""
         states = self.encoder.states(pairs.ids, pairs.mask, pairs.segments)
-        inside = pairs.sentence.unsqueeze(-1).float()
-        mean = (states * inside).sum(1) / inside.sum(1).clamp(min=1.0)
-        logits: torch.Tensor = self.head(self.dropout(torch.cat([states[:, 0], mean], dim=-1)))
-        return logits
+        logits = self.head(self.dropout(_pooled(states, pairs.sentence))).float()
+        alone = self.encoder.states(pairs.asked, pairs.asked_mask)
+        asked = self.asked(self.dropout(_pooled(alone, pairs.asked_mask))).float()
+        stance, direction, _ = split(logits)
+        rises, falls, same = direction.softmax(-1)[:, :3].unbind(-1)
+        shown = torch.stack([stance[:, 1], SCALE * (rises - falls), SCALE * (rises + falls - same)], dim=-1)
+        turned = (asked * shown).sum(-1)
+        return torch.cat([(stance[:, 0] + turned)[:, None], (stance[:, 0] - turned)[:, None], logits[:, 2:]], dim=-1)
 
     def trained(self) -> dict[str, nn.Parameter]:
         """The parameters that training changes, by name."""
         kept = tuple(f"encoder.layers.layers.{n}." for n in range(FROZEN))
         fixed = ("encoder.word.", "encoder.position.", *kept)
         return {name: p for name, p in self.named_parameters() if not name.startswith(fixed)}
+
+
+def _pooled(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The first token's state beside the mean over some tokens."""
+    inside = tokens.unsqueeze(-1).float()
+    mean = (states * inside).sum(1) / inside.sum(1).clamp(min=1.0)
+    return torch.cat([states[:, 0], mean], dim=-1)
 
 
 def split(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -117,7 +148,7 @@ def save(model: PairModel, path: Path, about: dict[str, str]) -> None:
     base = PairModel().state_dict()
     out: dict[str, torch.Tensor] = {}
     for name, value in model.trained().items():
-        if name.startswith("head."):
+        if name.startswith(HEADED):
             out[name] = value.detach().half().contiguous()
             continue
         change = (value.detach() - base[name]).float()
@@ -141,7 +172,7 @@ def load(path: Path) -> PairModel:
 
 
 def _restored(name: str, value: torch.Tensor, stored: dict[str, Any]) -> torch.Tensor:
-    if name.startswith("head."):
+    if name.startswith(HEADED):
         head: torch.Tensor = stored[name].float()
         return head
     change, scale = stored[f"{name}.change"].float(), stored[f"{name}.scale"]

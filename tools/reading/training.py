@@ -14,7 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tools.evidence import Frozen
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES
 from tools.reading.corpus import DIRECTION_AT, ROLE_AT, STANCE_AT, Example, counted, epoch, schedule
-from tools.reading.model import PairModel, PairTokenizer, padded, save, split
+from tools.reading.model import HEADED, PairModel, PairTokenizer, padded, save, split
 
 EVERY = 50  # ours: steps between two lines of progress
 
@@ -87,8 +87,8 @@ def _optimiser(model: PairModel, settings: TrainingSettings) -> torch.optim.Opti
     trained = model.trained()
     for name, p in model.named_parameters():
         p.requires_grad_(name in trained)
-    head = [p for n, p in trained.items() if n.startswith("head.")]
-    body = [p for n, p in trained.items() if not n.startswith("head.")]
+    head = [p for n, p in trained.items() if n.startswith(HEADED)]
+    body = [p for n, p in trained.items() if not n.startswith(HEADED)]
     groups = [{"params": body, "lr": settings.rate}, {"params": head, "lr": settings.head_rate}]
     return torch.optim.AdamW(groups, weight_decay=settings.decay)
 
