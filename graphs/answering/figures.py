@@ -6,8 +6,8 @@ import re
 
 ASKS = re.compile(
     r"\b(?:what|which|how (?:much|many|high|often)|maximum|usual|recommended)\b[^?]{0,60}"
-    r"\b(?:dos(?:e|es|age)|mg|number needed|sensitivity|specificity|accura(?:cy|te)|predictive value|percentage|proportion"
-    r"|rate|risk|incidence|prevalence)\b|\bNNT\b|剂量|多少(?:毫克|克|次|人)|灵敏度|特异度|准确率|发生率|患病率",
+    r"\b(?:dos(?:e|es|age)|mg|number needed|sensitivity|specificity|accura(?:cy|te)|predictive value|percentage"
+    r"|proportion|rate|risk|incidence|prevalence)\b|\bNNT\b|剂量|多少(?:毫克|克|次|人)|灵敏度|特异度|准确率|发生率|患病率",
     re.IGNORECASE,
 )  # ours
 GIVES = re.compile(

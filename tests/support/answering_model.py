@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from graphs.judging.polarity import reply_of
+
 from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
 from graphs.answering.contract import Draft
 from graphs.answering.local import AnswererLocal
-from graphs.judging.polarity import reply_of
 from prompts.language_model import LanguageModel, ModelSettings
 from prompts.metering import Meter
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by

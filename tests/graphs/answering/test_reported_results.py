@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from graphs.answering.reported import read_report, reported, signal
 from graphs.judging.polarity import Reply
+from hypothesis import given
+from hypothesis import strategies as st
 
 ABSTRACT = """Background: Falls are common and exercise is associated with fewer of them in young adults.
 Methods: We compared quarrel training with usual care. To assess balance, falls were measured.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
 
 from graphs.judging.key_terms import KeyTerms, unknown_runs
-from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
 from graphs.judging.relevance import Relevance, lexical, windows
 from tools.encoders import Encoder
 
