@@ -27,7 +27,7 @@ EVIDENCE = Evidence(
     id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="condition", origin=Origin.RETRIEVED
 )
 APPROVING = Scripted(json.dumps({"verdicts": [{"number": n, "supported": True} for n in range(1, 5)]}))
-CHOICE = Choice(label="yes", text="yes", confidence=0.9, reason="because")
+CHOICE = Choice(label="yes", text="yes", reason="because")
 
 
 @pytest.fixture(params=["local", "approving model", "failing model"])
