@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -22,20 +23,20 @@ class WideConsole(Console):
         """Print as `rich.console.Console.print` does."""
         if not self.is_terminal and all(isinstance(o, str | Text) for o in objects):
             options.setdefault("soft_wrap", True)
-        tables = [o for o in objects if isinstance(o, Table)]
-        if not tables:
+        fitted = [o for o in objects if isinstance(o, Table if self.is_terminal else (Table, Padding, Group))]
+        if not fitted:
             super().print(*objects, **options)
             return
-        given, self.width = self._width, max(self.width, *(self._needed(t) for t in tables))
+        given, self.width = self._width, max(self.width, *map(self._needed, fitted))
         try:
             super().print(*objects, **options | {"crop": False})
         finally:
             self._width = given
 
-    def _needed(self, table: Table) -> int:
-        """Columns that a table needs: for all of it, or on a terminal for the longest word of each column."""
+    def _needed(self, table: Table | Padding | Group) -> int:
+        """Columns that it needs: for all of it, or on a terminal for the longest word of each column of a table."""
         room = self.options.update(width=ROOM)
-        if not self.is_terminal:
+        if not isinstance(table, Table) or not self.is_terminal:
             return self.measure(table, options=room).maximum
         for column in table.columns:
             longest = max(self.measure(cell, options=room).minimum for cell in (column.header, *column.cells))

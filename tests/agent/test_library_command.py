@@ -83,8 +83,9 @@ def test_a_user_s_document_is_cited_until_it_is_removed(home: Path, papers: Path
         assert verify_citation(first, known[first.evidence_id])
         assert known[first.evidence_id].title == "Zelnorine in hereditary kelvar fever"
         assert first.evidence_id.startswith("own:zelnorine-")
-        assert answer.choice is not None
-        assert answer.choice.label == "yes"
+        assert answer.verdict is not None
+        assert answer.verdict.value == "yes"
+        assert "not assessed" in answer.verdict.reason
         library("remove", papers)
         after = agent.ask(QUESTION)
     assert "Zelnorine 40 mg" not in after.text

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.console import Group
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from agent.cli.wide import WideConsole
 
@@ -38,6 +41,12 @@ def test_in_a_pipe_a_row_is_a_line_and_a_paragraph_too(columns: str, monkeypatch
     assert PATH in row
     assert PROSE.strip() in row
     assert lines[-1] == PROSE
+
+
+def test_in_a_pipe_lines_that_are_set_in_or_held_together_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = printed(Padding(f"{PATH}\n{NAME}", (0, 0, 0, 2)), Group(Text(PROSE), Text(NAME)))
+    assert [line.strip() for line in shown.splitlines()] == [PATH, NAME, PROSE.strip(), NAME]
 
 
 def test_a_narrow_terminal_wraps_between_words_only() -> None:
