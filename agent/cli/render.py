@@ -17,6 +17,7 @@ from rich.text import Text
 from agent.cli.costs import cost_line
 from agent.cli.gate import show_brief, show_whole
 from agent.cli.report import marks, show_report
+from agent.cli.wide import WideConsole
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
@@ -47,13 +48,13 @@ FINDINGS = 6  # findings shown a disease and side, strongest first
 
 def console() -> Console:
     """Standard output, coloured only on a terminal."""
-    return Console(highlight=False, soft_wrap=False)
+    return WideConsole(highlight=False)
 
 
 @lru_cache(maxsize=1)
 def progress_console() -> Console:
     """Standard error, for steps and progress."""
-    return Console(stderr=True, highlight=False)
+    return WideConsole(stderr=True, highlight=False)
 
 
 def show_step(step: Step, out: Console | None = None) -> None:

@@ -20,7 +20,7 @@ SMALL = 100  # ours: a study of fewer people lowers it by one step
 PUBLISHED = frozenset({"pubmed", "pmc"})  # collections of which the level is PubMed's own; the rest is not assessed
 # "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
 STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
-NUMBER = r"\d[\d,]*(?:[.·]\d+)?"
+NUMBER = r"\d(?:[\d,]*\d)?(?:[.·]\d+)?"
 RANGE = rf"{NUMBER}\s?%?\s?(?:to|-|–|,|;)\s?-?{NUMBER}\s?%?"
 PERCENT = rf"{NUMBER}\s?(?:%|per cent)"
 RATIO = r"(?:\b(?:hazard|odds|risk|rate|relative risk)\s?(?:ratio)?\b|\b(?:HR|OR|RR|aHR|aOR|SMD|MD|NNT)\b)"
@@ -46,7 +46,8 @@ NAMED = re.compile(
 
 def effect_of(text: str) -> str:
     """The size of an effect as a sentence states it, in its own words; "" when it states none."""
-    return "; ".join(dict.fromkeys(m[0].strip() for m in EFFECT.finditer(text)))
+    found = (m[0].strip() for m in EFFECT.finditer(text))
+    return "; ".join(dict.fromkeys(f"{f})" if f.count("(") > f.count(")") else f for f in found))
 
 
 def population_of(sentence: Sentence) -> str:

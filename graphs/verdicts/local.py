@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
 from tools.evidence import Evidence, Frozen
@@ -72,8 +73,15 @@ class VerdictJudgeLocal:
         self.settings = settings or VerdictSettings()
 
     def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
-        """The ruling on a question; sentences of the pieces in their order, as many as may be read."""
-        pieces = [(e, span, before) for e in evidence for span, before in in_context(e.text)][: self.settings.pairs]
+        """The ruling on a question; sentences of the pieces in their order, as many as may be read.
+
+        A sentence that several pieces hold is read once; one that speaks to a machine is not read.
+        """
+        told_by: dict[str, tuple[Evidence, Span, str]] = {}
+        for e in evidence:
+            for span, before in in_context(e.text):
+                told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
+        pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
         readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
         said = [
             Said(Sentence(e, s.start, s.end, r.relevance), r) for (e, s, _), r in zip(pieces, readings, strict=True)

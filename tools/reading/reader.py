@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
 CHECKSUM = Path(__file__).parent / "weights.sha256"
+AGAIN = "Reinstall the package, or train it again: anamnesis reader train --data DATA."
 BATCH = 16  # ours: pairs of like length read at once
 LONGEST = 2_000  # ours, characters: what is longer is no sentence (a table, a page), and is not read
 WORD = re.compile(r"[A-Za-z]{2,}")
@@ -63,10 +64,15 @@ class TrainedReader:
     def _open(self) -> tuple[PairModel, PairTokenizer]:
         with self._lock:
             if self._loaded is None:
+                from safetensors import SafetensorError
+
                 from tools.reading.model import PairTokenizer, load
 
                 _check(self._weights)
-                self._loaded = load(self._weights), PairTokenizer()
+                try:
+                    self._loaded = load(self._weights), PairTokenizer()
+                except (KeyError, RuntimeError, SafetensorError) as error:
+                    raise DataError("The trained reader's weights are of another model.", AGAIN) from error
             return self._loaded
 
 
@@ -101,9 +107,8 @@ def _check(weights: Path) -> None:
     """Raise DataError unless the weights are there, and are what the checksum beside them says."""
     from tools.files import sha256_of
 
-    again = "Reinstall the package, or train it again: anamnesis reader train --data DATA."
     if not weights.is_file():
-        raise DataError("The trained reader's weights are missing.", again)
+        raise DataError("The trained reader's weights are missing.", AGAIN)
     recorded = weights.with_suffix(".sha256")
     if recorded.is_file() and recorded.read_text().strip() != sha256_of(weights):
-        raise DataError("The trained reader's weights are damaged.", again)
+        raise DataError("The trained reader's weights are damaged.", AGAIN)
