@@ -13,6 +13,7 @@ from evals.tasks import (
     depth,
     diagnosis,
     differential,
+    effects,
     gate,
     icd10,
     injection,
@@ -20,12 +21,15 @@ from evals.tasks import (
     library,
     library_questions,
     literature,
+    medevidence,
     medrgag,
     mirror,
+    own_documents,
     questions,
     report_text,
     segmentation,
     trust,
+    verdicts,
 )
 from prompts.errors import InputError
 
@@ -41,6 +45,7 @@ TASKS: dict[str, Task] = {
         costs.TASK,
         depth.TASK,
         diagnosis.TASK,
+        effects.TASK,
         gate.TASK,
         injection.TASK,
         icd10.TASK,
@@ -48,12 +53,15 @@ TASKS: dict[str, Task] = {
         library.TASK,
         library_questions.TASK,
         literature.TASK,
+        medevidence.TASK,
         medrgag.TASK,
         mirror.TASK,
+        own_documents.TASK,
         questions.TASK,
         report_text.TASK,
         segmentation.TASK,
         trust.TASK,
+        verdicts.TASK,
     )
 }
 
