@@ -45,10 +45,24 @@ class Known(NamedTuple):
 
 
 def the_reader() -> Reader:
-    """The reader that the product ships; tests put another in its place."""
+    """The reader that the product ships, which reads a pair once; tests put another in its place."""
     from tools.reading.reader import TrainedReader
 
-    return TrainedReader()
+    return Remembering(TrainedReader())
+
+
+class Remembering:
+    """A reader that knows what it has read, so that two measures over the same pairs take the time of one."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[Pair, Reading] = {}
+
+    def read(self, pairs: Sequence[Pair]) -> list[Reading]:
+        """One reading a pair."""
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        self._known.update(zip(fresh, self._reader.read(fresh), strict=True))
+        return [self._known[pair] for pair in pairs]
 
 
 def said_of(answer: Answer) -> str | None:
@@ -108,7 +122,7 @@ def commonest(labels: Sequence[str]) -> str:
 
 
 def surest(name: str, rows: Sequence[tuple[float, bool]]) -> list[Figure]:
-    """The share that is right of the surest 50, 75 and 100 %, a risk-coverage curve; of (how sure, right or not) each."""
+    """The share that is right of the surest 50, 75 and 100 %; a row is how sure it is, and whether it is right."""
     ordered = [right for _, right in sorted(rows, key=lambda row: -row[0])]
     return [
         figure

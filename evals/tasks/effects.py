@@ -55,7 +55,7 @@ def directions(
     given = [found_in(reader, row, [shown(row)]) for row in context.tick(rows, "given", len(rows))]
     said = {"given": [c.direction for c in given], "found": [c.direction for c in found]}
     said["majority"] = [commonest(gold)] * len(gold)
-    known = [Known(shown(row), label_of(row)) for row in corpus.comparisons(context.data, judge=False)]
+    known = [Known(shown(row), label_of(row)) for row in to_fit_on(context)]
     if len({k.label for k in known}) > 1:
         said["words"] = [label for label, _ in words(known, balanced=True)([shown(row) for row in rows])]
     else:
@@ -69,6 +69,12 @@ def directions(
         )
     own = [c.sentence in marked(row) for c, row in zip(found, rows, strict=True)]
     return out + clustered_share("direction.found.own_sentence", by_article(own, articles), context.seed)
+
+
+def to_fit_on(context: TaskContext) -> list[Row]:
+    """The comparisons of articles that may be trained on."""
+    held = corpus.division()["evidence_inference"]
+    return [row for row in corpus.rows(context.data / corpus.COMPARISONS) if row["pmcid"] not in held]
 
 
 def label_of(row: Row) -> str:
