@@ -70,7 +70,8 @@ def by_verdict(reader: Reader, question: str, ruling: Ruling) -> str:
     if ruling.verdict.value in ANSWER:
         return ANSWER[ruling.verdict.value]
     lead = ruling.carrying[0]
-    (reading,) = reader.read([Pair(question, lead.text, lead.evidence.title)])
+    before = next((b for span, b in in_context(lead.evidence.text) if span.start == lead.start), "")
+    (reading,) = reader.read([Pair(question, lead.text, lead.evidence.title, before)])
     if reading.direction is Direction.UNCLEAR:
         return UNREAD[ruling.verdict.value]
     return OF_DIRECTION[reading.direction]
