@@ -84,6 +84,8 @@ def macro_f1(
 ) -> list[Figure]:
     """Macro F1 over the labels in percent; whatever else is said is wrong for its label. Nothing for no rows.
 
+    Without an interval where every draw gives the same (nothing is right, or all are one group): it would look sure.
+
     Args:
         groups: what each row hangs together with; the bootstrap draws whole groups. Without it every row by itself.
     """
@@ -97,7 +99,8 @@ def macro_f1(
         drawn.append(_scores(counts[rng.integers(0, len(counts), size)].sum(axis=1)))
     low, high = np.percentile(np.concatenate(drawn), [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
     value = float(_scores(counts.sum(axis=0)[None])[0])
-    return [Figure(name=name, value=value, n=len(pairs), ci95=(float(low), float(high)))]
+    ci95 = (float(low), float(high)) if low < high else None
+    return [Figure(name=name, value=value, n=len(pairs), ci95=ci95)]
 
 
 def _counts(pairs: Pairs, labels: Sequence[str], groups: Sequence[Hashable]) -> Numbers:
