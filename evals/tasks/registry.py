@@ -13,6 +13,7 @@ from evals.tasks import (
     depth,
     diagnosis,
     differential,
+    effects,
     encoders,
     gate,
     icd10,
@@ -21,12 +22,15 @@ from evals.tasks import (
     library,
     library_questions,
     literature,
+    medevidence,
     medrgag,
     mirror,
+    own_documents,
     questions,
     report_text,
     segmentation,
     trust,
+    verdicts,
 )
 from prompts.errors import InputError
 
@@ -43,6 +47,7 @@ TASKS: dict[str, Task] = {
         depth.TASK,
         diagnosis.TASK,
         encoders.TASK,
+        effects.TASK,
         gate.TASK,
         injection.TASK,
         icd10.TASK,
@@ -50,12 +55,15 @@ TASKS: dict[str, Task] = {
         library.TASK,
         library_questions.TASK,
         literature.TASK,
+        medevidence.TASK,
         medrgag.TASK,
         mirror.TASK,
+        own_documents.TASK,
         questions.TASK,
         report_text.TASK,
         segmentation.TASK,
         trust.TASK,
+        verdicts.TASK,
     )
 }
 
