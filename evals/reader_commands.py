@@ -35,17 +35,12 @@ def train(
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
 
-def evaluate(
-    data: DataOption,
-    weights: Annotated[Path | None, typer.Option(help="Other weights than the shipped ones.")] = None,
-) -> None:
-    """The figures of every head on the judge part of the data, and of our own pairs."""
-    from evals.tasks.effects import reader_figures
-    from tools.reading.reader import WEIGHTS, TrainedReader
+def evaluate(data: DataOption) -> None:
+    """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
+    from evals.runner import print_report, run_task
+    from evals.tasks.registry import find_task
 
-    for figure in reader_figures(TrainedReader(weights or WEIGHTS), data, seed=0):
-        interval = f" ({figure.ci95[0]:.3f} to {figure.ci95[1]:.3f})" if figure.ci95 is not None else ""
-        typer.echo(f"{figure.name}: {figure.value:.3f}{interval}, n {figure.n}")
+    print_report(run_task(find_task("effects"), data, limit=None, seed=0))
 
 
 def read(

@@ -77,7 +77,8 @@ def judge(item: Item, reply: Reply) -> Judged:
     label, answer = label_of(reply.answer), reply.answer
     if label is None:
         return Judged(False, "no choice", f"Nothing was chosen; {item.target} is right.")
-    reason = (answer.verdict or answer.choice).reason if answer.verdict or answer.choice else ""
+    told = answer.verdict or answer.choice
+    reason = told.reason if told is not None else ""
     return Judged(label == item.target, label, f"{item.target} is right. {reason}")
 
 
