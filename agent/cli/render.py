@@ -19,6 +19,7 @@ from agent.cli.gate import show_brief, show_whole
 from agent.cli.report import marks, show_report
 from agent.conversation import Step
 from graphs.answering.contract import Answer
+from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
 from graphs.triage.contract import RedFlag
 from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin
@@ -71,6 +72,8 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     """Print an answer; ``explain``: with the whole decision of the completeness gate."""
     out.print()
     show_emergency(out, answer.emergency)
+    for line in edge_lines(answer):
+        out.print(Padding(Text(line, style="bold yellow"), (0, 0, 1, 0)))
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
@@ -81,8 +84,7 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
         out.print(Padding(Text.assemble(statement.text, " ", marks(statement, numbers)), (0, 0, 1, 0)))
     if answer.abstained and not answer.statements:
         out.print(Text("No answer is given.", style="bold"))
-    if answer.differential:
-        out.print(differential_table(answer.differential, answer.language))
+    _differential(out, answer)
     _similar_records(out, answer)
     _questions(out, answer)
     if answer.report is not None:
@@ -97,6 +99,14 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     _footer(out, answer)
 
 
+def _differential(out: Console, answer: Answer) -> None:
+    if answer.differential:
+        title = ranking_title(answer) if answer.outside else "Differential"
+        out.print(differential_table(answer.differential, answer.language, title))
+    if answer.unexplained:
+        out.print(Text(unexplained_line(answer), style="yellow"))
+
+
 def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:
     """The signs of an emergency, each with what to do."""
     for flag in flags:
@@ -109,9 +119,9 @@ def _cited(answer: Answer) -> list[Evidence]:
     return [e for e in answer.evidence if e.id in cited]
 
 
-def differential_table(ranking: Sequence[RankedDisease], language: str) -> Table:
+def differential_table(ranking: Sequence[RankedDisease], language: str, title: str = "Differential") -> Table:
     """The first diseases of a ranking, with what speaks for and against each."""
-    table = Table(title="Differential", title_justify="left", title_style="bold", show_lines=True)
+    table = Table(title=title, title_justify="left", title_style="bold", show_lines=True)
     table.add_column("", justify="right")
     table.add_column("Disease")
     table.add_column("ICD-10")

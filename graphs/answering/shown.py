@@ -14,6 +14,9 @@ WORDS: dict[str, dict[str, str]] = {
         "unverified": "not retrieved, not verified",
         "none": "No answer is given.",
         "differential": "Differential",
+        "outside": "No disease that I know explains these findings well.",
+        "closest": "Closest of those I know",
+        "unexplained": "Not explained by the leading diseases",
         "disease": "Disease",
         "share": "Share",
         "for": "For",
@@ -44,6 +47,9 @@ WORDS: dict[str, dict[str, str]] = {
         "unverified": "未检索，未核实",
         "none": "不作回答。",
         "differential": "鉴别诊断",
+        "outside": "在我所知的疾病中，没有一种能很好地解释这些表现。",
+        "closest": "我所知的疾病中最接近的",
+        "unexplained": "排在前面的疾病未能解释",
         "disease": "疾病",
         "share": "占比",
         "for": "支持",
@@ -90,6 +96,25 @@ ORIGINS: dict[str, dict[Origin, str]] = {
 def tongue_of(language: str) -> str:
     """The language of the words: ``zh`` or ``en``."""
     return "zh" if language == "zh" else "en"
+
+
+def ranking_title(answer: Answer) -> str:
+    """What stands above the ranked diseases: where none explains the case, they are only the closest."""
+    return WORDS[tongue_of(answer.language)]["closest" if answer.outside else "differential"]
+
+
+def edge_lines(answer: Answer) -> list[str]:
+    """What heads an answer on a case that no known disease explains: that it is so; nothing for any other."""
+    return [WORDS[tongue_of(answer.language)]["outside"]] if answer.outside else []
+
+
+def unexplained_line(answer: Answer) -> str:
+    """What no leading disease accounts for, in a line; "" where everything is accounted for."""
+    if not answer.unexplained:
+        return ""
+    tongue = tongue_of(answer.language)
+    colon, comma = ("：", "；") if tongue == "zh" else (": ", "; ")
+    return f"{WORDS[tongue]['unexplained']}{colon}{comma.join(answer.unexplained)}"
 
 
 def statements_of(answer: Answer) -> list[Statement]:

@@ -75,6 +75,8 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         statements=list(draft.statements),
         evidence=list(evidence),
         differential=list(shown.ranking),
+        outside=shown.outside,
+        unexplained=list(shown.unexplained),
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),

@@ -1,0 +1,21 @@
+"""Beyond the edge of the graph nothing is enough: a case that no known disease explains is never answered directly."""
+
+from __future__ import annotations
+
+from graphs.completeness.contract import Decision, GateDecision
+from tools.contract import Differential
+
+BEYOND = "no disease that the graph holds explains these findings well, so evidence is retrieved"
+EXPLAINED = "explained"  # the part that tells how probably a disease of the graph explains the case
+
+
+def held_at_the_edge(decision: GateDecision, first_look: Differential | None) -> GateDecision:
+    """The decision, but retrieve in place of direct where the first look-up leaves the case unexplained."""
+    if first_look is None:
+        return decision
+    if first_look.explained is not None:
+        parts = {**decision.parts, EXPLAINED: first_look.explained}
+        decision = decision.model_copy(update={"parts": parts})
+    if not first_look.outside or decision.decision is not Decision.DIRECT:
+        return decision
+    return decision.model_copy(update={"decision": Decision.RETRIEVE, "reason": BEYOND, "turning": None})
