@@ -52,7 +52,11 @@ class Row:
 
 
 def ship(data: Path, out: Path = SHIPPED) -> str:
-    """Fit on every case of the half and write the model; returns what was written. Raises DataError for damaged data."""
+    """Fit on every case of the half and write the model; returns what was written.
+
+    Raises:
+        DataError: a file of the data is missing or damaged.
+    """
     from agent.knowledge_graph import open_graph
     from agent.sessions import Home
     from agent.settings import load_settings
@@ -153,5 +157,3 @@ def _fitted(x: Matrix, inside: NDArray[np.bool_], weight: Matrix, names: Sequenc
 
 def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
-
-

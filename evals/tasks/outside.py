@@ -1,4 +1,4 @@
-"""`outside`: does the answer say where its knowledge ends? Cases whose disease the graph lacks, and cases whose it holds.
+"""`outside`: does an answer say where its knowledge ends? Cases of diseases that the graph lacks, or holds.
 
 ``told`` is the share of outside cases that were headed "no disease that I know explains these findings well",
 ``said_wrongly`` the same of inside cases; ``direct`` is the share that was answered without research. ``curve`` trades

@@ -1,4 +1,4 @@
-"""A stated allergy or current medicine is a constraint: what must not be chosen, read from a case in English or Chinese.
+"""A stated allergy or current medicine is a constraint: what must not be chosen, read from an English or Chinese case.
 
 An allergy excludes the medicine and its class; a medicine that is taken excludes only itself, and only as a *new*
 treatment: it may be continued, stopped or asked about. Names and classes are the project's own (``names.yaml``,
@@ -23,24 +23,30 @@ CHINESE = Path(__file__).with_name("names_zh.yaml")
 BROAD = frozenset({"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic"})
 """Ours: groups so wide that an allergy to one member says nothing of another."""
 _ALLERGY = re.compile(
-    r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|angio-?o?edema (?:after|from|with|to)|intoleran\w+)\b|过敏", re.IGNORECASE
+    r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|angio-?o?edema (?:after|from|with|to)|intoleran\w+)\b|过敏",
+    re.IGNORECASE,
 )
 _NO_ALLERGY = re.compile(
     r"\b(?:no|not|nor|without|denies|den(?:ied|ying)|never|negative for)\b[^.;,]{0,40}"
-    r"(?:allerg|anaphyla|hypersensitiv|intoleran)|(?:无|否认|没有|不)[^。；，]{0,12}过敏",
+    r"(?:allerg|anaphyla|hypersensitiv|intoleran)(?!\w*[,]? (?:except|apart from|other than|but))"
+    r"|(?:无|否认|没有|不)[^。；，]{0,12}过敏",
     re.IGNORECASE,
 )
 _TAKES = re.compile(
     r"\b(?:takes|taking|(?:is|am|are|was|been|already|currently|also|patient) on|on (?:long[- ]term|regular|daily)|"
     r"(?:I|he|she|they) take|treated with|maintained on|uses|using|prescribed|medications?(?: include|s are|:)|"
     r"medicines?(?: include|:)|"
-    r"anticoagulated with)\b|^\W*on\b|[,;(] ?on\b|服用|在吃|正在用|长期用|口服|目前用",
+    r"anticoagulated with)\b|服用|在吃|正在用|长期用|口服|目前用",
     re.IGNORECASE,
 )
-_STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously|not|never|denies)\b|停用|停了|曾|未|没有|不", re.IGNORECASE)
+_PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had )|allerg)|但", re.IGNORECASE)
+_ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
+_STOPPED = re.compile(
+    r"\b(?:stopped|no longer|used to|previously|not|never|denies)\b|停用|停了|曾|未|没有|不", re.IGNORECASE
+)
 _AGAINST = re.compile(
-    r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|responsible|"
-    r"culprit|explains?|reaction|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
+    r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
+    r"responsible|culprit|explains?|reaction|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
 )
 _TREATS = re.compile(
     r"\b(?:treat\w*|therap\w*|manag\w*|prescri\w*|give[ns]?|start\w*|add(?:ed)?|initiat\w*|antibiotic|drug|medicine|"
@@ -49,7 +55,8 @@ _TREATS = re.compile(
 )
 _GOES_ON = re.compile(
     r"\b(?:continu\w*|stop\w*|discontinu\w*|switch\w*|increas\w*|reduc\w*|decreas\w*|withdraw\w*|titrat\w*|dose|without|"
-    r"avoid\w*|revers\w*|instead of|side effects?|adverse|interact\w*|monitor\w*)\b|继续|停|减量|加量|换|避免|剂量|不良反应",
+    r"avoid\w*|revers\w*|instead of|side effects?|adverse|interact\w*|monitor\w*)\b"
+    r"|继续|停|减量|加量|换|避免|剂量|不良反应",
     re.IGNORECASE,
 )
 
@@ -69,16 +76,18 @@ class Constraint(NamedTuple):
 def constraints_in(case: str) -> list[Constraint]:
     """What a case bars, each once, allergies first."""
     found = [c for span in sentences(case) for c in _of_sentence(span.of(case))]
-    kept: dict[tuple[str, frozenset[str]], Constraint] = {(c.why, c.names): c for c in reversed(found)}
-    return sorted(reversed(kept.values()), key=lambda c: c.why != "allergy")
+    kept: dict[tuple[str, frozenset[str]], Constraint] = {}
+    for constraint in found:
+        kept.setdefault((constraint.why, constraint.names), constraint)
+    return sorted(kept.values(), key=lambda c: c.why != "allergy")
 
 
-def broken_by(text: str, constraints: list[Constraint]) -> Constraint | None:
-    """The first constraint that giving what a text names would break; None where it names nothing barred."""
-    named = _named(text)
+def broken_by(text: str, constraints: list[Constraint]) -> tuple[str, Constraint] | None:
+    """What a text names that a constraint bars, and the constraint; None where it names nothing barred."""
     for constraint in constraints:
-        if any(_names_of(m, constraint.why) & constraint.names for m in named):
-            return constraint
+        for medicine in _named(text):
+            if _names_of(medicine, constraint.why) & constraint.names:
+                return medicine.written, constraint
     return None
 
 
@@ -93,7 +102,7 @@ def barred_options(case: str, options: dict[str, str]) -> dict[str, Constraint]:
         return {}
     constraints = [c for c in constraints_in(case) if c.why == "allergy" or _starts_anew(asked)]
     found = {label: broken_by(text, constraints) for label, text in options.items() if not _GOES_ON.search(text)}
-    barred = {label: constraint for label, constraint in found.items() if constraint is not None}
+    barred = {label: broken[1] for label, broken in found.items() if broken is not None}
     return barred if len(barred) < len(options) else {}
 
 
@@ -115,16 +124,22 @@ def _asked(case: str) -> str:
 def _of_sentence(sentence: str) -> Iterator[Constraint]:
     if sentence.rstrip().endswith(("?", "？")):
         return
-    for part in re.split(r"[;；]|\bbut\b|但", sentence):
+    for part in _PARTS.split(sentence):
         allergic = _ALLERGY.search(part) is not None
         if allergic and not _NO_ALLERGY.search(part):
-            yield from _barred(part, "allergy")
-        elif not allergic and (takes := _TAKES.search(part)) and not _STOPPED.search(part):
-            yield from _barred(part[takes.start() :], "current")
+            yield from _barred(_named(part), "allergy")
+        elif not allergic and not _STOPPED.search(part):
+            yield from _barred([m for m in _named(part) if _taken(part, m)], "current")
 
 
-def _barred(part: str, why: str) -> Iterator[Constraint]:
-    for medicine in _named(part):
+def _taken(part: str, medicine: Medicine) -> bool:
+    """Whether a medicine is told as taken: after a verb that says so, or after a bare "on" (a man on warfarin)."""
+    before = part[: medicine.start]
+    return _TAKES.search(before) is not None or _ON.search(before) is not None
+
+
+def _barred(named: list[Medicine], why: str) -> Iterator[Constraint]:
+    for medicine in named:
         names = _names_of(medicine, why)
         if names:
             yield Constraint(why, medicine.written, names)

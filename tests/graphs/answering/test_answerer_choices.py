@@ -67,3 +67,15 @@ def test_a_refuting_sentence_answers_no_and_a_hedge_maybe(encoder: Encoder) -> N
     )
     assert [d.choice.label if d.choice else None for d in (no, maybe, silent)] == ["no", "maybe", None]
     assert "no_choice_supported" in codes(silent)
+
+
+def test_an_option_of_a_class_that_the_patient_is_allergic_to_is_not_chosen(encoder: Encoder) -> None:
+    text = "Streptococcal tonsillitis is treated with amoxicillin, or with azithromycin where penicillin is not possible."
+    asked = view(
+        "A girl with a penicillin allergy has streptococcal tonsillitis. Which is the best treatment?",
+        document("tonsillitis", text, title="Tonsillitis"),
+        kind="multiple_choice",
+        options={"A": "Amoxicillin", "B": "Azithromycin"},
+    )
+    draft = answer(local(encoder), asked)
+    assert draft.choice is None or draft.choice.label == "B"

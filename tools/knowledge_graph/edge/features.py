@@ -8,7 +8,7 @@ In English also how near the case's text is to the leader's entry, and to the na
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,8 +101,6 @@ class EdgeFeatures:
             "near_others": near.others_mean,
             "nearer_others": math.log1p(near.others_above(float(known.max()))),
         }
-
-
 
 
 def _log(share: float) -> float:
