@@ -21,7 +21,7 @@ from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
 from graphs.triage.contract import RedFlag
-from tools.contract import Notice, RankedDisease, Severity
+from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin
 
 ORIGIN_NAMES = {
@@ -72,8 +72,7 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     """Print an answer; ``explain``: with the whole decision of the completeness gate."""
     out.print()
     show_emergency(out, answer.emergency)
-    for line in edge_lines(answer):
-        out.print(Padding(Text(line, style="bold yellow"), (0, 0, 1, 0)))
+    show_edge(out, answer, answer.language)
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
@@ -84,7 +83,7 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
         out.print(Padding(Text.assemble(statement.text, " ", marks(statement, numbers)), (0, 0, 1, 0)))
     if answer.abstained and not answer.statements:
         out.print(Text("No answer is given.", style="bold"))
-    _differential(out, answer)
+    show_ranking(out, answer, answer.differential, answer.language)
     _similar_records(out, answer)
     _questions(out, answer)
     if answer.report is not None:
@@ -99,12 +98,19 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     _footer(out, answer)
 
 
-def _differential(out: Console, answer: Answer) -> None:
-    if answer.differential:
-        title = ranking_title(answer) if answer.outside else "Differential"
-        out.print(differential_table(answer.differential, answer.language, title))
-    if answer.unexplained:
-        out.print(Text(unexplained_line(answer), style="yellow"))
+def show_edge(out: Console, found: Answer | Differential, language: str) -> None:
+    """That no known disease explains a case, where it is so."""
+    for line in edge_lines(found, language):
+        out.print(Padding(Text(line, style="bold yellow"), (0, 0, 1, 0)))
+
+
+def show_ranking(out: Console, found: Answer | Differential, ranking: Sequence[RankedDisease], language: str) -> None:
+    """The differential, and what no leading disease accounts for."""
+    if ranking:
+        title = ranking_title(found, language) if found.outside else "Differential"
+        out.print(differential_table(ranking, language, title))
+    if found.unexplained:
+        out.print(Text(unexplained_line(found, language), style="yellow"))
 
 
 def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:
@@ -119,7 +125,7 @@ def _cited(answer: Answer) -> list[Evidence]:
     return [e for e in answer.evidence if e.id in cited]
 
 
-def differential_table(ranking: Sequence[RankedDisease], language: str, title: str = "Differential") -> Table:
+def differential_table(ranking: Sequence[RankedDisease], language: str, title: str) -> Table:
     """The first diseases of a ranking, with what speaks for and against each."""
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=True)
     table.add_column("", justify="right")

@@ -64,7 +64,7 @@ def _answer(answer: Answer) -> Iterable[str]:
     yield "### Answer"
     for flag in answer.emergency:
         yield f"> **EMERGENCY: {plain(flag.advice)}** {plain(flag.seen)}"
-    yield from (f"**{plain(line)}**" for line in edge_lines(answer))
+    yield from (f"**{plain(line)}**" for line in edge_lines(answer, answer.language))
     if answer.choice is not None:
         chosen = answer.choice
         label = chosen.label if chosen.text == chosen.label else f"{chosen.label}: {chosen.text}"
@@ -120,10 +120,10 @@ def _differential(answer: Answer) -> Iterable[str]:
         )
         for rank, d in enumerate(answer.differential, start=1)
     ]
-    yield f"### {ranking_title(answer)}" if answer.outside else "### Differential"
+    yield f"### {ranking_title(answer, answer.language)}" if answer.outside else "### Differential"
     yield table(("", "disease", "ICD-10", "share", "for", "against"), rows)
     if answer.unexplained:
-        yield plain(unexplained_line(answer))
+        yield plain(unexplained_line(answer, answer.language))
 
 
 def _source(answer: Answer, item: Evidence, number: int) -> str:

@@ -52,7 +52,7 @@ class _Shown:
     def html(self) -> str:
         parts = (
             self._emergency(),
-            (element("p", element("strong", line)) for line in edge_lines(self._answer)),
+            (element("p", element("strong", line)) for line in edge_lines(self._answer, self._tongue)),
             self._choice(),
             self._statements(self._answer.statements),
             self._nothing(),
@@ -103,9 +103,9 @@ class _Shown:
     def _differential(self) -> Iterator[Any]:
         answer, words = self._answer, self._words
         if answer.differential:
-            yield section(ranking_title(answer), ranking_table(answer.differential, answer.language))
+            yield section(ranking_title(answer, self._tongue), ranking_table(answer.differential, answer.language))
         if answer.unexplained:
-            yield element("p", unexplained_line(answer))
+            yield element("p", unexplained_line(answer, self._tongue))
         if answer.rare_diseases:
             rows = ((r.name, r.disease, f"{r.score:.0%}", listed(r.findings_for)) for r in answer.rare_diseases)
             heads = (words["disease"], "ID", words["share"], words["for"])

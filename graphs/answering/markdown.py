@@ -39,7 +39,7 @@ def markdown_of(answer: Answer) -> str:
     numbers, words = numbers_of(answer), WORDS[tongue_of(answer.language)]
     blocks = [
         *_emergency(answer, words),
-        *(f"**{escaped(line)}**" for line in edge_lines(answer)),
+        *(f"**{escaped(line)}**" for line in edge_lines(answer, answer.language)),
         *_choice(answer, words),
         *(_statement(s, numbers, words) for s in answer.statements),
         *([f"**{words['none']}**"] if answer.abstained and not answer.statements else []),
@@ -75,9 +75,9 @@ def _differential(answer: Answer, words: dict[str, str]) -> Iterator[str]:
     if answer.differential:
         shown = shown_diseases(answer.differential)
         lines = [f"{n}. {_disease(d, answer.language, words)}" for n, d in enumerate(shown, start=1)]
-        yield f"**{ranking_title(answer)}**\n\n" + "\n".join(lines)
+        yield f"**{ranking_title(answer, answer.language)}**\n\n" + "\n".join(lines)
     if answer.unexplained:
-        yield escaped(unexplained_line(answer))
+        yield escaped(unexplained_line(answer, answer.language))
     if answer.rare_diseases:
         rare = [
             f"{n}. {escaped(r.name)} ({escaped(r.disease)}) {r.score:.0%}"

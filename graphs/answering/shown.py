@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphs.answering.contract import Answer
+from tools.contract import Differential
 from tools.evidence import Evidence, Origin, Statement, Status
 
 NAME = 60  # ours: characters of a given text that name it
@@ -98,23 +99,23 @@ def tongue_of(language: str) -> str:
     return "zh" if language == "zh" else "en"
 
 
-def ranking_title(answer: Answer) -> str:
+def ranking_title(found: Answer | Differential, language: str) -> str:
     """What stands above the ranked diseases: where none explains the case, they are only the closest."""
-    return WORDS[tongue_of(answer.language)]["closest" if answer.outside else "differential"]
+    return WORDS[tongue_of(language)]["closest" if found.outside else "differential"]
 
 
-def edge_lines(answer: Answer) -> list[str]:
+def edge_lines(found: Answer | Differential, language: str) -> list[str]:
     """What heads an answer on a case that no known disease explains: that it is so; nothing for any other."""
-    return [WORDS[tongue_of(answer.language)]["outside"]] if answer.outside else []
+    return [WORDS[tongue_of(language)]["outside"]] if found.outside else []
 
 
-def unexplained_line(answer: Answer) -> str:
+def unexplained_line(found: Answer | Differential, language: str) -> str:
     """What no leading disease accounts for, in a line; "" where everything is accounted for."""
-    if not answer.unexplained:
+    if not found.unexplained:
         return ""
-    tongue = tongue_of(answer.language)
-    colon, comma = ("：", "；") if tongue == "zh" else (": ", "; ")
-    return f"{WORDS[tongue]['unexplained']}{colon}{comma.join(answer.unexplained)}"
+    tongue = tongue_of(language)
+    colon, semicolon = ("：", "；") if tongue == "zh" else (": ", "; ")
+    return f"{WORDS[tongue]['unexplained']}{colon}{semicolon.join(found.unexplained)}"
 
 
 def statements_of(answer: Answer) -> list[Statement]:

@@ -19,7 +19,8 @@ def test_a_key_is_in_one_half_always() -> None:
 
 def test_sides_are_found_in_the_graph() -> None:
     cases = {c.id: c for c in short_cases(DiagnosisNames(read_graph()))}
-    assert cases["s001"].disease == "" and not cases["s001"].inside
+    assert cases["s001"].disease == ""
+    assert not cases["s001"].inside
     assert cases["s101"].disease == "gerd"
     assert all(c.inside for c in written_cases())
 
@@ -36,5 +37,3 @@ def test_a_patient_is_told_as_prose() -> None:
 @pytest.mark.parametrize(("percent", "told"), [(0, [False, True]), (50, [True, True])])
 def test_the_curve_is_by_the_inside_scores(percent: int, told: list[bool]) -> None:
     assert _above([0.5, 0.9], [0.1, 0.2, 0.6, 0.7], percent) == told
-
-

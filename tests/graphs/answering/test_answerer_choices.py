@@ -70,7 +70,9 @@ def test_a_refuting_sentence_answers_no_and_a_hedge_maybe(encoder: Encoder) -> N
 
 
 def test_an_option_of_a_class_that_the_patient_is_allergic_to_is_not_chosen(encoder: Encoder) -> None:
-    text = "Streptococcal tonsillitis is treated with amoxicillin, or with azithromycin where penicillin is not possible."
+    text = (
+        "Streptococcal tonsillitis is treated with amoxicillin, or with azithromycin where penicillin is not possible."
+    )
     asked = view(
         "A girl with a penicillin allergy has streptococcal tonsillitis. Which is the best treatment?",
         document("tonsillitis", text, title="Tonsillitis"),

@@ -40,7 +40,12 @@ class Edge:
         self._model = model or load_edge()
         self._valid = (self._model.graph, self._model.encoder) == (graph.about.name, encoder.name)
         self._features = EdgeFeatures(graph, ranker)
-        self.names = Names(graph, encoder, cache_folder / f"edge-{graph.about.name}.npz", content)
+        self._names = Names(graph, encoder, cache_folder / f"edge-{graph.about.name}.npz", content)
+
+    def build(self) -> None:
+        """Make what the edge is judged by, where it is judged: vectors of names, in some seconds."""
+        if self._valid:
+            self._names.build()
 
     def probability(self, case: str, read: Reading, log_scores: NDArray[np.float64]) -> float | None:
         """The probability that a disease of the graph explains the case; None where nothing was calibrated for it."""
@@ -63,7 +68,7 @@ class Edge:
         self, case: str, read: Reading, log_scores: NDArray[np.float64], without: str = ""
     ) -> dict[str, float]:
         """The features of a case; ``without`` takes a disease out of the graph."""
-        near = self.names.of(case) if language_of(case) == "en" else None
+        near = self._names.of(case) if language_of(case) == "en" else None
         return self._features.of(Look(read, log_scores, near), without)
 
     def _weights(self, case: str) -> EdgeWeights | None:

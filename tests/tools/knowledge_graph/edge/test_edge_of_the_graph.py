@@ -29,7 +29,8 @@ HUNTINGTON_ZH = "男，42岁，手脚不自主地舞动，步态像喝醉了酒�
 def test_a_disease_of_the_graph_explains_its_case(starter_graph: KnowledgeGraph) -> None:
     found = starter_graph.look_up(PNEUMOTHORAX)
     assert not found.outside
-    assert found.explained is not None and found.explained > 0.5
+    assert found.explained is not None
+    assert found.explained > 0.5
 
 
 def test_a_case_of_an_unknown_disease_is_outside(starter_graph: KnowledgeGraph) -> None:
@@ -52,7 +53,8 @@ def test_a_case_whose_disease_is_taken_out_is_explained_less(starter_graph: Know
 
 def test_nothing_told_is_not_beyond_the_graph(starter_graph: KnowledgeGraph) -> None:
     found = starter_graph.look_up("Hello, I do not feel well.")
-    assert not found.ranking and not found.outside
+    assert not found.ranking
+    assert not found.outside
 
 
 def test_what_no_leading_disease_accounts_for_is_named_as_it_was_said(starter_graph: KnowledgeGraph) -> None:
@@ -74,7 +76,8 @@ def test_an_answer_to_a_question_is_unexplained_by_its_name(starter_graph: Knowl
 
 def test_another_encoder_or_graph_is_not_judged(encoder: Encoder, write_graph, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     found = KnowledgeGraph(encoder, tmp_path, write_graph(None)).look_up("I have a cough and a fever and a rash.")
-    assert found.explained is None and not found.outside
+    assert found.explained is None
+    assert not found.outside
 
 
 def test_vectors_of_names_are_made_again_when_damaged(
@@ -89,7 +92,8 @@ def test_vectors_of_names_are_made_again_when_damaged(
         np.testing.assert_allclose(one, other, atol=1e-3)
     assert len(made[2]) == len(other_names(graph)) > 500
     held = {d.icd10[:3] for d in graph.diseases}
-    assert "Gout" not in other_names(graph) and "M10" in held
+    assert "Gout" not in other_names(graph)
+    assert "M10" in held
 
 
 def test_a_damaged_model_is_told(tmp_path: Path) -> None:
