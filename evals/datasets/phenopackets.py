@@ -90,4 +90,4 @@ def read_lay(patients: Sequence[Patient]) -> list[tuple[Patient, str]]:
 
 def _begun(label: str) -> str:
     """A label inside a sentence: its first letter small, unless it begins an abbreviation."""
-    return label if label[:2].isupper() else label[:1].lower() + label[1:]
+    return label if any(c.isupper() for c in label.split()[0][1:]) else label[:1].lower() + label[1:]

@@ -23,6 +23,13 @@ def test_inside_and_without_a_look_up_the_decision_stands() -> None:
     assert held_at_the_edge(ENOUGH, Differential(explained=0.9)).decision is Decision.DIRECT
 
 
+def test_a_doubtful_explanation_is_not_enough() -> None:
+    held = held_at_the_edge(ENOUGH, Differential(explained=0.4))
+    assert held.decision is Decision.RETRIEVE
+    assert "not likely enough" in explained(held, "en").verdict
+    assert "尚不确定" in explained(held, "zh").verdict
+
+
 def test_a_warning_stays_a_warning() -> None:
     warned = ENOUGH.model_copy(update={"decision": Decision.RETRIEVE_WITH_WARNING, "score": 0.1})
     assert held_at_the_edge(warned, Differential(outside=True)).decision is Decision.RETRIEVE_WITH_WARNING
