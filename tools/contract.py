@@ -131,7 +131,7 @@ class Differential(Frozen):
         margin: score of the first less the second, 0..1. entropy: of the ranking, in bits.
         explained: probability that a disease of the graph explains the case; None where nothing was calibrated for it.
         outside: none explains it well: the ranking is only of the nearest that the graph knows.
-        unexplained: what the case states and no leading disease accounts for, in the words of the case.
+        unexplained: what the case states and the leading disease does not account for, in the words of the case.
     """
 
     graph: str = "starter"

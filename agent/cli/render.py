@@ -105,7 +105,7 @@ def show_edge(out: Console, found: Answer | Differential, language: str) -> None
 
 
 def show_ranking(out: Console, found: Answer | Differential, ranking: Sequence[RankedDisease], language: str) -> None:
-    """The differential, and what no leading disease accounts for."""
+    """The differential, and what the leading disease leaves unexplained."""
     if ranking:
         title = ranking_title(found, language) if found.outside else "Differential"
         out.print(differential_table(ranking, language, title))

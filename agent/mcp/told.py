@@ -69,7 +69,7 @@ def _differential(found: Differential) -> Iterator[str]:
     if found.outside:
         yield "No disease of the graph explains these findings well: these are only the closest of those that it holds."
     if found.unexplained:
-        yield f"not explained by the leading diseases: {'; '.join(found.unexplained)}"
+        yield f"left unexplained: {'; '.join(found.unexplained)}"
     for place, disease in enumerate(found.ranking, start=1):
         yield _disease(place, disease)
     for contrast in found.contrasts:

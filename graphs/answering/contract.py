@@ -75,7 +75,7 @@ class Answer(BaseModel):
         differential: for a case, diseases best first with findings for and against.
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
             of the nearest.
-        unexplained: what the case states and no leading disease accounts for, as the case says it.
+        unexplained: what the case states and the leading disease does not account for, as the case says it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.

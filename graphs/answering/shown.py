@@ -17,7 +17,7 @@ WORDS: dict[str, dict[str, str]] = {
         "differential": "Differential",
         "outside": "No disease that I know explains these findings well.",
         "closest": "Closest of those I know",
-        "unexplained": "Not explained by the leading diseases",
+        "unexplained": "Left unexplained",
         "disease": "Disease",
         "share": "Share",
         "for": "For",
@@ -50,7 +50,7 @@ WORDS: dict[str, dict[str, str]] = {
         "differential": "鉴别诊断",
         "outside": "在我所知的疾病中，没有一种能很好地解释这些表现。",
         "closest": "我所知的疾病中最接近的",
-        "unexplained": "排在前面的疾病未能解释",
+        "unexplained": "仍未得到解释",
         "disease": "疾病",
         "share": "占比",
         "for": "支持",
@@ -110,7 +110,7 @@ def edge_lines(found: Answer | Differential, language: str) -> list[str]:
 
 
 def unexplained_line(found: Answer | Differential, language: str) -> str:
-    """What no leading disease accounts for, in a line; "" where everything is accounted for."""
+    """What the leading disease does not account for, in a line; "" where everything is accounted for."""
     if not found.unexplained:
         return ""
     tongue = tongue_of(language)

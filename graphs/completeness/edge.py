@@ -7,7 +7,7 @@ from tools.contract import Differential
 
 BEYOND = "no disease that the graph holds explains these findings well, so evidence is retrieved"
 UNSURE = "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved"
-ENOUGH = 0.5  # ours: a case goes the direct path only where a disease of the graph more likely than not explains it
+ENOUGH = 0.35  # ours: below it the direct path is closed; beyond it closed no more of the outside cases fitted on
 EXPLAINED = "explained"  # the part that tells how probably a disease of the graph explains the case
 
 

@@ -72,7 +72,9 @@ class KnowledgeGraph:
         self._ranker = Ranker(self.graph, frequencies(self.graph))
         self.questioner = Questioner(self.graph, self._ranker)
         self._explainer = Explainer(self.graph, self._ranker)
-        self.edge = Edge(self.graph, self._ranker, encoder, cache_folder, content_hash(folder))
+        self.edge = Edge(
+            self.graph, self._ranker, encoder, cache_folder, content_hash(folder), starter=folder == STARTER
+        )
         self._typical = typical_nodes(self.graph)
         self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
         self._entries: dict[tuple[str, str], Entry] = {}

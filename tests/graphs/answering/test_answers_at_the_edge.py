@@ -14,8 +14,8 @@ from tools.contract import RankedDisease
 from tools.evidence import Origin, Statement
 
 HEADS = {
-    "en": ("No disease that I know explains these findings well.", "Closest of those I know", "Not explained by"),
-    "zh": ("没有一种能很好地解释这些表现", "我所知的疾病中最接近的", "未能解释"),
+    "en": ("No disease that I know explains these findings well.", "Closest of those I know", "Left unexplained"),
+    "zh": ("没有一种能很好地解释这些表现", "我所知的疾病中最接近的", "仍未得到解释"),
 }
 ALLERGIC = "She is allergic to penicillin. Which is the best treatment?"
 OPTIONS = {"A": "Amoxicillin", "B": "Azithromycin"}

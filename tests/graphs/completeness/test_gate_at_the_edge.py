@@ -24,7 +24,7 @@ def test_inside_and_without_a_look_up_the_decision_stands() -> None:
 
 
 def test_a_doubtful_explanation_is_not_enough() -> None:
-    held = held_at_the_edge(ENOUGH, Differential(explained=0.4))
+    held = held_at_the_edge(ENOUGH, Differential(explained=0.3))
     assert held.decision is Decision.RETRIEVE
     assert "not likely enough" in explained(held, "en").verdict
     assert "尚不确定" in explained(held, "zh").verdict

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tools.encoders import Encoder
 from tools.knowledge_graph.edge.features import EdgeFeatures, Look
-from tools.knowledge_graph.edge.model import EdgeModel, EdgeWeights, load_edge
+from tools.knowledge_graph.edge.model import EdgeWeights, load_edge
 from tools.knowledge_graph.edge.near import Names
 from tools.knowledge_graph.observations import Reading
 from tools.knowledge_graph.ranking import Ranker
@@ -25,7 +25,7 @@ class Edge:
     Args:
         graph: the graph. ranker: of its diseases. encoder: reads the case's text.
         cache_folder: where the vectors of names lie. content: hash of the graph's files.
-        model: the calibrated model; None for the one that is shipped.
+        starter: it is the starter graph, the only one that the model was calibrated for.
     """
 
     def __init__(
@@ -35,10 +35,11 @@ class Edge:
         encoder: Encoder,
         cache_folder: Path,
         content: str,
-        model: EdgeModel | None = None,
+        *,
+        starter: bool,
     ) -> None:
-        self._model = model or load_edge()
-        self._valid = (self._model.graph, self._model.encoder) == (graph.about.name, encoder.name)
+        self._model = load_edge()
+        self._valid = starter and self._model.encoder == encoder.name
         self._features = EdgeFeatures(graph, ranker)
         self._names = Names(graph, encoder, cache_folder / f"edge-{graph.about.name}.npz", content)
 

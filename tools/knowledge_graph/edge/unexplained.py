@@ -1,4 +1,4 @@
-"""What a case states and no leading disease accounts for, in the words of the case."""
+"""What a case states and the leading disease does not account for, in the words of the case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tools.knowledge_graph.observations import Reading
 from tools.knowledge_graph.ranking import Ranker
 from tools.knowledge_graph.schema import Graph
 
-LEADING, BEHIND = 3, 0.1  # ours: leading diseases at most, and the share of the first's belief that one of them needs
+LEADING, BEHIND = 3, 0.5  # ours: leading diseases at most, and the share of the first's belief that one of them needs
 COMPLAINTS = ("symptom", "sign", "test")  # kinds of findings that want an explanation; a habit or a history does not
 NAMED = 8  # ours: findings that are named at most
 
@@ -23,21 +23,25 @@ def unexplained(
 ) -> tuple[str, ...]:
     """Clauses of the case in their order, then answers to questions by the name of their finding.
 
-    A clause is unexplained when it was read as a complaint and no reading of it speaks for a leading disease.
+    A clause is unexplained when it was read as a complaint and no reading of it speaks for the leading disease; where
+    several lead, it is the one of them that leaves least.
     """
     order = np.argsort(-shares[: len(graph.diseases)], kind="stable")[:LEADING]
-    leading = [d for d in order if shares[d] >= BEHIND * shares[order[0]]]
+    leading = [int(d) for d in order if shares[d] >= BEHIND * shares[order[0]]]
+    left = min((_left_by(d, graph, ranker, read) for d in leading), key=len)
+    said = [read.told[n].text.strip() for n in left if n < len(read.told) and not read.told[n].other]
+    answered = {graph.findings[o.finding].id for o in read.standing.seen if o.clause in left}
+    named = [f.name for f in shown if f.id in answered and f.start < 0]
+    return tuple(unique([*said, *named])[:NAMED])
+
+
+def _left_by(disease: int, graph: Graph, ranker: Ranker, read: Reading) -> list[int]:
+    """The clauses, and answers beyond them, that tell of a complaint and do not speak for a disease."""
     best: dict[int, float] = {}
     wanting: set[int] = set()
-    for o in read.standing.seen:
-        if o.present is not True:
-            continue
-        gain = float(ranker.contributions(o)[leading].max())
+    for o in (o for o in read.standing.seen if o.present):
+        gain = float(ranker.contributions(o)[disease])
         best[o.clause] = max(best.get(o.clause, gain), gain)
         if graph.findings[o.finding].kind in COMPLAINTS:
             wanting.add(o.clause)
-    left = [n for n in sorted(wanting) if best[n] <= ACCOUNTS]
-    said = [read.told[n].text.strip() for n in left if n < len(read.told) and not read.told[n].other]
-    answered = {o.finding for o in read.standing.seen if o.clause in left and o.clause >= len(read.told)}
-    ids = {graph.findings[f].id for f in answered}
-    return tuple(unique([*said, *(f.name for f in shown if f.id in ids and f.start < 0)])[:NAMED])
+    return [n for n in sorted(wanting) if best[n] <= ACCOUNTS]

@@ -71,7 +71,7 @@ export const EN = {
   differential: "Differential",
   outside: "No disease that I know explains these findings well.",
   closest: "Closest of those I know",
-  unexplained: "Not explained by the leading diseases",
+  unexplained: "Left unexplained",
   differentialNow: "Differential so far",
   differentialNote: "Confidence is a share of belief over the diseases that were ranked, not a probability of disease.",
   rank: "Rank",

@@ -67,7 +67,7 @@ export const ZH = {
   differential: "鉴别诊断",
   outside: "在我所知的疾病中，没有一种能很好地解释这些表现。",
   closest: "我所知的疾病中最接近的",
-  unexplained: "排在前面的疾病未能解释",
+  unexplained: "仍未得到解释",
   differentialNow: "目前的鉴别诊断",
   differentialNote: "置信度是在所列疾病之间分配的信念份额，不是患病概率。",
   rank: "名次",

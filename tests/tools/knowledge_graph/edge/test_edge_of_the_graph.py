@@ -23,7 +23,7 @@ HUNTINGTON = (
     "My husband, 42, jerks and fidgets without noticing it, has grown irritable and forgetful and walks as if drunk. "
     "His mother died in a home with the same thing."
 )
-HUNTINGTON_ZH = "男，42岁，手脚不自主地舞动，步态像喝醉了酒，脾气暴躁，记忆力下降。母亲也有同样的病。"
+PNEUMONIA_ZH = "男，68岁，受凉后发热4天，寒战，咳铁锈色痰，右胸刺痛。"
 
 
 def test_a_disease_of_the_graph_explains_its_case(starter_graph: KnowledgeGraph) -> None:
@@ -42,7 +42,7 @@ def test_a_case_of_an_unknown_disease_is_outside(starter_graph: KnowledgeGraph) 
 def test_chinese_is_judged_by_the_graph_alone(starter_graph: KnowledgeGraph) -> None:
     weights = load_edge().languages["zh"]
     assert not any(name.startswith("near") for name in weights.names)
-    assert starter_graph.look_up(HUNTINGTON_ZH).explained is not None
+    assert starter_graph.look_up(PNEUMONIA_ZH).explained is not None
 
 
 def test_a_case_whose_disease_is_taken_out_is_explained_less(starter_graph: KnowledgeGraph) -> None:
@@ -58,10 +58,11 @@ def test_nothing_told_is_not_beyond_the_graph(starter_graph: KnowledgeGraph) -> 
 
 
 def test_what_no_leading_disease_accounts_for_is_named_as_it_was_said(starter_graph: KnowledgeGraph) -> None:
-    found = starter_graph.look_up(PNEUMOTHORAX + " My big toe is red, hot and swollen.")
-    assert any("toe" in said for said in found.unexplained)
+    case = PNEUMOTHORAX + " There is blood in his urine."
+    found = starter_graph.look_up(case)
+    assert any("blood" in said for said in found.unexplained)
     assert not any("breath" in said for said in found.unexplained)
-    assert all(said in PNEUMOTHORAX + " My big toe is red, hot and swollen." for said in found.unexplained)
+    assert all(said in case for said in found.unexplained)
 
 
 def test_a_habit_wants_no_explanation(starter_graph: KnowledgeGraph) -> None:
@@ -69,7 +70,7 @@ def test_a_habit_wants_no_explanation(starter_graph: KnowledgeGraph) -> None:
 
 
 def test_an_answer_to_a_question_is_unexplained_by_its_name(starter_graph: KnowledgeGraph) -> None:
-    toe = next(f for f in starter_graph.graph.findings if f.id == "podagra" or "big toe" in f.name)
+    toe = starter_graph.graph.finding["big-toe-pain"]
     known = Finding(id=toe.id, name=toe.name, clause="yes", present=True)
     assert toe.name in starter_graph.look_up(PNEUMOTHORAX, known=[known]).unexplained
 
