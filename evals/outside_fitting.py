@@ -114,7 +114,8 @@ def fit(rows: Sequence[Row], names: Sequence[str]) -> EdgeWeights:
 def _weights(rows: Sequence[Row]) -> Matrix:
     counts = Counter(r.source for r in rows)
     each = [WEIGHTS.get(r.source[0], 1.0) * (TAKEN_OUT if r.source[2] else 1.0) / counts[r.source] for r in rows]
-    return np.asarray(each) / np.mean(each)
+    weights: Matrix = np.asarray(each) / np.mean(each)
+    return weights
 
 
 def _threshold(rows: Sequence[Row], probabilities: Matrix) -> float:
