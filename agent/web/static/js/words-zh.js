@@ -197,6 +197,8 @@ export const ZH = {
   running: "进行中",
   done: "完成",
   "a question about no particular patient is answered from evidence": "问题不涉及具体患者，依据证据回答",
+  "no disease that the graph holds explains these findings well, so evidence is retrieved": "图谱中没有一种疾病能很好地解释这些表现，先检索证据",
+  "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved": "图谱中的疾病能否解释这些表现尚不确定，先检索证据",
   "the gate is switched off: every question is retrieved for": "判断已关闭：所有问题都检索",
   "the gate is switched off: nothing is retrieved": "判断已关闭：不检索",
 };
