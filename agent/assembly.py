@@ -36,6 +36,7 @@ from tools.files import locked, write_atomic
 from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
 from tools.knowledge_graph.compiled import compile_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.tool import LookupDifferential
 from tools.library.build import build_library
@@ -151,6 +152,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         encoder = open_encoder(settings, home)
         say("knowledge graph ...")
         compile_graph(STARTER_GRAPH, encoder, home.indexes)
+        KnowledgeGraph(encoder, home.indexes).edge.build()
         say("library ...")
         build_library(STARTER_LIBRARY, _library(home), encoder)
         say("passages ...")

@@ -20,6 +20,7 @@ from graphs.verdicts.contract import Sentence
 from tools.contract import RankedDisease
 from tools.encoders import Vectors
 from tools.evidence import Evidence, Frozen
+from tools.medicines.constraints import barred_options
 from tools.text.language import language_of
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
@@ -81,10 +82,11 @@ class OptionChooser:
         if not view.options:
             return Chosen()
         stem = _stem(query, view.options)
-        texts = {label: self._translated(text) for label, text in view.options.items()}
+        barred = barred_options(view.question, view.options)
+        texts = {label: self._translated(text) for label, text in view.options.items() if label not in barred}
         pool = self._pool(stem, texts, view, evidence)
         support, best = self._support(stem, texts, pool)
-        ranked = _diseases(view, self.settings.fuzzy)
+        ranked = {o: d for o, d in _diseases(view, self.settings.fuzzy).items() if o in texts}
         total = {o: support[o] + self.settings.disease * (ranked[o].score if o in ranked else 0.0) for o in texts}
         label = self._negative(total) if NEGATIVE_STEM.search(view.question) else self._best(total)
         if label is None:

@@ -73,6 +73,9 @@ class Answer(BaseModel):
         statements: sentences, each cited or parametric.
         evidence: every piece of evidence that a statement cites, and what was kept beside.
         differential: for a case, diseases best first with findings for and against.
+        outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
+            of the nearest.
+        unexplained: what the case states and the leading disease does not account for, as the case says it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
@@ -100,6 +103,8 @@ class Answer(BaseModel):
     statements: list[Statement] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     differential: list[RankedDisease] = Field(default_factory=list)
+    outside: bool = False
+    unexplained: list[str] = Field(default_factory=list)
     contrasts: list[str] = Field(default_factory=list)
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)

@@ -13,11 +13,14 @@ from graphs.answering.contract import Answer
 from graphs.answering.shown import (
     ORIGINS,
     WORDS,
+    edge_lines,
     marks_of,
     numbers_of,
+    ranking_title,
     source_facts,
     source_name,
     tongue_of,
+    unexplained_line,
 )
 from graphs.completeness.explained import explained
 from graphs.completeness.html import gate_of
@@ -51,6 +54,7 @@ class _Shown:
         parts = (
             self._emergency(),
             self._verdict(),
+            (element("p", element("strong", line)) for line in edge_lines(self._answer, self._tongue)),
             self._choice(),
             self._statements(self._answer.statements),
             self._nothing(),
@@ -107,7 +111,9 @@ class _Shown:
     def _differential(self) -> Iterator[Any]:
         answer, words = self._answer, self._words
         if answer.differential:
-            yield section(words["differential"], ranking_table(answer.differential, answer.language))
+            yield section(ranking_title(answer, self._tongue), ranking_table(answer.differential, answer.language))
+        if answer.unexplained:
+            yield element("p", unexplained_line(answer, self._tongue))
         if answer.rare_diseases:
             rows = ((r.name, r.disease, f"{r.score:.0%}", listed(r.findings_for)) for r in answer.rare_diseases)
             heads = (words["disease"], "ID", words["share"], words["for"])

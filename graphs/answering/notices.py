@@ -81,6 +81,21 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "A report is made for a patient's case only; this is none.",
         "仅对病例出具报告；本次并非病例。",
     ),
+    "choice_breaks_constraint": (
+        Severity.WARNING,
+        "No option is chosen: the one that was named breaks what the case states ({detail}).",
+        "不作选择：所选的选项与病例所述不符（{detail}）。",
+    ),
+    "options_barred": (
+        Severity.WARNING,
+        "Not to be chosen by what the case states: {detail}.",
+        "按病例所述不可选择：{detail}。",
+    ),
+    "breaks_constraint": (
+        Severity.DANGER,
+        "The answer names a medicine that the case bars: {detail}. Only a clinician may decide to give it.",
+        "答复提到病例中不宜使用的药物：{detail}。未经临床医生决定不得使用。",
+    ),
     "evidence_in_english": (
         Severity.INFO,
         "The evidence is in English and is quoted as it stands.",

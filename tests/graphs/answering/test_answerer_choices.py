@@ -54,3 +54,17 @@ def test_options_that_are_diseases_follow_the_differential(encoder: Encoder) -> 
     assert draft.choice is not None
     assert draft.choice.label == "B"
     assert any(s.text.startswith("Spontaneous pneumothorax (J93.1).") for s in draft.statements)
+
+
+def test_an_option_of_a_class_that_the_patient_is_allergic_to_is_not_chosen(encoder: Encoder) -> None:
+    text = (
+        "Streptococcal tonsillitis is treated with amoxicillin, or with azithromycin where penicillin is not possible."
+    )
+    asked = view(
+        "A girl with a penicillin allergy has streptococcal tonsillitis. Which is the best treatment?",
+        document("tonsillitis", text, title="Tonsillitis"),
+        kind="multiple_choice",
+        options={"A": "Amoxicillin", "B": "Azithromycin"},
+    )
+    draft = answer(local(encoder), asked)
+    assert draft.choice is None or draft.choice.label == "B"

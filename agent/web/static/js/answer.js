@@ -40,9 +40,11 @@ export function answerView(answer, around) {
     answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     first ? review : null,
     verdictView(answer, t),
+    answer.outside ? h("p", { class: "outside", role: "note" }, h("strong", {}, t("outside"))) : null,
     choiceView(answer, t),
     statementsView(answer, sources, t),
     answer.differential.length ? differentialOf(answer, around.before, t) : null,
+    answer.unexplained?.length ? h("p", { class: "unexplained" }, `${t("unexplained")}: ${answer.unexplained.join("; ")}`) : null,
     answer.follow_up_questions.length ? followUps(answer.follow_up_questions, around.say, t) : null,
     answer.report ? reportView(answer.report, sources, t) : null,
     noticesView(answer, t),
@@ -95,7 +97,7 @@ function choiceView(answer, t) {
 
 /** @param {Answer} answer @param {Ranked[]} before @param {Translate} t */
 function differentialOf(answer, before, t) {
-  const table = new DifferentialTable("differential", answer.language, t, before);
+  const table = new DifferentialTable(answer.outside ? "closest" : "differential", answer.language, t, before);
   table.update(answer.differential);
   return table.view;
 }
