@@ -15,7 +15,7 @@ from graphs.verdicts.contract import Sentence
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Statement, cite
 from tools.passages.contract import evidence_text
-from tools.text.sentences import sentences
+from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
 
 # Sentences that qualify the one before them, and sentences that cannot stand without it; ours.
@@ -27,7 +27,6 @@ QUALIFIES = re.compile(
     re.IGNORECASE,
 )
 LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
-LABEL = re.compile(r"^(?:[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+)")  # list marks, and labels of structured abstracts
 
 
 class Extractor:
@@ -175,8 +174,7 @@ def _trimmed(sentence: Sentence) -> Sentence | None:
     text = sentence.text
     start = sentence.start + len(text) - len(text.lstrip())
     end = sentence.start + len(text.rstrip())
-    label = LABEL.match(sentence.evidence.text[start:end])
-    start += label.end() if label else 0
+    start = unlabelled(sentence.evidence.text, Span(start, end)).start
     said = sentence.evidence.text[start:end]
     return sentence._replace(start=start, end=end) if tokens(said) and not is_order(said) else None
 

@@ -11,7 +11,7 @@ from graphs.verdicts.certainty import certainty_of, effect_of, population_of, re
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
 from tools.evidence import Evidence, Frozen
 from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
-from tools.text.sentences import Span, sentences
+from tools.text.sentences import Span, sentences, unlabelled
 
 VALUE = {
     Stance.SUPPORTS: VerdictValue.YES,
@@ -30,6 +30,7 @@ class VerdictSettings(Frozen):
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
         sure: probability of its answer from which a sentence carries one by itself.
         heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
+        side: sentences that are quoted for each answer, beside the leading one.
         relevant: relevance from which a sentence is shown beside.
         beside: sentences shown beside at most.
         carried: probability from which quotes carry a verdict that a model gave.
@@ -39,6 +40,7 @@ class VerdictSettings(Frozen):
     telling: float = 0.5
     sure: float = 0.85
     heard: float = 0.6
+    side: int = 2
     relevant: float = 0.6
     beside: int = 3
     carried: float = 0.5
@@ -109,8 +111,8 @@ class VerdictJudgeLocal:
             sure = [s for s in pool if s.p >= self.settings.sure]
             if sure:
                 lead = max(sure, key=lambda s: s.p)
-                heard = [s for s in pool if s.p >= self.settings.heard and s is not lead]
-                return [lead, *sorted(heard, key=lambda s: -s.p)]
+                heard = sorted((s for s in pool if s.p >= self.settings.heard and s is not lead), key=lambda s: -s.p)
+                return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
         return []
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
@@ -153,7 +155,7 @@ def in_context(text: str) -> list[tuple[Span, str]]:
     for span in sentences(text):
         last = out[-1][0] if out else None
         joined = last is not None and "\n" not in text[last.end : span.start]
-        out.append((span, last.of(text) if last is not None and joined else ""))
+        out.append((unlabelled(text, span), last.of(text) if last is not None and joined else ""))
     return out
 
 

@@ -316,6 +316,9 @@ def annotated(data: Path) -> Iterator[Example]:
     """Single sentences of abstracts and snippets with our own labels; all of articles that may be trained on."""
     held = {r["id"]: r for file in (PUBMEDQA, BIOASQ) for r in rows(data / file)}
     for row in rows(ANNOTATIONS):
+        if missing := {s[0] for s in row["rows"]} - held.keys():
+            advice = "Use the development files that the annotations were made on."
+            raise InputError(f"The data lack {', '.join(sorted(missing))}, which is annotated.", advice)
         question = row.get("question") or held[row["id"]]["question"]
         for source, place, start, end, stance, direction, role in row["rows"]:
             sentence = _places(held[source])[place][start:end]
