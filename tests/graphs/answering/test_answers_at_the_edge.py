@@ -60,11 +60,11 @@ def test_answers_of_before_are_still_read() -> None:
 
 
 def test_a_barred_choice_is_taken_back() -> None:
-    chosen = Choice(label="A", text="Amoxicillin", confidence=0.5, reason="r")
+    chosen = Choice(label="A", text="Amoxicillin", reason="r")
     held = constrained(Draft(choice=chosen), ALLERGIC, "", OPTIONS, "en")
     assert held.choice is None
     assert [n.code for n in held.notices] == ["choice_breaks_constraint"]
-    allowed = Choice(label="B", text="Azithromycin", confidence=0.5, reason="r")
+    allowed = Choice(label="B", text="Azithromycin", reason="r")
     kept = constrained(Draft(choice=allowed), ALLERGIC, "", OPTIONS, "zh")
     assert kept.choice == allowed
     assert "Amoxicillin（对penicillin过敏）" in kept.notices[0].text
