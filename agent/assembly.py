@@ -93,7 +93,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
-        VerdictJudgeLocal(TrainedReader()),
+        VerdictJudgeLocal(TrainedReader(), encoder),
         texts,
         names.found_in,
         whole=documents.whole,

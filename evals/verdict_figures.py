@@ -165,7 +165,7 @@ def forced(reader: Reader, question: str, evidence: Sequence[Evidence]) -> tuple
     from tools.reading.contract import ANSWERS
 
     kept = _Kept(reader)
-    policy = VerdictJudgeLocal(kept, VerdictSettings(sure=0.0))
+    policy = VerdictJudgeLocal(kept, settings=VerdictSettings(sure=0.0))
     verdict = policy.judge(question, evidence).verdict
     told = [r for r in kept.last if r.telling >= policy.settings.telling]
     probability = max((r.stance(answer) for r in told for answer in ANSWERS), default=0.0)

@@ -22,7 +22,7 @@ OTHER = "Warfarin thins the blood."
 
 
 def judge(table: dict[str, Reading], **settings: float) -> VerdictJudgeLocal:
-    return VerdictJudgeLocal(ScriptedReader(table), VerdictSettings.model_validate(settings))
+    return VerdictJudgeLocal(ScriptedReader(table), settings=VerdictSettings.model_validate(settings))
 
 
 def test_a_sure_result_that_supports_gives_yes_with_all_that_carries_it() -> None:
@@ -143,7 +143,7 @@ def test_what_is_shown_beside_is_relevant_tells_something_and_is_not_much() -> N
 def test_no_more_is_read_than_may_be_and_a_sentence_of_two_pieces_once() -> None:
     reader = ScriptedReader({LESS: YES})
     pieces = [piece(f"{LESS} {BACK}"), piece(f"{LESS} {OTHER}", "2"), piece(SAME, "3")]
-    ruling = VerdictJudgeLocal(reader, VerdictSettings(pairs=3)).judge(QUESTION, pieces)
+    ruling = VerdictJudgeLocal(reader, settings=VerdictSettings(pairs=3)).judge(QUESTION, pieces)
     assert [p.sentence for p in reader.asked] == [LESS, BACK, OTHER]
     assert carrying(ruling) == [LESS]
 
