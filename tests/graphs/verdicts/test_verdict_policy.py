@@ -62,7 +62,7 @@ def test_what_is_no_result_and_no_conclusion_never_carries(role: Role, stance: S
     assert ruling == (None, [], [])
 
 
-@pytest.mark.parametrize("said", [BESIDE, UNRELATED, reading(Stance.SUPPORTS, 0.8), reading(Stance.REFUTES, 0.6)])
+@pytest.mark.parametrize("said", [BESIDE, UNRELATED, reading(Stance.SUPPORTS, 0.7), reading(Stance.REFUTES, 0.6)])
 def test_without_a_sure_sentence_there_is_no_verdict(said: Reading) -> None:
     ruling = judge({LESS: said}).judge(QUESTION, [piece(LESS)])
     assert (ruling.verdict, list(ruling.carrying)) == (None, [])
