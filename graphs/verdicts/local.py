@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -64,6 +65,9 @@ class VerdictSettings(Frozen):
     carried: float = 0.5
 
 
+OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
+
+
 class Said(NamedTuple):
     """A sentence, its reading, and whether it is plainly about what the question names."""
 
@@ -80,6 +84,12 @@ class Said(NamedTuple):
     def p(self) -> float:
         """Its probability."""
         return self.reading.stance(self.answer)
+
+    @property
+    def outright(self) -> bool:
+        """Whether it opens with yes or no, and the reader leans the same way: its own question may be the reverse."""
+        led = OUTRIGHT.match(self.sentence.text)
+        return led is not None and self.answer is (Stance.SUPPORTS if led[1].lower() == "yes" else Stance.REFUTES)
 
 
 class VerdictJudgeLocal:
@@ -149,9 +159,9 @@ class VerdictJudgeLocal:
         """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
         short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
         for pool in (short, told):
-            sure = [s for s in pool if s.about and s.p >= self.settings.sure]
+            sure = [s for s in pool if s.about and (s.outright or s.p >= self.settings.sure)]
             if sure:
-                lead = max(sure, key=lambda s: s.p)
+                lead = max(sure, key=lambda s: (s.outright, s.p))
                 heard = [s for s in pool if s.about and s.p >= self.settings.heard and s is not lead]
                 heard.sort(key=lambda s: -s.p)
                 return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
@@ -190,7 +200,7 @@ def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     if yes and no:
         documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
         return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
-    lead = max((s for side in sides.values() for s in side), key=lambda s: s.p)
+    lead = max((s for side in sides.values() for s in side), key=lambda s: (s.outright, s.p))
     if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
         return VerdictValue.NO_DIFFERENCE
     return VALUE[lead.answer]
