@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping
 
 from prompts.errors import InputError
+from tools.text.spaces import without_gaps
 
 NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8
 
 
 def check_message(text: str, limit: int, name: str = "The message") -> str:
-    """The message, stripped; raises InputError when it is empty, too long or not text."""
+    """The message, stripped, its runs of white space made short; raises InputError when it is empty, too long or not text.
+
+    The limit holds for what came, so that white space is no way around it.
+    """
     if NOT_TEXT.search(text):
         raise InputError(f"{name} is not text.", "Send plain text.")
     stripped = text.strip()
@@ -22,7 +26,7 @@ def check_message(text: str, limit: int, name: str = "The message") -> str:
             f"{name} has {len(stripped):,} characters; at most {limit:,} are taken.",
             "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
         )
-    return stripped
+    return without_gaps(stripped)
 
 
 def check_options(options: Mapping[str, str] | None, limit: int) -> None:

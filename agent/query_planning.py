@@ -14,13 +14,13 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.schema import Graph
 from tools.library.contract import SearchableLibrary
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
-from tools.literature.adapt_e.contract import QueryPlanner
+from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
-from tools.literature.adapt_e.spelling import PubMedSpeller, SpellingService, VocabularySpeller
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.live import LiveResult, LiveSearch
 from tools.literature.own_texts import full_text_sources
+from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, Vocabulary, technical_words
 from tools.mirror.engine import Mirror
@@ -40,12 +40,10 @@ def query_planner(
     other_names: OtherNames | None = None,
     *,
     collection: Collection | None = None,
-    spelling: SpellingService | None = None,
 ) -> QueryPlanner:
-    """The planner; with ``collection`` it knows the words of what is searched, with ``spelling`` it asks for slips."""
+    """The planner; ``collection`` are the words of what is searched, None for those of published medical prose."""
     known = vocabulary if collection is None else replace(vocabulary, collection=collection)
-    speller = None if spelling is None else PubMedSpeller(spelling, VocabularySpeller(known))
-    local = QueryPlannerLocal(known, speller=speller, other_names=other_names)
+    local = QueryPlannerLocal(known, other_names=other_names)
     if models is None or not models.judged_by_model("query_plan"):
         return local
     return QueryPlannerByModel(models.of("query_plan"), local, known)
@@ -74,18 +72,27 @@ class OpenSearch:
         meaning: ByMeaning | None = None,
         mirror: Path | None = None,
     ) -> None:
-        spelling: EUtilities | None = None
         self.pubmed: PubMed
         if mirror is None:
-            self.pubmed = spelling = EUtilities(settings.literature)
+            self.pubmed = EUtilities(settings.literature)
             self.source = Source(kind="pubmed", name=settings.literature.base_url)
         else:
             self.pubmed = opened = Mirror.open(mirror)
             self.source = mirror_source(opened, mirror)
-        collection = words_of(self.pubmed)
-        self.planner = query_planner(models, vocabulary, other_names, collection=collection, spelling=spelling)
+        collection, self._vocabulary = words_of(self.pubmed), vocabulary
+        self.planner = query_planner(models, vocabulary, other_names, collection=collection)
         texts = full_text_sources(library, self.pubmed)
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
+
+    async def plan(self, text: str, *, case: bool) -> SearchPlan:
+        """What a search would send, and what it holds back. Raises InputError as `search` does."""
+        said, released = released_in(text)
+        begin(said, self._vocabulary, released)
+        plan = await self.planner.plan(said, case=case)
+        if not plan.expressions:
+            what = f"The text gives no search terms that may be sent. {not_sent(plan.held)}"
+            raise InputError(what.strip(), "Name the illness or the treatment.")
+        return plan
 
     async def search(self, text: str, *, case: bool, limit: int) -> LiveResult:
         """Plan, climb, fuse, and read the best ``limit`` at their depth.
@@ -94,7 +101,5 @@ class OpenSearch:
             InputError: the text has no terms that may be sent.
             ServiceError: the source failed.
         """
-        plan = await self.planner.plan(text, case=case)
-        if not plan.expressions:
-            raise InputError("The text gives no search terms that may be sent.", "Name the illness or the treatment.")
-        return await self._live.search(plan, text, limit=limit, tool="search")
+        plan = await self.plan(text, case=case)
+        return await self._live.search(plan, released_in(text)[0], limit=limit, tool="search")

@@ -45,6 +45,7 @@ class State(TypedDict, total=False):
     options: dict[str, str]
     given: list[str]  # evidence ids of the texts that came with the message
     report: bool  # a report is asked for
+    released: list[str]  # words that PubMed may see, though they may be names
     red_flags: list[dict[str, str]]
     explain: dict[str, Any] | None  # what is asked about what was said
     first_look_key: str
@@ -76,10 +77,12 @@ def new_turn(
     given: Mapping[str, str] | None = None,
     *,
     report: bool = False,
+    released: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning.
 
     ``given``: id of each text that came with the message -> key of its record. ``report``: for a case, a report too.
+    ``released``: words that PubMed may see in this turn, though they may be names.
     """
     return {
         "schema": STATE_SCHEMA,
@@ -94,6 +97,7 @@ def new_turn(
         "evidence": dict(given or {}),
         "given": list(given or {}),
         "report": report,
+        "released": list(released),
         "red_flags": [],
         "explain": None,
         "first_look_key": "",

@@ -205,6 +205,7 @@ class ToolContext:
         options: options of a multiple-choice question by letter.
         retrieved: whether anything was retrieved in this run before this call.
         units: sentences of the question with the gate's labels (A critical, B helps the search, C unimportant).
+        released: words that the user lets PubMed see in this turn, though they may be names.
     """
 
     question: str = ""
@@ -215,6 +216,7 @@ class ToolContext:
     options: dict[str, str] = field(default_factory=dict)
     retrieved: bool = False
     units: list[tuple[str, str]] = field(default_factory=list)
+    released: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=NullRecorder)
 
 

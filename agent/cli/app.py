@@ -115,12 +115,15 @@ def search(
     mirror: Annotated[Path | None, typer.Option(help="Search this local mirror instead of live PubMed.")] = None,
     case: Annotated[bool, typer.Option("--case", help="It is about a patient: only medical words are used.")] = False,
     keep_question: Annotated[bool, typer.Option(help="Keep the words of the question in the strategy.")] = False,
+    show_terms: Annotated[
+        bool, typer.Option("--show-terms", help="Show what would be sent, and send nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Search PubMed or a mirror by the Boolean ladder, and show plan, rungs and documents."""
     from agent.cli.search import Wanted, search_again, search_once
 
-    wanted = Wanted(limit, strategy, report, mirror, case, keep_question, as_json)
+    wanted = Wanted(limit, strategy, report, mirror, case, keep_question, as_json, show_terms)
     if repeat is not None:
         search_again(repeat, question, wanted, since=since)
     else:

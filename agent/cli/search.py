@@ -24,6 +24,7 @@ from tools.files import write_atomic
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.folding import folded
 from tools.literature.live import LiveResult
+from tools.literature.privacy import RELEASE, not_sent, released_in
 from tools.literature.report import account, kind_of, read_as, ways
 from tools.literature.rerun import Rerun, rerun
 from tools.literature.strategy import FoundDocument, SearchStrategy, Source, load_strategy, save_strategy
@@ -44,6 +45,7 @@ class Wanted(NamedTuple):
     case: bool
     keep_question: bool
     as_json: bool
+    show_terms: bool = False
 
 
 def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> None:
@@ -59,6 +61,9 @@ def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> N
     text = check_message(read_message(question), settings.max_characters)
     case = wanted.case or len(sentences(text)) >= NARRATIVE
     search = open_search(settings, Home(settings.home).prepare(), wanted.mirror)
+    if wanted.show_terms:
+        _show_before(run(search.plan(text, case=case)))
+        return
     result = run(search.search(text, case=case, limit=wanted.limit))
     strategy = result.strategy.model_copy(update={"question": text if wanted.keep_question else ""})
     if wanted.strategy is not None:
@@ -75,10 +80,17 @@ def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> N
 
 def search_again(saved: Path, question: str, wanted: Wanted, *, since: str | None) -> None:
     """Repeat a saved strategy and print what is new and what is gone."""
-    if question or wanted.strategy or wanted.report or wanted.case or wanted.keep_question:
+    if (
+        RELEASE.sub("", question).strip()
+        or wanted.strategy
+        or wanted.report
+        or wanted.case
+        or wanted.keep_question
+        or wanted.show_terms
+    ):
         raise InputError(
-            "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case or "
-            "--keep-question.",
+            "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case, "
+            "--show-terms or --keep-question.",
             "Leave them out, or search anew without --rerun.",
         )
     strategy, day = load_strategy(saved), _day(since)
@@ -86,7 +98,7 @@ def search_again(saved: Path, question: str, wanted: Wanted, *, since: str | Non
     fresh = settings.model_copy(update={"literature": settings.literature.model_copy(update={"search_days": 0.0})})
     search = open_search(fresh, Home(settings.home).prepare(), wanted.mirror)
     _check_source(strategy.source, search.source)
-    found = run(rerun(strategy, search.pubmed, day, source=search.source))
+    found = run(rerun(strategy, search.pubmed, day, source=search.source, released=released_in(question)[1]))
     if wanted.as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
@@ -153,6 +165,14 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
         out.print(f"[{SEVERITY_STYLES[notice.severity]}]! {escape(notice.text)}[/]")
 
 
+def _show_before(plan: SearchPlan) -> None:
+    """What a search would send, nothing being sent."""
+    _show_plan(plan)
+    for number, rung in enumerate(plan.expressions, 1):
+        console().print(f"{number}. {rung.query}", markup=False)
+    console().print("Nothing was sent.")
+
+
 def _named(source: Source) -> str:
     return f"{source.kind} {source.name}" + (f" of {source.date}" if source.date else "")
 
@@ -175,6 +195,8 @@ def _show_plan(plan: SearchPlan) -> None:
     for term in plan.terms:
         also = f" [dim]or {escape(', '.join(term.synonyms))}[/]" if term.synonyms else ""
         out.print(f"  {term.group.value:>5}  {escape(term.text)}{also}")
+    if held := not_sent(plan.held):
+        out.print(f"  {held}", markup=False)
     for mended in plan.corrections:
         out.print(f"  spelling: {mended.written} was read as {mended.meant}", markup=False)
     for bad in plan.rejected:

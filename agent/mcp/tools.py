@@ -47,9 +47,12 @@ async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Eviden
 
 async def _run(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
     from prompts.metering import Meter, metered
+    from tools.text.spaces import without_gaps
 
+    texts = {field: without_gaps(value) for field, value in arguments if isinstance(value, str)}
+    settled = arguments.model_copy(update=texts)
     with metered(Meter(agent.settings.budget, agent.settings.prices)):
-        return await tool.run(arguments, _context(tool.name, arguments, found))
+        return await tool.run(settled, _context(tool.name, settled, found))
 
 
 def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:

@@ -14,6 +14,7 @@ from graphs.state import new_turn
 from prompts.errors import DataError, InputError
 from tools.contract import Notice
 from tools.evidence import Evidence
+from tools.literature.privacy import released_in
 from tools.store import TextStore
 
 
@@ -30,9 +31,10 @@ class Begun(BaseModel):
 
     def state(self, texts: TextStore, session: str, turn: int) -> dict[str, Any]:
         """The machine's input, its texts in the content store."""
-        key = texts.put(session, self.text)
+        text, released = released_in(self.text)
+        key = texts.put(session, text)
         keys = {e.id: texts.put(session, e.model_dump_json()) for e in self.given}
-        return new_turn(turn, key, self.options, self.notices, keys, report=self.report)
+        return new_turn(turn, key, self.options, self.notices, keys, report=self.report, released=released)
 
 
 class TurnRow(NamedTuple):

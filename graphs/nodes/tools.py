@@ -96,6 +96,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
         options=state["options"],
         retrieved=any(tool in RETRIEVAL for tool, _ in state["outcomes"]),
         units=[] if gate is None else [(unit.text, unit.label.value) for unit in gate.units],
+        released=tuple(state.get("released", ())),
         recorder=context.recorder,
     )
 

@@ -27,7 +27,7 @@ LEAD = re.compile(
     re.IGNORECASE,
 )
 TAIL = re.compile(
-    r"[\s,.;，。；-]+(?:i (?:was|am) (?:wrong|mistaken)|my mistake|i got (?:that|it) wrong|"
+    r"(?<![\s,.;，。；-])[\s,.;，。；-]+(?:i (?:was|am) (?:wrong|mistaken)|my mistake|i got (?:that|it) wrong|"
     r"我?(?:刚才)?(?:说错|搞错|弄错)了)\W*$",
     re.IGNORECASE,
 )
@@ -64,11 +64,11 @@ GENERIC = frozenset(
 # Words of a correction that the case need not hold for it to have been told: what merely points. Ours.
 POINTS = GENERIC | frozenset(tokens("side actually really it is he she patient meant 是 的 侧 边 她 他 患者 应该"))
 TIDY = (
-    (re.compile(r"\s+([,.;，。；])"), r"\1"),
-    (re.compile(r"([,;，；])(?:\s*(?:and|or|but)?\s*[,;，；、])+"), r"\1"),
-    (re.compile(r"[,;，；]\s*(?:and|or|but)?\s*([.。])"), r"\1"),
-    (re.compile(r"(?:(?<=[.。])|^)\s*(?:and|or|but)?\s*[,.;，。；]+\s*"), " "),
-    (re.compile(r"\s+(?:and|or|but)\s*([.。])"), r"\1"),
+    (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
+    (re.compile(r"([,;，；])(?:\s*(?:(?:and|or|but)\s*)?[,;，；、])+"), r"\1"),
+    (re.compile(r"[,;，；]\s*(?:(?:and|or|but)\s*)?([.。])"), r"\1"),
+    (re.compile(r"(?:(?<=[.。])|^)\s*(?:(?:and|or|but)\s*)?[,.;，。；]+\s*"), " "),
+    (re.compile(r"(?<!\s)\s+(?:and|or|but)\s*([.。])"), r"\1"),
     (re.compile(r" {2,}"), " "),
 )
 # Who is meant, beside a complaint in one clause (``45F fever``): stays when the complaint goes. Ours.

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from tools.literature.failures import EUtilitiesError, RateLimited, Reason, failure
+from tools.literature.privacy import check_out
 from tools.literature.settings import LiteratureSettings
 from tools.literature.sharing import limiter_for
 from tools.literature.slots import slots_for
@@ -59,6 +60,7 @@ class Calls:
         Raises:
             EUtilitiesError: a failure that stays after all attempts, cannot pass, or asks for too long a pause.
         """
+        check_out(parameters)  # the one gate: nothing else sends
         for attempt in range(1, self._settings.attempts + 1):
             try:
                 async with self._slots.one():

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     REDIRECTED = "redirected"
     BAD_QUERY = "bad_query"
     BEYOND_LIMIT = "beyond_limit"
+    HELD = "held"
     CUT_OFF = "cut_off"
     NOT_XML = "not_xml"
     DAMAGED = "damaged"
@@ -65,6 +66,11 @@ RECOVERY = {
     Reason.BEYOND_LIMIT: Recovery(
         "more than the first 9,999 records of a search are asked for",
         "Narrow the search, or split it by dates, for example 2020:2022[dp].",
+        False,
+    ),
+    Reason.HELD: Recovery(
+        "nothing was sent: the query holds a word that is not known to be medical or general",
+        "Release the word with send:, as in send:Brightwater, or leave it out.",
         False,
     ),
     Reason.CUT_OFF: Recovery("fewer bytes than announced, or a broken compression", LATER, True),
@@ -120,6 +126,7 @@ KINDS: dict[Reason, type[EUtilitiesError]] = {
     Reason.REDIRECTED: Refused,
     Reason.BAD_QUERY: BadQuery,
     Reason.BEYOND_LIMIT: BadQuery,
+    Reason.HELD: BadQuery,
     Reason.CUT_OFF: MalformedReply,
     Reason.NOT_XML: MalformedReply,
     Reason.DAMAGED: MalformedReply,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from pydantic import AwareDatetime
@@ -9,6 +10,7 @@ from pydantic import AwareDatetime
 from prompts.errors import ServiceError
 from tools.evidence import Frozen
 from tools.literature.client import PubMed
+from tools.literature.privacy import repeat
 from tools.literature.strategy import SearchStrategy, Source
 
 
@@ -42,17 +44,23 @@ class Rerun(Frozen):
 
 
 async def rerun(
-    strategy: SearchStrategy, pubmed: PubMed, since: date | None = None, *, source: Source | None = None
+    strategy: SearchStrategy,
+    pubmed: PubMed,
+    since: date | None = None,
+    *,
+    source: Source | None = None,
+    released: Sequence[str] = (),
 ) -> Rerun:
     """Repeat the very queries, and tell what is new and what is gone.
 
     With ``since`` a document counts as new only when it was entered on that day or later; each query is then also
     asked with that date of entry, so that newer documents show which the first ``enough`` places would hide.
-    ``source`` is the name of ``pubmed`` for the result.
+    ``source`` is the name of ``pubmed`` for the result. ``released``: words that may leave, though they may be names.
 
     Raises:
         ServiceError: a rung failed. A comparison of half of the rungs would tell what is not so.
     """
+    repeat([step.query for step in strategy.rungs], released)
     known = {pmid for step in strategy.rungs for pmid in step.ids}
     repeated: list[Repeated] = []
     now_found: dict[str, None] = {}

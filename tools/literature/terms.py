@@ -1,7 +1,7 @@
 """Search terms out of a question or a case: few, short, and nothing that could identify a patient.
 
-PubMed is sent terms, never the text. A term has at most four words and there are at most six. What the planner names
-as terms passes the same sieve (`tools.literature.sieve`), because a model may have copied from the case.
+PubMed is sent terms, never the text. A term has at most four words and there are at most eight. What may leave at all
+is decided by `tools.literature.privacy`, of a model's terms too, because it may have copied from the case.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from tools.evidence import Frozen
+from tools.literature.adapt_e.entries import bound
 from tools.literature.focus import focused
-from tools.literature.sieve import TALK, WORD, may_leave, personal, runs, scrub
+from tools.literature.known_words import asks, known_words
+from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, worth_asking
 from tools.literature.vocabulary import Vocabulary
-from tools.literature.word_lists import ABBREVIATIONS, NO_TERM
+from tools.literature.word_lists import ABBREVIATIONS, BOUND, NO_TERM
 from tools.text.abbreviations import expand
 from tools.text.negation import negations
 from tools.text.tokens import tokens
@@ -31,12 +33,16 @@ __all__ = [
     "extract_terms",
 ]
 
-MAX_TERMS, MAX_WORDS = 6, 4  # ours: what may leave the machine
+MAX_TERMS, MAX_WORDS = 8, 4  # ours: what may leave the machine; a message with six findings keeps all of them
 MIN_WEIGHT = 0.5  # ours: a phrase whose words stand in more than half of the library says little
 LENGTH_BONUS = 0.3  # ours: a longer phrase is more specific
 AGAIN = 0.25  # ours: a phrase that a text repeats is more likely its subject
 TECHNICAL = 0.8  # ours: `Vocabulary.technical` from which a word counts in full: six times commoner in medical text
 LEAST = 0.05  # ours: share of its weight that a word of talk keeps: a text of such words alone still gives terms
+NUMBER = re.compile(r"(?<![\w-])[\d.,:%°]*\d[\w.,:%°/+-]*")  # begins with a digit: ages, doses, times, 54M
+WORD = re.compile(rf"{BOUND_TO} (?:\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b|[^\W\d_][\w'’-]*", re.IGNORECASE)
+BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”\n|/=]+|\s[-–—]\s")
+BOUND_PHRASES = re.compile(rf"\b(?:{'|'.join(map(re.escape, BOUND))})\b", re.IGNORECASE)
 STOP_OF_NEGATION = re.compile(r"[.;!?\n]|\bbut\b|\bhowever\b|\bexcept\b", re.IGNORECASE)
 
 
@@ -62,21 +68,25 @@ def extract_terms(text: str, vocabulary: Vocabulary, *, case: bool) -> list[Term
         case: the text is about a patient: negated findings are left out, and only words stay that are known to be
             medical. A text that names somebody is read like that in any case.
     """
-    found = candidates(text, vocabulary, case=case)
+    cleared = clear(text, vocabulary)
+    found = candidates(cleared.text, vocabulary, case=case, least=least_of(cleared, case=case))
     telling = [c for c in found if c.weight >= MIN_WEIGHT] or found[:1]
     return _terms(distinct(c.text.lower() for c in telling), text)
 
 
-def candidates(text: str, vocabulary: Vocabulary, *, case: bool) -> list[Candidate]:
-    """The phrases of a text that may leave, the most telling first; equal weights keep the order of the text."""
-    strict = case or personal(text, vocabulary)
+def candidates(text: str, vocabulary: Vocabulary, *, case: bool, least: float) -> list[Candidate]:
+    """The phrases of a cleared text that may leave, the most telling first; equal weights keep the order of the text.
+
+    Args:
+        case: what the text denies is left out. least: of `Cleared`; what lies below is no word of a term.
+    """
     weights: dict[str, float] = {}
     written: dict[str, str] = {}
     parts = focused(affirmed(text) if case else text)
     focused_text = len(parts) > 1
     for sentence, focus in parts:
-        clean = scrub(expand(sentence) if case else sentence)
-        for words in _phrases(clean, vocabulary, strict=strict, narrative=focused_text):
+        clean = _without_numbers(expand(sentence) if case else sentence)
+        for words in _phrases(clean, vocabulary, least, narrative=focused_text):
             key = " ".join(words).lower()
             weight = focus * _weight(words, vocabulary)
             again = AGAIN * weight if key in weights else 0.0
@@ -86,13 +96,19 @@ def candidates(text: str, vocabulary: Vocabulary, *, case: bool) -> list[Candida
     return [Candidate(text=written[p], weight=round(weights[p], 4)) for p in ranked]
 
 
+def least_of(cleared: Cleared, *, case: bool) -> float:
+    """As high as a word that no list has must lie to be part of a term of a text."""
+    return max(TALK, cleared.least) if case else cleared.least
+
+
 def clean_terms(terms: Sequence[str], vocabulary: Vocabulary, *, case: bool) -> list[Term]:
     """What may be sent of the terms that a planner names, in its order."""
     kept: list[str] = []
     for term in terms:
-        clean = scrub(term).strip(" .")
-        words = WORD.findall(clean)
-        allowed = [w for w in words if w.lower() in NO_TERM or may_leave(w, clean, vocabulary, strict=case)]
+        cleared = clear(term, vocabulary)
+        words = [] if cleared.held else WORD.findall(_without_numbers(cleared.text))
+        least = least_of(cleared, case=case)
+        allowed = [w for w in words if w.lower() in NO_TERM or worth_asking(w, vocabulary, least)]
         if words and len(words) <= MAX_WORDS and allowed == words and any(w.lower() not in NO_TERM for w in words):
             kept.append(" ".join(words).lower())
         else:
@@ -129,16 +145,17 @@ def _weight(words: Sequence[str], vocabulary: Vocabulary) -> float:
 
 def word_weight(word: str, vocabulary: Vocabulary) -> float:
     """What a word tells: how rare it is in the collection, as far as it is a word of medicine rather than of talk."""
-    share = (vocabulary.technical(word) - TALK) / (TECHNICAL - TALK)
+    technical = TECHNICAL if word.lower() in known_words().eponyms else vocabulary.technical(word)
+    share = (technical - TALK) / (TECHNICAL - TALK)
     return vocabulary.weight(word.lower()) * min(1.0, max(LEAST, share))
 
 
-def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: bool) -> Iterable[list[str]]:
+def _phrases(clean: str, vocabulary: Vocabulary, least: float, *, narrative: bool) -> Iterable[list[str]]:
     """The runs of a text; in a narrative they are cut at words of talk, which are verbs more often than parts of terms.
 
     A long run is cut from its end, because the head of an English noun phrase is its last word; nothing of it is lost.
     """
-    for run in runs(clean, vocabulary, strict=strict):
+    for run in _runs(clean, vocabulary, least):
         pieces = [run]
         if narrative:
             talk = [vocabulary.technical(w) < 0.0 for w in run]
@@ -148,6 +165,29 @@ def _phrases(clean: str, vocabulary: Vocabulary, *, strict: bool, narrative: boo
         for piece in pieces:
             for end in range(len(piece), 0, -MAX_WORDS):
                 yield piece[max(0, end - MAX_WORDS) : end]
+
+
+def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]]:
+    """Runs of words that may be terms, between breaks and words that are no term."""
+    for piece in BREAK.split(text):
+        run: list[str] = []
+        for match in WORD.finditer(BOUND_PHRASES.sub(lambda m: m[0].replace(" ", "_"), bound(piece))):
+            word = re.sub(r"['’]s$", "", match[0]).strip("-'’")
+            if "_" in word:
+                run += word.split("_")
+            elif len(word) > 1 and not asks(word.lower()) and worth_asking(word, vocabulary, least):
+                run.append(word)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+
+def _without_numbers(text: str) -> str:
+    """A text without what begins with a digit, except the number of a term: type 2."""
+    held = NUMBER.sub(" | ", TYPED.sub(r"\1_\2", text))
+    return re.sub(rf"\b({BOUND_TO})_(\w+)", r"\1 \2", held, flags=re.IGNORECASE)
 
 
 def _terms(phrases: Iterable[str], text: str) -> list[Term]:

@@ -25,6 +25,7 @@ from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import FullTextSource
 from tools.literature.live import LiveDocument, LiveResult, LiveSearch
 from tools.literature.own_texts import full_text_sources
+from tools.literature.privacy import begin, not_sent
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.sharing import limiter_for
@@ -110,6 +111,7 @@ class SearchLiterature:
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
         """Search. A failure of PubMed is a notice while the library has a result, else ``unavailable``."""
         started = time.monotonic()
+        begin(context.question or arguments.query, self._vocabulary, context.released)
         plan = await self._plan(arguments, context)
         local, live = await asyncio.gather(
             asyncio.to_thread(self._search_library, arguments, context, plan), self._search_live(plan, arguments)
@@ -120,7 +122,7 @@ class SearchLiterature:
             tool=self.name,
             outcome=_outcome(evidence, live.failed),
             evidence=evidence,
-            notices=unique([*plan.notices, *live.notices, *review_notices(used, self._today)]),
+            notices=unique([*plan.notices, *self._held(plan), *live.notices, *review_notices(used, self._today)]),
             strategy=[*_local_strategy(local), *(as_steps(live.result.strategy) if live.result else [])],
         )
         context.recorder.event(
@@ -182,6 +184,12 @@ class SearchLiterature:
             text = f"{error} Only the local library was searched."
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)
         return _Live(result, [*result.notices, *self._slower()], failed=result.failed)
+
+    def _held(self, plan: SearchPlan) -> list[Notice]:
+        """What was not sent, where PubMed itself is asked; nothing leaves for a mirror of this machine."""
+        text = not_sent(plan.held)
+        asked = self._settings.live != "off" and self._live.source.kind == "pubmed"
+        return [Notice(code="not_sent", text=text)] if asked and text else []
 
     def _slower(self) -> list[Notice]:
         if self._limiter is None or not self._limiter.alone:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
+from tools.literature.known_words import known_words
+
 UNKNOWN_WEIGHT = 0.8  # ours: a word that no collection knows, as a share of the rarest that is known
 WORDS_A_DOCUMENT = 150  # ours: different words of an abstract, to compare frequencies of documents with those of words
 EVERYDAY = 3.5  # ours: Zipf frequency of everyday words; most given names and many surnames lie above it
@@ -39,27 +41,21 @@ class Vocabulary:
 
     Attributes:
         frequencies: documents of the library by word, lower case. documents: how many the library has.
-        collection: the words of the collection that is searched, when they are known on this machine.
+        collection: the words of the collection that is searched, or those of published medical prose.
         words: further words that are medical: names of the graph and of the ICD-10 table, lower case.
     """
 
     frequencies: Mapping[str, int]
     documents: int
-    collection: Collection | None = None
+    collection: Collection = field(default_factory=known_words, repr=False)
     words: frozenset[str] = field(default=frozenset(), repr=False)
 
     def knows(self, word: str) -> bool:
         """Whether a word, singular or plural, stands in the library or among the medical names."""
         return any(form in self.frequencies or form in self.words for form in _forms(word))
 
-    def held_by(self, word: str) -> int:
-        """Documents of the library that hold a word, singular or plural."""
-        return max(self.frequencies.get(form, 0) for form in _forms(word))
-
     def collected(self, word: str) -> int:
-        """Documents of the collection that hold a word, each part of a hyphened one; 0 without a collection."""
-        if self.collection is None:
-            return 0
+        """Documents of the collection that hold a word, each part of a hyphened one."""
         parts = [p for p in word.lower().split("-") if p]
         return min((self.collection.frequency(p) for p in parts), default=0)
 
@@ -87,9 +83,7 @@ class Vocabulary:
         return math.log10((0.5 + seen) / (1 + documents) / WORDS_A_DOCUMENT) - (everyday - 9)  # Zipf: per billion
 
     def _seen(self, word: str) -> tuple[int, int]:
-        if self.collection is not None:
-            return self.collected(word), self.collection.documents
-        return self.held_by(word), self.documents
+        return self.collected(word), self.collection.documents
 
 
 class CountedWords:

@@ -55,6 +55,11 @@ def other_names(text: str) -> dict[str, tuple[str, ...]]:
     return {m.written: m.names for m in medicines_in(text) if not m.everyday}
 
 
+def medicine_words() -> frozenset[str]:
+    """Every word of the table's names, in small letters."""
+    return frozenset(w for name in _table()[0] for w in re.findall(r"[^\W\d_]{3,}", name))
+
+
 def forms(text: str) -> list[str]:
     """The text, then the text with generic names for brands, then with classes for medicines; each once."""
     named = medicines_in(text)

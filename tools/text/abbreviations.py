@@ -93,8 +93,8 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"↓\s*"), "low "),
     (re.compile(r"(?<![\w?])\+ve\b"), "positive"),
     (re.compile(r"(?<![\w?])-ve\b"), "negative"),
-    (re.compile(r"\s*[（(]\s*[-－—–]+\s*[)）]?$"), " nil"),
-    (re.compile(r"\s*[（(]\s*[+＋]+\s*[)）]?$"), ""),
+    (re.compile(r"(?<!\s)\s*[（(]\s*[-－—–]+\s*[)）]?$"), " nil"),
+    (re.compile(r"(?<!\s)\s*[（(]\s*[+＋]+\s*[)）]?$"), ""),
 )
 
 _WORD = re.compile(r"(?<![\w/&])(?:[A-Za-z]+[/&][A-Za-z]*|[A-Za-z][A-Za-z0-9]*)(?![\w&])")
@@ -121,8 +121,8 @@ def expand(text: str, context: str = "") -> str:
     """
     for pattern, replacement in IN_CONTEXT:
         text = pattern.sub(replacement, text)
-    whole = context or text
-    text = _WORD.sub(lambda m: _meaning(m[0], whole), text)
+    meanings = _Meanings(context or text)
+    text = _WORD.sub(lambda m: meanings[m[0]], text)
     return _HAN.sub(lambda m: CHINESE[m[0]], text)
 
 
@@ -131,8 +131,8 @@ def write_out(text: str) -> WrittenOut:
     done = WrittenOut(text, tuple((i, i + 1) for i in range(len(text))))
     for pattern, replacement in IN_CONTEXT:
         done = _substituted(done, pattern, partial(_filled, replacement))
-    whole = done.text
-    done = _substituted(done, _WORD, lambda m: _meaning(m[0], whole))
+    meanings = _Meanings(done.text)
+    done = _substituted(done, _WORD, lambda m: meanings[m[0]])
     return _substituted(done, _HAN, lambda m: CHINESE[m[0]])
 
 
@@ -153,6 +153,18 @@ def _substituted(done: WrittenOut, pattern: re.Pattern[str], into: Callable[[re.
             origin += [done.source(match.start(), match.end())] * len(new)
         at = match.end()
     return WrittenOut(text + done.text[at:], (*origin, *done.origin[at:]))
+
+
+class _Meanings(dict[str, str]):
+    """What the words of a text stand for, each looked up once."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def __missing__(self, word: str) -> str:
+        self[word] = _meaning(word, self._text)
+        return self[word]
 
 
 def _meaning(word: str, text: str) -> str:

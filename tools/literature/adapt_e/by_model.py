@@ -26,6 +26,7 @@ from tools.literature.adapt_e.contract import (
 from tools.literature.adapt_e.entries import entry_of
 from tools.literature.adapt_e.expressions import expressions
 from tools.literature.adapt_e.local import SYNONYMS
+from tools.literature.privacy import clear
 from tools.literature.terms import MAX_TERMS, clean_terms
 from tools.literature.vocabulary import Vocabulary
 
@@ -49,6 +50,7 @@ class QueryPlannerByModel:
             if named.terms:
                 return named
         try:
+            cleared = clear(text, self._vocabulary)  # what it holds is held in the model's terms too
             reply, _ = await self._model.structured("query_plan", QueryPlanReply, question=text)
         except ServiceError as error:
             return await self._fallen_back(text, error.what, case=case)
@@ -65,6 +67,7 @@ class QueryPlannerByModel:
             expressions=tuple(rungs),
             rejected=tuple(rejected),
             planner=self._model.name,
+            held=cleared.held,
         )
 
     async def _fallen_back(self, text: str, what: str, *, case: bool) -> SearchPlan:

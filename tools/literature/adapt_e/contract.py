@@ -10,6 +10,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
+from pydantic import Field
+
 from tools.contract import Notice
 from tools.evidence import Frozen
 
@@ -111,6 +113,7 @@ class SearchPlan(Frozen):
     Attributes:
         terms: the most telling first. corrections: spellings that were mended. dates: None without a constraint.
         expressions: the rungs in order; each was parsed and linted. rejected: what the lint mended or left out.
+        held: words of the text that are not sent; they are shown to the user and never written with the plan.
         planner: ``local`` or the model's name. notices: what the user must know, for example a fallback.
     """
 
@@ -122,6 +125,7 @@ class SearchPlan(Frozen):
     expressions: tuple[Expression, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     planner: str = "local"
+    held: tuple[str, ...] = Field(default=(), exclude=True, repr=False)
     notices: tuple[Notice, ...] = ()
 
 
@@ -140,7 +144,7 @@ class QueryPlanner(Protocol):
 
 
 class Speller(Protocol):
-    """Suggests another spelling of one term. It is given terms that passed the sieve, never a text."""
+    """Suggests another spelling of one term, on this machine."""
 
     async def suggest(self, term: str) -> str | None:
         """The spelling that was probably meant, None when the term is right or nothing better is known."""

@@ -41,6 +41,11 @@ def in_medical_words(text: str) -> str:
     return pattern.sub(lambda m: replaced.get(m[0].lower().replace("’", "'"), m[0]), text)
 
 
+def wordings(text: str) -> list[tuple[int, int]]:
+    """Where a text has an everyday wording, or a name, of the table."""
+    return [m.span() for m in _table()[2].finditer(text)]
+
+
 def bound(text: str) -> str:
     """The text with each name of the table in one piece, its words joined by underscores: deep_vein_thrombosis."""
     return _names().sub(lambda m: m[0].replace(" ", "_"), text)

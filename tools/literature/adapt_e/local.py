@@ -22,13 +22,16 @@ from tools.literature.adapt_e.expressions import expressions
 from tools.literature.adapt_e.intent import group_of, intent_of
 from tools.literature.adapt_e.spelling import VocabularySpeller
 from tools.literature.focus import asking
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct
+from tools.literature.known_words import chinese_terms
+from tools.literature.privacy import TALK, Cleared, clear, worth_asking
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct, least_of
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS
 from tools.medicines.names import medicines_in
+from tools.text.language import HAN
 
 SYNONYMS = 4  # ours: other names asked for beside a term
-WEAK = 0.3  # ours: a phrase below this share of the best one's weight is talk around it
+WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it
 
 OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term has them
 
@@ -59,10 +62,16 @@ class QueryPlannerLocal:
 
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
-        found = self._named(terms, text, case=case) if terms else self._found(text, case=case)
-        corrections = await self._corrections(found)
+        cleared, slips = await self._cleared(text)
+        if terms:
+            found = self._named(terms, cleared, case=case)
+        else:
+            found = [*self._found(cleared, case=case), *self._translated(text)]
+        corrections = [*slips, *await self._corrections(found)]
         mended = {c.written: c.meant for c in corrections}
-        planned = self._planned([f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], text)
+        planned = self._planned(
+            [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
+        )
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
         rungs, rejected = await asyncio.to_thread(expressions, planned, dates)  # the lint takes a while
         return SearchPlan(
@@ -73,18 +82,41 @@ class QueryPlannerLocal:
             dates=dates,
             expressions=tuple(rungs),
             rejected=tuple(rejected),
+            held=cleared.held,
         )
 
-    def _found(self, text: str, *, case: bool) -> list[Candidate]:
-        found = candidates(in_medical_words(text), self._vocabulary, case=case)
+    async def _cleared(self, text: str) -> tuple[Cleared, list[Correction]]:
+        """The text without what may not leave; an unknown word that is nearly one of medicine is read as that one."""
+        cleared, slips = clear(text, self._vocabulary), []
+        for word in cleared.slips:
+            meant = await self._speller.suggest(word)
+            if meant and worth_asking(meant, self._vocabulary, TALK):
+                slips.append(Correction(written=word, meant=meant))
+        if slips:
+            meant_by = {c.written: c.meant for c in slips}
+            mended = re.sub(r"[^\W\d_]+", lambda m: meant_by.get(m[0], m[0]), text)
+            again = clear(mended, self._vocabulary)
+            return again, slips
+        return cleared, []
+
+    def _found(self, cleared: Cleared, *, case: bool) -> list[Candidate]:
+        least = least_of(cleared, case=case)
+        found = candidates(in_medical_words(cleared.text), self._vocabulary, case=case, least=least)
         best = found[0].weight if found else 0.0
         strong = [c for c in found if c.weight >= WEAK * best]
         kept = set(distinct(c.text for c in strong))
         return [c for c in strong if c.text in kept]
 
-    def _named(self, terms: Sequence[str], text: str, *, case: bool) -> list[Candidate]:
+    def _translated(self, text: str) -> list[Candidate]:
+        """English names of what a text names in Chinese: nothing else of it can be sent."""
+        names = chinese_terms(text) if HAN.search(text) else []
+        if HAN.search(text) and self._other_names is not None:
+            names += [n[0] for written, n in self._other_names(text).items() if HAN.search(written) and n]
+        return [Candidate(text=t.text, weight=1.0) for t in clean_terms(names, self._vocabulary, case=False)]
+
+    def _named(self, terms: Sequence[str], cleared: Cleared, *, case: bool) -> list[Candidate]:
         """The terms that somebody named and that may leave; behind a bar stand other names of a term."""
-        free = frozenset() if case else frozenset(w for c in self._found(text, case=False) for w in _words(c.text))
+        free = frozenset() if case else frozenset(w for c in self._found(cleared, case=False) for w in _words(c.text))
         also: dict[str, list[str]] = {}
         for term in terms:
             first, *others = (self._leaving(name, free) for name in OR.split(term))

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompts.errors import ServiceError
 from support.search_words import starter_vocabulary
 from tools.literature.adapt_e.local import QueryPlannerLocal
-from tools.literature.adapt_e.spelling import PubMedSpeller, VocabularySpeller
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
 from tools.literature.publications import Article
@@ -169,22 +167,3 @@ def test_terms_that_a_model_copied_from_a_case_pass_the_same_sieve(
     for secret in (name, other, place, street.split()[0], str(number)):
         assert secret.lower() not in sent
     assert not re.search(r"\d", sent)
-
-
-def test_only_an_unknown_term_is_sent_for_its_spelling_and_a_failure_leaves_it() -> None:
-    class Service:
-        def __init__(self) -> None:
-            self.asked: list[str] = []
-
-        async def spell(self, term: str) -> str | None:
-            self.asked.append(term)
-            if term == "zzyzxomab":
-                raise ServiceError("down")
-            return "eravacycline"
-
-    service = Service()
-    speller = PubMedSpeller(service, VocabularySpeller(starter_vocabulary()))
-    assert asyncio.run(speller.suggest("pericarditis")) is None
-    assert asyncio.run(speller.suggest("eravaciclyn")) == "eravacycline"
-    assert asyncio.run(speller.suggest("zzyzxomab")) is None
-    assert service.asked == ["eravaciclyn", "zzyzxomab"]
