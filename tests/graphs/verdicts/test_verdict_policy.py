@@ -8,6 +8,8 @@ from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece
+from tools.encoders import Encoder
+from tools.evidence import Origin
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
 
 QUESTION = "Does velmoxatrine prevent gout attacks?"
@@ -170,6 +172,41 @@ def test_a_sentence_that_speaks_to_machines_is_not_even_read(order: str) -> None
     ruling = VerdictJudgeLocal(reader).judge(QUESTION, [piece(f"{order} {BACK}")])
     assert ruling.verdict is None
     assert order not in {p.sentence for p in reader.asked}
+
+
+def test_a_sentence_leads_only_where_it_is_plainly_about_the_question(encoder: Encoder) -> None:
+    """A reader that is sure of a sentence on something else is not believed, but of a text given with the question."""
+    elsewhere = "Insulin lowered blood sugar in the trial."
+    reader = ScriptedReader({elsewhere: YES, LESS: YES})
+    asked = VerdictJudgeLocal(reader, encoder)
+    assert asked.judge(QUESTION, [piece(elsewhere)]).verdict is None
+    assert carrying(asked.judge(QUESTION, [piece(f"{elsewhere} {LESS}")])) == [LESS]
+    given = piece(elsewhere, name="a", collection="given", origin=Origin.CASE)
+    assert carrying(asked.judge(QUESTION, [given])) == [elsewhere]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "value"),
+    [
+        ("Yes, velmoxatrine prevents gout attacks.", reading(Stance.SUPPORTS, 0.4), VerdictValue.YES),
+        ("No, velmoxatrine does not prevent gout attacks.", reading(Stance.REFUTES, 0.4), VerdictValue.NO),
+        ("Yes, velmoxatrine prevents gout attacks.", reading(Stance.REFUTES, 0.4), None),
+        ("Velmoxatrine prevents gout attacks.", reading(Stance.SUPPORTS, 0.4), None),
+    ],
+)
+def test_a_sentence_that_answers_outright_leads_where_the_reader_leans_the_same_way(
+    text: str, said: Reading, value: VerdictValue | None
+) -> None:
+    verdict = judge({text: said}).judge(QUESTION, [piece(text)]).verdict
+    assert (verdict.value if verdict is not None else None) is value
+
+
+def test_at_most_two_more_sentences_are_quoted_for_each_answer() -> None:
+    told = [
+        f"Velmoxatrine prevented gout attacks in {n} adults." for n in ("young", "old", "frail", "healthy", "obese")
+    ]
+    ruling = judge(dict.fromkeys(told, YES)).judge(QUESTION, [piece(" ".join(told))])
+    assert carrying(ruling) == told[:3]
 
 
 # The contract of a judge, which any other one joins by a line.
