@@ -113,7 +113,7 @@ class MiniLMEncoder:
         for rows, vectors in zip(batches, self._workers.map(self._encode_batch, parts), strict=True):
             out[rows] = vectors
         if len(batches) > 1:
-            _give_back()
+            give_back()
         return out
 
     def _encode_batch(self, texts: list[str]) -> Vectors:
@@ -142,7 +142,7 @@ class MiniLMEncoder:
         return seconds[1] < 0.9 * seconds[0]  # ours: a clear gain only
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Give freed memory back to the system: batches of ever new lengths let glibc's heaps grow by a gigabyte."""
     trim = _malloc_trim()
     if trim is not None:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from prompts.errors import DataError
+from tools.encoders import give_back
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reading, Role, Stance
 from tools.text.language import language_of
 
@@ -59,6 +60,7 @@ class TrainedReader:
             part = order[start : start + BATCH]
             for i, reading in zip(part, _read(model, [rows[i] for i in part]), strict=True):
                 out[readable[i]] = reading
+        give_back()
         return out
 
     def _open(self) -> tuple[PairModel, PairTokenizer]:
