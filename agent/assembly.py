@@ -27,6 +27,7 @@ from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
+from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
@@ -35,6 +36,7 @@ from tools.files import locked, write_atomic
 from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
 from tools.knowledge_graph.compiled import compile_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.tool import LookupDifferential
 from tools.library.build import build_library
@@ -47,6 +49,7 @@ from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
 from tools.questions.work import WORK
+from tools.reading.reader import TrainedReader
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -90,6 +93,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
+        VerdictJudgeLocal(TrainedReader(), encoder),
         texts,
         names.found_in,
         whole=documents.whole,
@@ -148,6 +152,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         encoder = open_encoder(settings, home)
         say("knowledge graph ...")
         compile_graph(STARTER_GRAPH, encoder, home.indexes)
+        KnowledgeGraph(encoder, home.indexes).edge.build()
         say("library ...")
         build_library(STARTER_LIBRARY, _library(home), encoder)
         say("passages ...")

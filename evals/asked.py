@@ -16,10 +16,28 @@ from pydantic import BaseModel, ConfigDict
 
 from evals.contract import Figure, TaskContext
 from graphs.answering.contract import Answer
+from graphs.verdicts.contract import VerdictValue
 
 if TYPE_CHECKING:
     from agent.settings import Settings
     from evals.sittings import Sittings
+
+
+YES_NO_MAYBE = {
+    VerdictValue.YES: "yes",
+    VerdictValue.NO: "no",
+    VerdictValue.NO_DIFFERENCE: "no",
+    VerdictValue.DEPENDS: "maybe",
+    VerdictValue.CONFLICTING: "maybe",
+    VerdictValue.INSUFFICIENT: "maybe",
+}
+
+
+def label_of(answer: Answer) -> str | None:
+    """The option that was chosen, or the verdict as exams count it: yes, no, maybe; None when there is neither."""
+    if answer.verdict is not None:
+        return YES_NO_MAYBE[answer.verdict.value]
+    return answer.choice.label if answer.choice is not None else None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from agent.assembly import assemble
 from agent.sessions import Home, new_session_id
 from agent.settings import Settings
 from evals.agent_runs import cached
+from evals.asked import label_of
 from evals.datasets.medrgag import FalseBackground
 from evals.scripted.believer import believer
 from evals.scripted.server import serving_by
@@ -138,12 +139,13 @@ class Turn:
     @property
     def label(self) -> str | None:
         """The option that was chosen, None when none was."""
-        return self.answer.choice.label if self.answer.choice else None
+        return label_of(self.answer)
 
     @property
     def rests(self) -> bool:
         """Whether the choice is shown as resting on evidence."""
-        return self.answer.choice is not None and not self.answer.choice.parametric
+        answer = self.answer
+        return answer.verdict is not None or (answer.choice is not None and not answer.choice.parametric)
 
 
 class Background:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evals import agent_commands, data_commands, index_commands
+from evals import agent_commands, data_commands, index_commands, reader_commands
 from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
 
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
     evaluations.command("calibrate")(calibrate)
+    evaluations.command("calibrate-outside")(calibrate_outside)
     evaluations.command("ledger")(ledger)
     evaluations.command("lost")(lost)
     agent_commands.register(evaluations, benchmarks)
@@ -35,6 +36,7 @@ def register(app: typer.Typer) -> None:
     index_commands.register(benchmarks)
     cmmqa.register(evaluations)
     judging.register(evaluations)
+    reader_commands.register(app)
     app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 
@@ -171,6 +173,15 @@ def calibrate(
 
     for line in ship(data, out):
         typer.echo(line)
+
+
+def calibrate_outside(
+    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+) -> None:
+    """Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes)."""
+    from evals.outside_fitting import ship
+
+    typer.echo(ship(data))
 
 
 def ledger(

@@ -36,9 +36,9 @@ def data(
     """Say which data sets the evaluations read, where each is to be had, and whether a folder's files are ours."""
     if context.invoked_subcommand is not None:
         return
-    from rich.console import Console
     from rich.table import Table
 
+    from agent.cli.wide import WideConsole
     from evals.datasets.catalogue import check_files, data_json, read_catalogue
     from tools.files import write_atomic
 
@@ -46,7 +46,7 @@ def data(
     checked = check_files(sets, check) if check is not None else None
     if json_file is not None:
         write_atomic(_file(json_file), data_json(sets, checked))
-    console = Console()
+    console = WideConsole()
     if checked is not None:
         console.print(_table_of(checked))
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 
+from agent.cli.wide import WideConsole
 from evals.tasks.registry import TASKS
 
 
@@ -13,4 +13,4 @@ def print_tasks() -> None:
     table = Table("name", "what", "expected time", "limit", "log")
     for task in TASKS.values():
         table.add_row(task.name, task.what, task.expected, str(task.limit), "yes" if task.asks else "")
-    Console().print(table)
+    WideConsole().print(table)

@@ -48,12 +48,13 @@ def followed(task: str, samples: Iterable[Sample]) -> Followed:
 
 def print_losses(found: Followed) -> None:
     """The table."""
-    from rich.console import Console
     from rich.table import Table
+
+    from agent.cli.wide import WideConsole
 
     title = f"{found.task}: {len(found.lost)} of {found.samples} samples with known gold lost their answer"
     if not found.lost:
-        Console().print(title)
+        WideConsole().print(title)
         return
     table = Table("node", "how", title=title, title_justify="left")
     table.add_column("samples", justify="right")
@@ -61,7 +62,7 @@ def print_losses(found: Followed) -> None:
     table.add_column("which", overflow="fold")
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
-    Console().print(table)
+    WideConsole().print(table)
 
 
 def _of_log(path: Path) -> Followed:

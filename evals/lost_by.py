@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from evals.asked import Reply
+from evals.asked import Reply, label_of
 from graphs.answering.contract import Answer
 from graphs.triage.contract import Kind
 from tools.contract import unique
@@ -105,7 +105,7 @@ def _right(gold: Gold, answer: Answer) -> bool:
     if gold.kind == "disease":
         return bool(answer.differential) and answer.differential[0].disease == gold.name
     if gold.kind == "choice":
-        return answer.choice is not None and answer.choice.label == gold.name
+        return label_of(answer) == gold.name
     return any(_document(c.evidence_id) == gold.name for s in answer.statements for c in s.citations)
 
 
@@ -135,12 +135,13 @@ def _documents(gold: Gold, reply: Reply, events: Sequence[Event]) -> Loss:
 def _unused(gold: Gold, answer: Answer) -> str:
     if gold.kind == "document":
         return "not used in the answer"
-    return "chose no option" if answer.choice is None else "chose another option"
+    return "chose no option" if label_of(answer) is None else "chose another option"
 
 
 def _said(answer: Answer, events: Sequence[Event]) -> str:
     dropped = _last(events, "verified", "dropped") or 0
-    chosen = f"chose {answer.choice.label}; " if answer.choice is not None else ""
+    label = label_of(answer)
+    chosen = f"chose {label}; " if label is not None else ""
     return f"{chosen}{len(answer.statements)} statements, {dropped} dropped by verification"
 
 

@@ -73,8 +73,11 @@ def turns(settings: Settings) -> Iterator[Turns]:
 
 
 @contextlib.contextmanager
-def poisoned_sitting(settings: Settings) -> Iterator[Sittings]:
-    """The assembled agent over a temporary data folder with the indexes of the settings' own."""
+def poisoned_sitting(settings: Settings, kind: type[Sittings] = Sittings) -> Iterator[Sittings]:
+    """The assembled agent over a temporary data folder with the indexes of the settings' own.
+
+    ``kind`` is what holds the sessions, where documents are not put and taken away with each item.
+    """
     own = Home(settings.home).prepare()
     if not own.indexes.is_dir():
         build(settings, own, rebuild=False, say=lambda _: None)
@@ -93,7 +96,7 @@ def poisoned_sitting(settings: Settings) -> Iterator[Sittings]:
         with Agent(there, parts=assemble(there, home, wrap=wrap)) as agent:
             shelf = Shelf(home.library, opened[0])
             try:
-                yield Sittings(agent, (shelf, Path(folder)))
+                yield kind(agent, (shelf, Path(folder)))
             finally:
                 shelf.close()
 

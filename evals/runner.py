@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,11 +16,7 @@ from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from agent.settings import Settings
-
-WIDTH = 130  # ours: of a table where no terminal says its own
 
 
 class Prepared(NamedTuple):
@@ -142,16 +137,11 @@ def progress(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:
     return iter(tqdm(rows, desc=label, total=total, unit="row", leave=False))
 
 
-def wide_console() -> Console:
-    """A console that has room for a table where no terminal says its width, as in a file or a log."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=WIDTH)
-
-
 def print_report(report: Report) -> None:
     """The figures as a table."""
     from rich.table import Table
+
+    from agent.cli.wide import WideConsole
 
     by = f" --config {report.settings['config']}" if report.settings.get("config") else ""
     title = f"anamnesis eval run {report.task}{by}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
@@ -164,7 +154,7 @@ def print_report(report: Report) -> None:
         table.add_row(
             figure.name, figure_number(figure.value, figure.name), _interval(figure), str(figure.n), published
         )
-    console = wide_console()
+    console = WideConsole()
     console.print(table)
     for source in sorted({f.published.source for f in report.figures if f.published}):
         console.print(f"published: {source}", markup=False, highlight=False)

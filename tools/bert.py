@@ -9,7 +9,7 @@ EPSILON = 1e-12  # layer_norm_eps of BERT's configuration
 
 
 class BertEncoder(nn.Module):
-    """Token ids (n, t) and mask (n, t) to L2-normalised vectors (n, hidden), float32.
+    """Token ids (n, t) and mask (n, t) to L2-normalised vectors (n, hidden), float32; `states` gives them a token.
 
     Args:
         vocabulary, positions, hidden, feedforward, layers, heads: sizes of the model.
@@ -24,7 +24,7 @@ class BertEncoder(nn.Module):
         # Given weights: initialising them here would import torch's compiler, a second of start-up.
         self.word = nn.Embedding(vocabulary, hidden, _weight=torch.empty(vocabulary, hidden))
         self.position = nn.Embedding(positions, hidden, _weight=torch.empty(positions, hidden))
-        self.segment = nn.Parameter(torch.zeros(hidden))
+        self.segment = nn.Parameter(torch.zeros(2, hidden))
         self.norm = nn.LayerNorm(hidden, eps=EPSILON)
 
     @classmethod
@@ -39,7 +39,7 @@ class BertEncoder(nn.Module):
         state = {
             "word.weight": word,
             "position.weight": position,
-            "segment": weights["embeddings.token_type_embeddings.weight"][0],
+            "segment": weights["embeddings.token_type_embeddings.weight"],
             "norm.weight": weights["embeddings.LayerNorm.weight"],
             "norm.bias": weights["embeddings.LayerNorm.bias"],
         }
@@ -50,11 +50,18 @@ class BertEncoder(nn.Module):
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Embed, attend, take the mean over the tokens that are no padding, normalise."""
-        x = self.norm(self.word(ids) + self.position.weight[: ids.shape[1]] + self.segment)
-        x = self.layers(x, src_key_padding_mask=None if bool(mask.all()) else ~mask).float()
+        x = self.states(ids, mask)
         weight = mask.unsqueeze(-1).float()
         mean = (x * weight).sum(1) / weight.sum(1)
         return nn.functional.normalize(mean, dim=-1)
+
+    def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
+        """Token states (n, t, hidden), float32; ``segments`` (n, t) are 0 and 1, all 0 when not given."""
+        first, second = self.segment
+        segment = first if segments is None else first + segments.unsqueeze(-1) * (second - first)
+        x = self.norm(self.word(ids) + self.position.weight[: ids.shape[1]] + segment)
+        states: torch.Tensor = self.layers(x, src_key_padding_mask=None if bool(mask.all()) else ~mask).float()
+        return states
 
 
 def _layer(weights: dict[str, torch.Tensor], layer: int) -> dict[str, torch.Tensor]:

@@ -129,6 +129,9 @@ class Differential(Frozen):
         similar: d_tau of the method: the nearest records of the user's collection, nearest first.
         mode: ``ours``, or ``paper`` for the published votes.
         margin: score of the first less the second, 0..1. entropy: of the ranking, in bits.
+        explained: probability that a disease of the graph explains the case; None where nothing was calibrated for it.
+        outside: none explains it well: the ranking is only of the nearest that the graph knows.
+        unexplained: what the case states and the leading disease does not account for, in the words of the case.
     """
 
     graph: str = "starter"
@@ -143,6 +146,9 @@ class Differential(Frozen):
     questions: tuple[FollowUpQuestion, ...] = ()
     margin: float = 0.0
     entropy: float = 0.0
+    explained: float | None = None
+    outside: bool = False
+    unexplained: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The first diseases of the ranking, as a notebook shows them."""

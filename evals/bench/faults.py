@@ -124,15 +124,16 @@ def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAg
 
 def bench_faults(deadline: float, json_file: Path | None) -> None:
     """Strike every role with every fault, print what failed and the figures, and write all where asked."""
-    from rich.console import Console
     from tqdm import tqdm
+
+    from agent.cli.wide import WideConsole
 
     with faulty_agent(deadline) as agent:
         pairs = [(role, fault) for role in ROLES for fault in FAULTS]
         struck = [agent.strike(role, fault) for role, fault in tqdm(pairs, unit=" turns")]
     for turn in struck:
         if turn.wrong:
-            Console().print(f"{turn.role}, {turn.fault}: {turn.wrong}")
+            WideConsole().print(f"{turn.role}, {turn.fault}: {turn.wrong}")
     figures = figures_of(struck)
     print_figures(figures)
     if json_file is not None:

@@ -19,10 +19,11 @@ class Figure(BaseModel):
 
 def print_figures(figures: Sequence[Figure]) -> None:
     """Print a table of figures."""
-    from rich.console import Console
     from rich.table import Table
+
+    from agent.cli.wide import WideConsole
 
     table = Table("figure", "value", "asked", "n", title="anamnesis bench", title_justify="left")
     for figure in figures:
         table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.asked, str(figure.n))
-    Console().print(table)
+    WideConsole().print(table)

@@ -9,10 +9,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from agent.cli.wide import WideConsole
 from evals.comparing.comparison import Compared, Comparison, Paired, compare
 from evals.comparing.sides import read_side
 from evals.contract import Figure
-from evals.runner import figure_number, wide_console
+from evals.runner import figure_number
 from tools.files import write_atomic
 
 COLOURS = {"better": "green", "worse": "red", "moved": "yellow"}
@@ -21,7 +22,7 @@ NAMED = 10  # ours: samples that are named, a group
 
 def print_comparison(first: Path, second: Path, json_file: Path | None) -> None:
     """Print what differs, the figures side by side, and the samples that both runs have."""
-    console = wide_console()
+    console = WideConsole()
     a, b = read_side(first), read_side(second)
     found = compare(a, b)
     if json_file is not None:

@@ -23,6 +23,7 @@ from evals.inspect.bridge import Bridged
 from evals.inspect.transcript import tell
 from evals.sittings import Sittings
 from evals.statistics import share
+from graphs.verdicts.shown import facts, headed
 
 REPLY = "reply"  # where a sample's metadata keep the whole reply: a list of one text, JSON
 RIGHT = "samples.all.right"
@@ -126,6 +127,8 @@ def shown(reply: Reply) -> str:
     """The last answer in plain lines: red flags, choice, differential, statements with what they cite, notices."""
     answer = reply.answer
     lines = [f"Red flag {flag.code}: {flag.seen}" for flag in answer.emergency]
+    if answer.verdict is not None:
+        lines += [headed(answer.verdict, "en"), *facts(answer.verdict, "en")]
     if answer.choice is not None:
         lines.append(f"Choice: {answer.choice.label} {answer.choice.text}")
     lines += [f"{n}. {d.name} ({d.score:.2f})" for n, d in enumerate(answer.differential, start=1)]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from rich.table import Table
 
+from agent.cli.wide import WideConsole
 from evals.contract import Figure, Report
-from evals.runner import figure_number, run_task, wide_console
+from evals.runner import figure_number, run_task
 from evals.smoke.expectations import (
     FILE,
     Expectations,
@@ -33,7 +34,7 @@ def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
     measured = {figure.name: figure for report in reports for figure in report.figures}
     if json_file is not None:
         write_atomic(json_file, f"{json.dumps([r.model_dump(mode='json') for r in reports], indent=2)}\n".encode())
-    console = wide_console()
+    console = WideConsole()
     rows = held(expectations.figures, measured)
     seconds = sum(report.seconds for report in reports)
     if update or failures(rows):

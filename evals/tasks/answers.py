@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
+from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, label_of
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.cmmqa import CMMQA, read_cmmqa
 from evals.datasets.exams import EXAM, PUBMEDQA, PubMedQuestion, read_exam, read_pubmedqa
@@ -74,10 +74,12 @@ def _narratives(context: TaskContext) -> list[Item]:
 
 def judge(item: Item, reply: Reply) -> Judged:
     """Whether the gold answer was chosen."""
-    choice = reply.answer.choice
-    if choice is None:
+    label, answer = label_of(reply.answer), reply.answer
+    if label is None:
         return Judged(False, "no choice", f"Nothing was chosen; {item.target} is right.")
-    return Judged(choice.label == item.target, choice.label, f"{item.target} is right. {choice.reason}")
+    told = answer.verdict or answer.choice
+    reason = told.reason if told is not None else ""
+    return Judged(label == item.target, label, f"{item.target} is right. {reason}")
 
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
@@ -128,8 +130,7 @@ def abstract(row: PubMedQuestion) -> str:
 
 
 def _given(item: Item, reply: Reply) -> Given:
-    choice = reply.answer.choice
-    return Given(item.target, choice.label if choice else None, len(item.options) or CLOSED)
+    return Given(item.target, label_of(reply.answer), len(item.options) or CLOSED)
 
 
 ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)

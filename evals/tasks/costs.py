@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evals.asked import label_of
 from evals.completeness_ablations import (
     AblationCase,
     arm_figures,
@@ -87,7 +88,7 @@ def gate_arm(arm: str, source: str, cases: Sequence[AblationCase], found: Sequen
 def exam_arm(arm: str, rows: Sequence[ExamQuestion], found: Sequence[Timed], seed: int) -> list[Figure]:
     """Accuracy, with an abstention as wrong, abstention, and time."""
     name = f"medrgag_{arm}.exam"
-    labels = [timed.answer.choice.label if timed.answer.choice else None for timed in found]
+    labels = [label_of(timed.answer) for timed in found]
     return [
         *share(f"{name}.accuracy", [label == row.answer for row, label in zip(rows, labels, strict=True)]),
         *share(f"{name}.abstained", [label is None for label in labels]),

@@ -13,6 +13,8 @@ from evals.tasks import (
     depth,
     diagnosis,
     differential,
+    effects,
+    encoders,
     gate,
     icd10,
     injection,
@@ -20,13 +22,17 @@ from evals.tasks import (
     library,
     library_questions,
     literature,
+    medevidence,
     medrgag,
     mirror,
+    outside,
+    own_documents,
     privacy,
     questions,
     report_text,
     segmentation,
     trust,
+    verdicts,
 )
 from prompts.errors import InputError
 
@@ -42,6 +48,8 @@ TASKS: dict[str, Task] = {
         costs.TASK,
         depth.TASK,
         diagnosis.TASK,
+        encoders.TASK,
+        effects.TASK,
         gate.TASK,
         injection.TASK,
         icd10.TASK,
@@ -49,13 +57,17 @@ TASKS: dict[str, Task] = {
         library.TASK,
         library_questions.TASK,
         literature.TASK,
+        medevidence.TASK,
         medrgag.TASK,
         mirror.TASK,
+        own_documents.TASK,
+        outside.TASK,
         privacy.TASK,
         questions.TASK,
         report_text.TASK,
         segmentation.TASK,
         trust.TASK,
+        verdicts.TASK,
     )
 }
 

@@ -14,7 +14,14 @@ from graphs.answering.case_prose import Parted, arranged
 from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.drafting import teller
 from graphs.answering.local import FOLLOW_UPS, AnswererLocal, beyond, ranked
-from graphs.answering.model_choice import choice_of, options_of, options_shown, parametric_choice, unchosen
+from graphs.answering.model_choice import (
+    choice_of,
+    options_of,
+    options_shown,
+    parametric_choice,
+    unchosen,
+    verdict_of,
+)
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.prose import REFERENCE, ProseReader, plain_text
 from graphs.answering.sources import Generated, Sources, case_values, question_of, remarks_of, sources_of
@@ -111,8 +118,13 @@ class AnswererByModel:
         if gave_up and not written.standing:
             return abstained(view, more=[unchosen(option, view)] if options else ())
         _anything(written)
-        choice, more = choice_of(option, view, written, self._local.terms.equivalents) if options else (None, [])
         statements = [s.statement for s in written.standing]
+        if view.closed and not view.options:
+            held = {e.id: e for e in sources.documents}
+            verdict, more = await asyncio.to_thread(verdict_of, option, view, written, held, self._local.judge)
+            draft = self._draft(view, statements, sources.documents, written, None, more)
+            return draft.model_copy(update={"verdict": verdict})
+        choice, more = choice_of(option, view, written, self._local.terms.equivalents) if options else (None, [])
         return self._draft(view, statements, sources.documents, written, choice, more)
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:

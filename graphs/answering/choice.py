@@ -1,4 +1,4 @@
-"""Choosing an option, only with evidence: multiple choice by support of each option, closed questions by polarity."""
+"""Choosing an option of a multiple-choice question, only with evidence: by the support of each."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from graphs.answering.contract import AnswerView, Choice
-from graphs.answering.extractive import Extractor, Sentence
+from graphs.answering.extractive import Extractor
 from graphs.answering.option_words import fit, holds, own_words
 from graphs.judging.key_terms import KeyTerms
-from graphs.judging.polarity import Reply, is_alternative, reply_of
 from graphs.judging.subjects import about
 from graphs.triage.kinds import describes_patient
 from graphs.triage.questions import is_question, parts
+from graphs.verdicts.contract import Sentence
 from tools.contract import RankedDisease
 from tools.encoders import Vectors
 from tools.evidence import Evidence, Frozen
+from tools.medicines.constraints import barred_options
 from tools.text.language import language_of
-from tools.text.tokens import tokens
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
 FIRST = re.compile(
     r"\b(?:first(?:[- ]line)?|initial(?:ly)?|at once|immediate(?:ly)?|preferred|of choice)\b|首选|一线|首先",
     re.IGNORECASE,
 )
-REPLIES = {
-    Reply.YES: {"en": "yes", "zh": "是"},
-    Reply.NO: {"en": "no", "zh": "否"},
-    Reply.MAYBE: {"en": "maybe", "zh": "不确定"},
-}
 
 
 class ChoiceSettings(Frozen):
@@ -49,8 +44,6 @@ class ChoiceSettings(Frozen):
         leading: share of the best document's relevance that a document needs too.
         document: weight in it of the document's best sentence: a story is near what it is about, not the treatment.
         elsewhere: weight of a sentence that is not about what the question names, where a document is.
-        translated: share of the names of a translated question that a sentence must hold.
-        reading: leading sentences that a closed question is read from; band: how far below the first they may lie.
     """
 
     pool: int = 12
@@ -65,9 +58,6 @@ class ChoiceSettings(Frozen):
     leading: float = 0.9
     elsewhere: float = 0.4
     later: float = 0.75
-    translated: float = 0.8
-    reading: int = 3
-    band: float = 0.08
 
 
 @dataclass(frozen=True)
@@ -92,24 +82,21 @@ class OptionChooser:
         if not view.options:
             return Chosen()
         stem = _stem(query, view.options)
-        texts = {label: self._translated(text) for label, text in view.options.items()}
+        barred = barred_options(view.question, view.options)
+        texts = {label: self._translated(text) for label, text in view.options.items() if label not in barred}
         pool = self._pool(stem, texts, view, evidence)
         support, best = self._support(stem, texts, pool)
-        ranked = _diseases(view, self.settings.fuzzy)
+        ranked = {o: d for o, d in _diseases(view, self.settings.fuzzy).items() if o in texts}
         total = {o: support[o] + self.settings.disease * (ranked[o].score if o in ranked else 0.0) for o in texts}
         label = self._negative(total) if NEGATIVE_STEM.search(view.question) else self._best(total)
         if label is None:
             return Chosen()
         cited = [best[o] for o in ([label] if total[label] >= self.settings.floor else texts) if o in best]
         reason = _reason(cited, ranked.get(label))
-        confidence = total[label] / max(sum(total.values()), 1e-9) if cited or label in ranked else 0.0
-        if NEGATIVE_STEM.search(view.question):
-            confidence = 1 - confidence
         rests_on = [s.evidence.id for s in cited] + ([ranked[label].evidence_id] if label in ranked else [])
         choice = Choice(
             label=label,
             text=view.options[label],
-            confidence=round(confidence, 4),
             reason=reason,
             evidence_ids=tuple(dict.fromkeys(rests_on)),
         )
@@ -118,36 +105,6 @@ class OptionChooser:
     def _translated(self, option: str) -> str:
         """A Chinese option with the English names of what it mentions; any other as it is."""
         return " ".join([option, *self._terms.equivalents(option)]) if language_of(option) == "zh" else option
-
-    def closed(self, view: AnswerView, chosen: Sequence[Sentence], query: str) -> Choice | None:
-        """Yes, no or maybe from the leading sentences; None when none of them says, or two ways are offered.
-
-        Where the question is read in another language (``query``), a sentence must hold most of its names.
-        """
-        if is_alternative(view.question):
-            return None
-        if query != view.question:
-            wanted = set(tokens(query))
-            chosen = [s for s in chosen if len(wanted & set(tokens(s.text))) >= self.settings.translated * len(wanted)]
-        if not chosen:
-            return None
-        leading = [s for s in chosen[: self.settings.reading] if s.score >= chosen[0].score - self.settings.band]
-        read = [(reply_of(view.question, s.text), s) for s in leading or chosen[:1]]
-        said = [(reply, s) for reply, s in read if reply is not None]
-        if not said:
-            return None
-        reply, sentence = said[0]
-        if {Reply.YES, Reply.NO} <= {r for r, _ in said} and read[0][0] is None:
-            reply = Reply.MAYBE
-        words = REPLIES[reply]["zh" if view.language == "zh" else "en"]
-        confidence = round(min(max(sentence.score, 0.0), 1.0), 4)
-        return Choice(
-            label=reply.value,
-            text=words,
-            confidence=confidence,
-            reason=f"{sentence.evidence.id}: {sentence.text}",
-            evidence_ids=(sentence.evidence.id,),
-        )
 
     def _pool(
         self, stem: str, texts: Mapping[str, str], view: AnswerView, evidence: Sequence[Evidence]

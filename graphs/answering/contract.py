@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import Explanation, explained
-from graphs.differential_filter.contract import Verdict
+from graphs.differential_filter.contract import Verdict as DocumentVerdict
 from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
 from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
+from graphs.verdicts.contract import Verdict
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
     AnsweredQuestion,
@@ -27,19 +28,18 @@ from tools.contract import (
 from tools.evidence import Evidence, Frozen, Statement
 from tools.rare_diseases import RareDisease
 
-ANSWER_SCHEMA = 1  # raised with every change of a field's meaning
+ANSWER_SCHEMA = 2  # raised with every change of a field's meaning
 
 
 class Choice(Frozen):
-    """The option that was chosen: a letter, or yes, no, maybe.
+    """The option that was chosen of a multiple-choice question, or a model's own word on a closed one.
 
-    ``confidence`` is a share of support in 0..1, not calibrated. ``evidence_ids`` is what the choice rests on;
-    a ``parametric`` one rests on none, but on a model's own knowledge: not retrieved, not verified.
+    ``evidence_ids`` is what the choice rests on; a ``parametric`` one rests on none, but on a model's own knowledge:
+    not retrieved, not verified. On a closed question a choice is always parametric: what evidence carries is a verdict.
     """
 
     label: str
     text: str
-    confidence: float
     reason: str
     evidence_ids: tuple[str, ...] = ()
     parametric: bool = False
@@ -73,10 +73,14 @@ class Answer(BaseModel):
         statements: sentences, each cited or parametric.
         evidence: every piece of evidence that a statement cites, and what was kept beside.
         differential: for a case, diseases best first with findings for and against.
+        outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
+            of the nearest.
+        unexplained: what the case states and the leading disease does not account for, as the case says it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
-        choice: for a multiple-choice or yes/no question, the option, only with evidence or marked ``parametric``.
+        verdict: for a closed question, what a cited statement entails; None where none does.
+        choice: for a multiple-choice question, the option, only with evidence or marked ``parametric``.
         follow_up_questions: what to ask next, most useful first.
         notices: what the user must know that is no statement about medicine.
         abstained: nothing could be answered; ``statements`` is then empty.
@@ -99,9 +103,12 @@ class Answer(BaseModel):
     statements: list[Statement] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     differential: list[RankedDisease] = Field(default_factory=list)
+    outside: bool = False
+    unexplained: list[str] = Field(default_factory=list)
     contrasts: list[str] = Field(default_factory=list)
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)
+    verdict: Verdict | None = None
     choice: Choice | None = None
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)
@@ -110,6 +117,16 @@ class Answer(BaseModel):
     gate: GateDecision | None = None
     review_reasons: list[ReviewReason] = Field(default_factory=list)
     usage: Usage = Field(default_factory=Usage)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_schema(cls, stored: Any) -> Any:
+        """An answer stored before verdicts stays readable: its choice had a share that stood for no confidence."""
+        if not isinstance(stored, dict) or stored.get("schema_version") != 1:
+            return stored
+        choice = stored.get("choice")
+        kept = {k: v for k, v in choice.items() if k != "confidence"} if isinstance(choice, dict) else choice
+        return stored | {"schema_version": ANSWER_SCHEMA, "choice": kept}
 
     @property
     def text(self) -> str:
@@ -172,7 +189,7 @@ class AnswerView(Frozen):
     options: dict[str, str] = Field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[DocumentVerdict, ...] = ()
     selection: Selection | None = None
     differential: Differential | None = None
     answered: tuple[AnsweredQuestion, ...] = ()
@@ -193,6 +210,7 @@ class Draft(Frozen):
 
     statements: tuple[Statement, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    verdict: Verdict | None = None
     choice: Choice | None = None
     follow_up_questions: tuple[FollowUpQuestion, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphs.answering.contract import AnswerView
-from graphs.answering.extractive import Extractor, Sentence, by_score, statement
+from graphs.answering.extractive import Extractor, by_score, statement
 from graphs.answering.ports import GraphEntries
 from graphs.differential_filter.mentions import about
+from graphs.verdicts.contract import Sentence
 from tools.contract import Finding, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Frozen, Origin, Statement, cite
 from tools.text.sentences import Span, sentences

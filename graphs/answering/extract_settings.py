@@ -13,8 +13,6 @@ class ExtractSettings(Frozen):
         pool: ranked sentences that are scored.
         document: weight of its document, title and best piece, in the relevance of a sentence.
         elsewhere: weight of a sentence that is not about what the question names, where another is.
-        direct: bonus of a sentence that opens with yes, no or "it depends" when the question is closed.
-        nearly: share of the best relevance that such a sentence needs for it.
         floor: relevance from which a sentence may be stated.
         lead: relevance that the best sentence needs, else nothing was found.
         band: how far below the best sentence a further one may lie.
@@ -27,8 +25,6 @@ class ExtractSettings(Frozen):
     pool: int = 24
     document: float = 0.3
     elsewhere: float = 0.8
-    direct: float = 0.08
-    nearly: float = 0.75
     floor: float = 0.36
     lead: float = 0.36
     band: float = 0.30

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.orders import is_order
 from graphs.answering.ports import SentenceRanker
 from graphs.judging.key_terms import Subject
-from graphs.judging.polarity import opens
 from graphs.judging.relevance import Relevance, jaccard
 from graphs.judging.subjects import about
+from graphs.verdicts.contract import Sentence
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Statement, cite
 from tools.passages.contract import evidence_text
-from tools.text.sentences import sentences
+from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
 
 # Sentences that qualify the one before them, and sentences that cannot stand without it; ours.
@@ -28,22 +27,6 @@ QUALIFIES = re.compile(
     re.IGNORECASE,
 )
 LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
-LABEL = re.compile(r"^(?:[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+)")  # list marks, and labels of structured abstracts
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence of a piece of evidence and its relevance, 0..1."""
-
-    evidence: Evidence
-    start: int
-    end: int
-    score: float
-
-    @property
-    def text(self) -> str:
-        """The slice of the evidence."""
-        return self.evidence.text[self.start : self.end]
 
 
 class Extractor:
@@ -65,7 +48,6 @@ class Extractor:
         evidence: Sequence[Evidence],
         answered: Sequence[AnsweredQuestion] = (),
         *,
-        closed: bool = False,
         subjects: Sequence[Subject] = (),
     ) -> list[Sentence]:
         """Sentences for a query, best first: spans of answered questions beside ranked sentences of evidence.
@@ -78,19 +60,10 @@ class Extractor:
         (row,) = self.rescored([query], pool)
         on_subject = about([(s.evidence.title, s.text) for s in row], query, subjects)
         elsewhere = self.settings.elsewhere
-        row = [s if yes else replace(s, score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
-        if closed:
-            row = self._direct_first(row)
+        row = [s if yes else s._replace(score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
         near = self.settings.asked
-        lifted = [replace(s, score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
+        lifted = [s._replace(score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
-
-    def _direct_first(self, row: Sequence[Sentence]) -> list[Sentence]:
-        """The sentences, those that open with yes or no lifted when they are nearly as relevant as the best."""
-        best = max((s.score for s in row), default=0.0)
-        near = self.settings.nearly * best
-        bonus = self.settings.direct
-        return [replace(s, score=s.score + bonus) if s.score >= near and opens(s.text) else s for s in row]
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
         """For each query the pool, in its order, with its relevance to the query, that of its document included."""
@@ -99,7 +72,7 @@ class Extractor:
         share = self.settings.document
         return [
             [
-                replace(p, score=float((1 - share) * row[i] + share * documents[p.evidence.document_id]))
+                p._replace(score=float((1 - share) * row[i] + share * documents[p.evidence.document_id]))
                 for i, p in enumerate(pool)
             ]
             for row, documents in zip(table, whole, strict=True)
@@ -191,8 +164,8 @@ def _neighbours(sentence: Sentence) -> tuple[Sentence | None, Sentence | None]:
     spans = sentences(text)
     before = [s for s in spans if s.end <= sentence.start and "\n" not in text[s.end : sentence.start]]
     after = [s for s in spans if s.start >= sentence.end and "\n" not in text[sentence.end : s.start]]
-    first = replace(sentence, start=before[-1].start, end=before[-1].end) if before else None
-    last = replace(sentence, start=after[0].start, end=after[0].end) if after else None
+    first = sentence._replace(start=before[-1].start, end=before[-1].end) if before else None
+    last = sentence._replace(start=after[0].start, end=after[0].end) if after else None
     return first, last
 
 
@@ -201,10 +174,9 @@ def _trimmed(sentence: Sentence) -> Sentence | None:
     text = sentence.text
     start = sentence.start + len(text) - len(text.lstrip())
     end = sentence.start + len(text.rstrip())
-    label = LABEL.match(sentence.evidence.text[start:end])
-    start += label.end() if label else 0
+    start = unlabelled(sentence.evidence.text, Span(start, end)).start
     said = sentence.evidence.text[start:end]
-    return replace(sentence, start=start, end=end) if tokens(said) and not is_order(said) else None
+    return sentence._replace(start=start, end=end) if tokens(said) and not is_order(said) else None
 
 
 def _overlap(left: Sentence, right: Sentence) -> bool:

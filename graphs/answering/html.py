@@ -13,15 +13,19 @@ from graphs.answering.contract import Answer
 from graphs.answering.shown import (
     ORIGINS,
     WORDS,
+    edge_lines,
     marks_of,
     numbers_of,
+    ranking_title,
     source_facts,
     source_name,
     tongue_of,
+    unexplained_line,
 )
 from graphs.completeness.explained import explained
 from graphs.completeness.html import gate_of
 from graphs.reporting.contract import PARTS
+from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity
 from tools.evidence import Evidence, Origin, Statement
 from tools.notebook.markup import element, listed, rendered, table
@@ -49,6 +53,8 @@ class _Shown:
     def html(self) -> str:
         parts = (
             self._emergency(),
+            self._verdict(),
+            (element("p", element("strong", line)) for line in edge_lines(self._answer, self._tongue)),
             self._choice(),
             self._statements(self._answer.statements),
             self._nothing(),
@@ -66,6 +72,12 @@ class _Shown:
         for flag in self._answer.emergency:
             loud = element("strong", f"{self._words['emergency']}: {flag.advice}")
             yield element("div", loud, f" ({flag.seen})", class_="alert", role="alert")
+
+    def _verdict(self) -> Iterator[Any]:
+        verdict, language = self._answer.verdict, self._answer.language
+        if verdict is not None:
+            yield element("p", element("strong", headed(verdict, language)))
+            yield from (element("p", line, class_="dim") for line in facts(verdict, language))
 
     def _choice(self) -> Iterator[Any]:
         choice = self._answer.choice
@@ -99,7 +111,9 @@ class _Shown:
     def _differential(self) -> Iterator[Any]:
         answer, words = self._answer, self._words
         if answer.differential:
-            yield section(words["differential"], ranking_table(answer.differential, answer.language))
+            yield section(ranking_title(answer, self._tongue), ranking_table(answer.differential, answer.language))
+        if answer.unexplained:
+            yield element("p", unexplained_line(answer, self._tongue))
         if answer.rare_diseases:
             rows = ((r.name, r.disease, f"{r.score:.0%}", listed(r.findings_for)) for r in answer.rare_diseases)
             heads = (words["disease"], "ID", words["share"], words["for"])

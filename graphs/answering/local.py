@@ -12,14 +12,15 @@ from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
 from graphs.answering.explaining import Explainer
 from graphs.answering.extract_settings import ExtractSettings
-from graphs.answering.extractive import Extractor, Sentence, statement
-from graphs.answering.given import GivenReader, telling
+from graphs.answering.extractive import Extractor, statement
+from graphs.answering.figures import asks_figure, gives_figure
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
+from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
@@ -47,6 +48,7 @@ class AnswererLocal:
     Args:
         ranker: proposes sentences of texts for a query.
         encoder: scores them; also tells rare words.
+        judge: of closed questions.
         graph: entries of the knowledge graph that the view does not hold.
         synonyms: other names of what a text mentions; for a Chinese text the English ones.
         whole: the whole text of a document that evidence is cut from. known: words in use in the library.
@@ -57,6 +59,7 @@ class AnswererLocal:
         self,
         ranker: SentenceRanker,
         encoder: Encoder,
+        judge: VerdictJudge,
         graph: GraphEntries | None = None,
         synonyms: Synonyms | None = None,
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
@@ -72,7 +75,7 @@ class AnswererLocal:
         self._whole = whole
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
         self._chooser = OptionChooser(self._extractor, self.terms, settings.choice)
-        self._given = GivenReader(self._extractor.relevance)
+        self.judge = judge
         self.writer = DifferentialWriter(self._extractor, graph, settings.differential)
         self.rare = RareWriter(graph)
         self._explainer = Explainer(self.writer, self._extractor, today)
@@ -98,21 +101,34 @@ class AnswererLocal:
             return abstained(view)
         if view.kind == Kind.MULTIPLE_CHOICE:
             return self._multiple_choice(view, evidence, query)
-        read = self._given.read(view, evidence)
-        missing = self.unmentioned(view) if read is None else []
+        missing = self.unmentioned(view) if not any(e.origin is Origin.CASE for e in evidence) else []
         if missing:
             return abstained(view, missing)
         subjects = self.terms.subjects(query)
-        scored = self._extractor.scored(query, evidence, view.answered, closed=view.closed, subjects=subjects)
+        scored = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
+        if view.closed and language_of(view.question) != "zh":
+            return self._closed(view, scored)
         chosen = self._extractor.choose(scored)
-        if read is not None:
-            rest = [s for s in chosen if not self._extractor.same(s, read.sentence)]
-            return self._draft(view, [read.sentence, *rest], read.choice, [])
         if not chosen:
             return abstained(view)
-        choice = self._chooser.closed(view, telling(chosen), query) if view.closed else None
-        more = [notice("no_choice_supported", view.language)] if view.closed and choice is None else []
-        return self._draft(view, chosen, choice, more)
+        more = [notice("no_verdict", view.language)] if view.closed else []
+        if asks_figure(view.question) and not any(gives_figure(s.text) for s in chosen):
+            more.append(notice("no_figure", view.language))
+        return self._draft(view, chosen, None, more)
+
+    def _closed(self, view: AnswerView, scored: Sequence[Sentence]) -> Draft:
+        """A verdict with the sentences that carry it, else what was found on either side of the question.
+
+        Texts given with the question are read before all others; evidence comes in the order of its best sentence.
+        """
+        pieces = {s.evidence.id: s.evidence for s in scored}
+        given = [e for e in view.evidence if e.origin is Origin.CASE]
+        ruling = self.judge.judge(view.question, given or list(pieces.values()))
+        if ruling.verdict is not None:
+            return self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
+        if not ruling.beside:
+            return abstained(view)
+        return self._draft(view, ruling.beside, None, [notice("no_verdict", view.language)])
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)
@@ -158,11 +174,18 @@ class AnswererLocal:
         more: Sequence[Notice],
         lines: Sequence[Statement] = (),
         entries: Sequence[Evidence] = (),
+        verdict: Verdict | None = None,
     ) -> Draft:
         statements = (*(statement(s) for s in chosen), *lines)
         cited = [*(s.evidence for s in chosen), *entries]
         notices = notices_for(view, statements, [*view.evidence, *cited], self.today())
-        return Draft(statements=statements, evidence=beyond(view, cited), choice=choice, notices=(*more, *notices))
+        return Draft(
+            statements=statements,
+            evidence=beyond(view, cited),
+            verdict=verdict,
+            choice=choice,
+            notices=(*more, *notices),
+        )
 
 
 def ranked(differential: Differential | None) -> bool:

@@ -9,15 +9,19 @@ from graphs.answering.contract import Answer
 from graphs.answering.shown import (
     ORIGINS,
     WORDS,
+    edge_lines,
     marks_of,
     numbers_of,
     quotes_of,
+    ranking_title,
     source_facts,
     source_name,
     tongue_of,
+    unexplained_line,
 )
 from graphs.completeness.explained import brief
 from graphs.reporting.contract import PARTS
+from graphs.verdicts.shown import facts, headed
 from tools.contract import RankedDisease
 from tools.evidence import Origin, Statement
 from tools.notebook.ranking import disease_name, shown_diseases
@@ -36,6 +40,8 @@ def markdown_of(answer: Answer) -> str:
     numbers, words = numbers_of(answer), WORDS[tongue_of(answer.language)]
     blocks = [
         *_emergency(answer, words),
+        *_verdict(answer),
+        *(f"**{escaped(line)}**" for line in edge_lines(answer, answer.language)),
         *_choice(answer, words),
         *(_statement(s, numbers, words) for s in answer.statements),
         *([f"**{words['none']}**"] if answer.abstained and not answer.statements else []),
@@ -52,6 +58,12 @@ def markdown_of(answer: Answer) -> str:
 def _emergency(answer: Answer, words: dict[str, str]) -> Iterator[str]:
     for flag in answer.emergency:
         yield f"> **{words['emergency']}: {escaped(flag.advice)}** ({escaped(flag.seen)})"
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    if answer.verdict is not None:
+        lines = [f"**{escaped(headed(answer.verdict, answer.language))}**"]
+        yield "  \n".join([*lines, *map(escaped, facts(answer.verdict, answer.language))])
 
 
 def _choice(answer: Answer, words: dict[str, str]) -> Iterator[str]:
@@ -71,7 +83,9 @@ def _differential(answer: Answer, words: dict[str, str]) -> Iterator[str]:
     if answer.differential:
         shown = shown_diseases(answer.differential)
         lines = [f"{n}. {_disease(d, answer.language, words)}" for n, d in enumerate(shown, start=1)]
-        yield f"**{words['differential']}**\n\n" + "\n".join(lines)
+        yield f"**{ranking_title(answer, answer.language)}**\n\n" + "\n".join(lines)
+    if answer.unexplained:
+        yield escaped(unexplained_line(answer, answer.language))
     if answer.rare_diseases:
         rare = [
             f"{n}. {escaped(r.name)} ({escaped(r.disease)}) {r.score:.0%}"

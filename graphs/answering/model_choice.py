@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from graphs.answering.choice import NEGATIVE_STEM, REPLIES
+from graphs.answering.choice import NEGATIVE_STEM
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
 from graphs.answering.option_words import own_words
 from graphs.answering.written import Written
-from graphs.judging.polarity import is_alternative, reply_of
+from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
+from graphs.verdicts.shown import VALUES
 from prompts.shown import one_line
 from tools.contract import Notice
-from tools.evidence import Statement
+from tools.evidence import Evidence, Statement
 from tools.text.tokens import tokens
 
 OPTION = 400  # ours: characters of an option that the model is shown
@@ -22,12 +24,11 @@ AFTER = r"(?:\s*$|\s*[.)\]:：、,，。])"  # what follows a letter that stands
 
 
 def options_of(view: AnswerView) -> dict[str, str]:
-    """The options of a turn by label: those that were given, or yes, no, maybe for a closed question; else none."""
+    """The options of a turn by label: those that were given, or the verdicts for a closed question; else none."""
     if view.options:
         return dict(view.options)
-    if not view.closed or is_alternative(view.question):
-        return {}
-    return {reply.value: words["zh" if view.language == "zh" else "en"] for reply, words in REPLIES.items()}
+    tongue = "zh" if view.language == "zh" else "en"
+    return {value.value: words[tongue] for value, words in VALUES.items()} if view.closed else {}
 
 
 def options_shown(options: Mapping[str, str]) -> str:
@@ -49,7 +50,7 @@ def option_named(said: str, options: Mapping[str, str]) -> str | None:
 def choice_of(
     said: str, view: AnswerView, written: Written, names: Callable[[str], Sequence[str]]
 ) -> tuple[Choice | None, list[Notice]]:
-    """The choice that rests on the statements that stand, or none and the notice that counts it.
+    """The option that rests on the statements that stand, or none and the notice that counts it.
 
     One that no quoted statement speaks of is the model's own: parametric, with a notice. ``names`` gives other names
     of what an option mentions.
@@ -59,38 +60,63 @@ def choice_of(
     standing = [s.statement for s in written.standing]
     if label is None or not standing:
         return None, [unchosen(said, view)]
-    speaking = [s for s in standing if s.citations and _bears_out(s, label, view, names)]
+    speaking = [s for s in standing if s.citations and _speaks_of(s, label, view, names)]
     if not speaking:
-        return _choice(label, options, 0.0, standing[0], ()), [notice("choice_not_borne_out", view.language)]
+        return _choice(label, options, standing[0], ()), [notice("choice_not_borne_out", view.language)]
     ids = tuple(dict.fromkeys(c.evidence_id for s in speaking for c in s.citations))
-    return _choice(label, options, round(len(speaking) / len(written.stated), 4), speaking[0], ids), []
+    return _choice(label, options, speaking[0], ids), []
+
+
+def verdict_of(
+    said: str, view: AnswerView, written: Written, held: Mapping[str, Evidence], judge: VerdictJudge
+) -> tuple[Verdict | None, list[Notice]]:
+    """The verdict that a model named, where a quote of a statement that stands entails it; else its view, as a notice.
+
+    ``held`` is the evidence that statements cite, by id.
+    """
+    options = options_of(view)
+    label = option_named(said, options)
+    if label is None:
+        return None, [unchosen(said, view)]
+    value = VerdictValue(label)
+    carrying = [s for s in (w.statement for w in written.standing) if _carries(s, value, view, held, judge)]
+    if not carrying:
+        return None, [notice("model_view", view.language, options[label])]
+    quoted = [Sentence(held[c.evidence_id], c.start, c.end) for s in carrying for c in s.citations]
+    return Verdict(
+        value=value,
+        statements=tuple(s.text for s in carrying),
+        effect=effect_of(quoted[0].text),
+        population=population_of(quoted[0]),
+        certainty=certainty_of(quoted, disputed=value is VerdictValue.CONFLICTING),
+        reason=reason_of(quoted),
+    ), []
+
+
+def _carries(
+    statement: Statement, value: VerdictValue, view: AnswerView, held: Mapping[str, Evidence], judge: VerdictJudge
+) -> bool:
+    quotes = [(held[c.evidence_id], c.quote) for c in statement.citations]
+    return bool(quotes) and judge.carries(view.question, value, quotes)
 
 
 def parametric_choice(
     said: str, view: AnswerView, statements: tuple[Statement, ...]
 ) -> tuple[Choice | None, list[Notice]]:
-    """The choice of a model's own knowledge: nothing supports it, so its confidence is 0."""
+    """The choice of a model's own knowledge: nothing supports it."""
     options = options_of(view)
     label = option_named(said, options)
     if not options:
         return None, []
     if label is None or not statements:
         return None, [unchosen(said, view)]
-    return _choice(label, options, 0.0, statements[0], ()), []
+    return _choice(label, options, statements[0], ()), []
 
 
 def unchosen(said: str, view: AnswerView) -> Notice:
     """Why no option is chosen: what the model named is none of them, or nothing supports one."""
     unreadable = said.strip() and option_named(said, options_of(view)) is None
     return notice("choice_unreadable" if unreadable else "no_choice_supported", view.language)
-
-
-def _bears_out(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:
-    """Whether a statement speaks of the option; for yes, no or maybe, whether it or a quote of it answers so."""
-    if view.options:
-        return _speaks_of(statement, label, view, names)
-    said = [statement.text, *(c.quote for c in statement.citations)]
-    return label in {reply.value for text in said if (reply := reply_of(view.question, text)) is not None}
 
 
 def _speaks_of(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:
@@ -102,13 +128,10 @@ def _speaks_of(statement: Statement, label: str, view: AnswerView, names: Callab
     return any(words & held for words in wanted)
 
 
-def _choice(
-    label: str, options: Mapping[str, str], confidence: float, reason: Statement, ids: tuple[str, ...]
-) -> Choice:
+def _choice(label: str, options: Mapping[str, str], reason: Statement, ids: tuple[str, ...]) -> Choice:
     return Choice(
         label=label,
         text=options[label],
-        confidence=confidence,
         reason=reason.text,
         evidence_ids=ids,
         parametric=not ids,

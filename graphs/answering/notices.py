@@ -26,6 +26,21 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "The evidence found supports no option clearly, so none is chosen.",
         "现有证据不足以明确支持任何选项，因此不作选择。",
     ),
+    "no_verdict": (
+        Severity.WARNING,
+        "I found nothing that answers this directly. What was found beside it is quoted.",
+        "没有找到可以直接回答该问题的内容。以下仅引用相关内容。",
+    ),
+    "no_figure": (
+        Severity.WARNING,
+        "The sources found give no figure.",
+        "所找到的来源没有给出数值。",
+    ),
+    "model_view": (
+        Severity.WARNING,
+        "The model's view, not carried by the quotes: {detail}.",
+        "模型的看法，所引内容并未支持：{detail}。",
+    ),
     "choice_unreadable": (
         Severity.WARNING,
         "The language model named none of the options, so none is chosen.",
@@ -65,6 +80,21 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         Severity.INFO,
         "A report is made for a patient's case only; this is none.",
         "仅对病例出具报告；本次并非病例。",
+    ),
+    "choice_breaks_constraint": (
+        Severity.WARNING,
+        "No option is chosen: the one that was named breaks what the case states ({detail}).",
+        "不作选择：所选的选项与病例所述不符（{detail}）。",
+    ),
+    "options_barred": (
+        Severity.WARNING,
+        "Not to be chosen by what the case states: {detail}.",
+        "按病例所述不可选择：{detail}。",
+    ),
+    "breaks_constraint": (
+        Severity.DANGER,
+        "The answer names a medicine that the case bars: {detail}. Only a clinician may decide to give it.",
+        "答复提到病例中不宜使用的药物：{detail}。未经临床医生决定不得使用。",
     ),
     "evidence_in_english": (
         Severity.INFO,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from graphs.answering.extractive import Sentence
-from graphs.judging.polarity import clauses, negated
+from graphs.judging.negation import clauses, negated
+from graphs.verdicts.contract import Sentence
 from tools.text.tokens import tokens
 
 STATEMENT = re.compile(r"[;；]")

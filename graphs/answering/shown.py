@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphs.answering.contract import Answer
+from tools.contract import Differential
 from tools.evidence import Evidence, Origin, Statement, Status
 
 NAME = 60  # ours: characters of a given text that name it
@@ -14,6 +15,9 @@ WORDS: dict[str, dict[str, str]] = {
         "unverified": "not retrieved, not verified",
         "none": "No answer is given.",
         "differential": "Differential",
+        "outside": "No disease that I know explains these findings well.",
+        "closest": "Closest of those I know",
+        "unexplained": "Left unexplained",
         "disease": "Disease",
         "share": "Share",
         "for": "For",
@@ -44,6 +48,9 @@ WORDS: dict[str, dict[str, str]] = {
         "unverified": "未检索，未核实",
         "none": "不作回答。",
         "differential": "鉴别诊断",
+        "outside": "在我所知的疾病中，没有一种能很好地解释这些表现。",
+        "closest": "我所知的疾病中最接近的",
+        "unexplained": "仍未得到解释",
         "disease": "疾病",
         "share": "占比",
         "for": "支持",
@@ -90,6 +97,25 @@ ORIGINS: dict[str, dict[Origin, str]] = {
 def tongue_of(language: str) -> str:
     """The language of the words: ``zh`` or ``en``."""
     return "zh" if language == "zh" else "en"
+
+
+def ranking_title(found: Answer | Differential, language: str) -> str:
+    """What stands above the ranked diseases: where none explains the case, they are only the closest."""
+    return WORDS[tongue_of(language)]["closest" if found.outside else "differential"]
+
+
+def edge_lines(found: Answer | Differential, language: str) -> list[str]:
+    """What heads an answer on a case that no known disease explains: that it is so; nothing for any other."""
+    return [WORDS[tongue_of(language)]["outside"]] if found.outside else []
+
+
+def unexplained_line(found: Answer | Differential, language: str) -> str:
+    """What the leading disease does not account for, in a line; "" where everything is accounted for."""
+    if not found.unexplained:
+        return ""
+    tongue = tongue_of(language)
+    colon, semicolon = ("：", "；") if tongue == "zh" else (": ", "; ")
+    return f"{WORDS[tongue]['unexplained']}{colon}{semicolon.join(found.unexplained)}"
 
 
 def statements_of(answer: Answer) -> list[Statement]:

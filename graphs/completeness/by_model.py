@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphs.completeness.contract import CompletenessGate, Decision, GateDecision, Label, Unit
+from graphs.completeness.edge import held_at_the_edge
 from graphs.completeness.explained import JUDGED
 from graphs.completeness.score import GateSettings, decide, information_score
 from graphs.completeness.turning import turning_by_labels
@@ -74,7 +75,8 @@ class CompletenessGateByModel:
             return local
 
         judged = self._self_judged if self._pure else self._labelled
-        return await or_local("gate", lambda: judged(question, local), as_it_is)
+        decision = await or_local("gate", lambda: judged(question, local), as_it_is)
+        return decision if self._pure else held_at_the_edge(decision, first_look)
 
     async def _labelled(self, question: str, local: GateDecision) -> GateDecision:
         shown = local.units[:SENTENCES]

@@ -75,10 +75,17 @@ PARTS = {
     "coverage": {"en": "what such a case should state", "zh": "应说明内容的比例"},
     "margin": {"en": "lead of the first diagnosis", "zh": "第一诊断的领先程度"},
     "entropy": {"en": "how concentrated the ranking is", "zh": "排序的集中程度"},
+    "explained": {"en": "how well a known disease explains it", "zh": "已知疾病能解释病情的程度"},
     "verdict": {"en": "the model's verdict", "zh": "模型的判断"},
 }
 REASONS = {  # reasons of decisions that no score made
     "a question about no particular patient is answered from evidence": "问题不涉及具体患者，依据证据回答",
+    "no disease that the graph holds explains these findings well, so evidence is retrieved": (
+        "图谱中没有一种疾病能很好地解释这些表现，先检索证据"
+    ),
+    "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved": (
+        "图谱中的疾病能否解释这些表现尚不确定，先检索证据"
+    ),
     "the gate is switched off: every question is retrieved for": "判断已关闭：所有问题都检索",
     "the gate is switched off: nothing is retrieved": "判断已关闭：不检索",
 }

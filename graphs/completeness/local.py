@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from graphs.completeness.calibrated import SHIPPED, CalibratedModel, load_model
 from graphs.completeness.classifier import Labeller, RulesLabeller
 from graphs.completeness.contract import Decision, GateDecision, Turning, Unit
+from graphs.completeness.edge import held_at_the_edge
 from graphs.completeness.features import CaseFeatures, case_features
 from graphs.completeness.information import Coverage, coverage, missing
 from graphs.completeness.labels import units
@@ -84,7 +85,7 @@ class CompletenessGateLocal:
         lacking = missing(covered.stated, question)
         scored = self._scored(question, labelled, covered, first_look)
         decision = decide(scored.score, theta1, theta2)
-        return GateDecision(
+        judged = GateDecision(
             decision=decision,
             score=scored.score,
             parts={"i_norm": published, **_parts(covered, first_look)},
@@ -94,6 +95,7 @@ class CompletenessGateLocal:
             reason=f"{scored.told} against {theta1:.2f} and {theta2:.2f}: {VERDICTS[decision]}",
             **common,
         )
+        return held_at_the_edge(judged, first_look)
 
     def _scored(
         self, question: str, labelled: tuple[Unit, ...], covered: Coverage, first_look: Differential | None

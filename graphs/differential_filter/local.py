@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.differential_filter.mentions import Said, Wordings, about, read
 from graphs.differential_filter.unusable import unusable
-from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen
 from tools.passages.contract import evidence_text
-from tools.text.sentences import Span, sentences
 
 
 class FilterSettings(Frozen):
@@ -117,13 +115,9 @@ class DocumentFilterLocal:
         if not documents:
             return []
         relevance = self._relevance.score([question], [evidence_text(d) for d in documents]).relevance[0]
-        closed = is_closed(question) and not is_alternative(question)
         relevant = {d.document_id for d, r in zip(documents, relevance, strict=True) if r >= least}
         floors = [least - self._settings.beside if d.document_id in relevant else least for d in documents]
-        return [
-            _relevant(question, closed, d, float(r), floor)
-            for d, r, floor in zip(documents, relevance, floors, strict=True)
-        ]
+        return [_relevant(d, float(r), floor) for d, r, floor in zip(documents, relevance, floors, strict=True)]
 
 
 def is_case(kind: str, findings: Sequence[Finding], differential: Differential | None) -> bool:
@@ -131,28 +125,12 @@ def is_case(kind: str, findings: Sequence[Finding], differential: Differential |
     return kind in (Kind.CASE, Kind.FOLLOW_UP) and bool(findings or differential)
 
 
-def _relevant(question: str, closed: bool, document: Evidence, relevance: float, least: float) -> Verdict:
+def _relevant(document: Evidence, relevance: float, least: float) -> Verdict:
     relevance = min(max(relevance, 0.0), 1.0)
     if relevance < least:
         reason = f"not about the question (relevance {relevance:.2f})"
         return _verdict(document, False, Stance.IRRELEVANT, relevance, reason)
-    stance, cue = _stance(question, document) if closed else (Stance.RELEVANT, "")
-    reason = f"relevance {relevance:.2f}" + (f"; {stance.value}: {_short(cue)}" if cue else "")
-    return _verdict(document, True, stance, relevance, reason)
-
-
-def _stance(question: str, document: Evidence) -> tuple[Stance, str]:
-    """What the first sentence with a cue says to a closed question, and that sentence."""
-    spans = sentences(document.text) or (Span(0, len(document.text)),)
-    for span in spans:
-        reply = reply_of(question, span.of(document.text))
-        if reply is Reply.YES:
-            return Stance.SUPPORTS, span.of(document.text)
-        if reply is Reply.NO:
-            return Stance.REFUTES, span.of(document.text)
-        if reply is Reply.MAYBE:
-            return Stance.RELEVANT, span.of(document.text)
-    return Stance.RELEVANT, ""
+    return _verdict(document, True, Stance.RELEVANT, relevance, f"relevance {relevance:.2f}")
 
 
 def _why(disease: RankedDisease | None, agreed: Sequence[Said], conflicts: Sequence[Said]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Draft, Usage
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
@@ -29,6 +30,7 @@ def finish(
     report: Report | None = None,
 ) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
+    draft = _within_constraints(state, context, draft)
     answer = build(state, context, draft, evidence).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
     message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
@@ -54,6 +56,14 @@ def finish(
     return update
 
 
+def _within_constraints(state: State, context: TurnContext, draft: Draft) -> Draft:
+    """The draft, held to the allergies and medicines that the turn and the session's case state."""
+    if not (draft.statements or draft.choice is not None):
+        return draft
+    case = context.text(state.get("case_key", "")) if _on_case(state) else ""
+    return constrained(draft, context.text(state["question_key"]), case, state["options"], state["language"])
+
+
 def _name(disease: RankedDisease, language: str) -> str:
     return disease.name_zh if language == "zh" and disease.name_zh else disease.name
 
@@ -75,9 +85,12 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         statements=list(draft.statements),
         evidence=list(evidence),
         differential=list(shown.ranking),
+        outside=shown.outside,
+        unexplained=list(shown.unexplained),
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),
+        verdict=draft.verdict,
         choice=draft.choice,
         follow_up_questions=list(draft.follow_up_questions),
         notices=list({(n.code, n.text): n for n in notices}.values()),

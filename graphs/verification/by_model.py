@@ -46,7 +46,9 @@ class VerifierByModel:
             return verified
         notices = tuple(n for n in verified.notices if n.code != STATEMENT_DROPPED)  # told anew, with all of them
         kept = [s for s in verified.statements if s not in dropped]
-        return remaining(draft.model_copy(update={"notices": notices, "choice": verified.choice}), kept)
+        return remaining(
+            draft.model_copy(update={"notices": notices, "verdict": verified.verdict, "choice": verified.choice}), kept
+        )
 
     async def _unsupported(self, statements: Sequence[Statement], known: Mapping[str, Evidence]) -> list[Statement]:
         async def by_model() -> list[Statement]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from graphs.answering.contract import Choice, Draft
+from graphs.verdicts.contract import Verdict
 from graphs.verification.quoted import QuoteCheck
 from graphs.verification.support import SupportSettings
 from tools.contract import Notice, Severity
@@ -46,11 +47,18 @@ def remaining(draft: Draft, statements: Sequence[Statement]) -> Draft:
     return draft.model_copy(
         update={
             "statements": tuple(statements),
+            "verdict": _carried(draft.verdict, statements),
             "choice": _standing(draft.choice, statements),
             "notices": (*draft.notices, *([_notice(dropped, draft)] if dropped else [])),
             "abstained": draft.abstained or (dropped > 0 and not statements),
         }
     )
+
+
+def _carried(verdict: Verdict | None, statements: Sequence[Statement]) -> Verdict | None:
+    """The verdict while every statement that carries it is left."""
+    held = {s.text for s in statements}
+    return verdict if verdict is not None and held >= set(verdict.statements) else None
 
 
 def _standing(choice: Choice | None, statements: Sequence[Statement]) -> Choice | None:

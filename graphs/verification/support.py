@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphs.judging.polarity import NEGATION, clauses
+from graphs.judging.negation import NEGATION, clauses
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
 from tools.text.language import language_of

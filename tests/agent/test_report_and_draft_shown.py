@@ -50,7 +50,7 @@ def test_a_report_shows_its_parts_in_order_with_disciplines_sources_and_what_is_
 
 def test_a_parametric_choice_says_so() -> None:
     out = io.StringIO()
-    choice = Choice(label="B", text="Drain", confidence=0.0, reason="It helps.", parametric=True)
+    choice = Choice(label="B", text="Drain", reason="It helps.", parametric=True)
     answer = Answer(question="q", kind="multiple_choice", language="en", choice=choice)
     show_answer(Console(file=out, width=100), answer)
     assert "not retrieved, not verified" in out.getvalue()

@@ -76,7 +76,7 @@ def test_a_statement_without_source_is_marked() -> None:
 
 
 def test_a_choice_and_an_abstention_are_said() -> None:
-    choice = Choice(label="B", text="Dexamethasone", confidence=0.8, reason="one source supports it")
+    choice = Choice(label="B", text="Dexamethasone", reason="one source supports it")
     assert "B: Dexamethasone" in shown(answer(choice=choice))
     assert "No answer is given." in shown(answer(statements=[], abstained=True))
 

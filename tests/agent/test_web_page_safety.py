@@ -80,7 +80,15 @@ def made_up() -> dict[str, Any]:
         "notices": [{"code": ATTACK, "text": ATTACK, "severity": ATTACK}],
         "follow_up_questions": [{"finding": "f", "text": f"Is {ATTACK} so?", "gain": 1, "why": ATTACK}],
         "contrasts": [ATTACK],
-        "choice": {"label": ATTACK, "text": "t", "confidence": 0.5, "reason": ATTACK, "parametric": True},
+        "choice": {"label": ATTACK, "text": "t", "reason": ATTACK, "parametric": True},
+        "verdict": {
+            "value": "yes",
+            "statements": [],
+            "effect": ATTACK,
+            "population": ATTACK,
+            "certainty": "low",
+            "reason": ATTACK,
+        },
     }
 
 

@@ -12,6 +12,8 @@ from agent import web
 from graphs.completeness.contract import Decision, Label
 from graphs.completeness.explained_words import REASONS
 from graphs.reporting.contract import PARTS
+from graphs.verdicts.contract import Certainty, VerdictValue
+from graphs.verdicts.shown import CERTAINTIES, FACTS, VALUES
 from prompts.report import DISCIPLINES
 from prompts.tool_arguments import Arguments
 from tools.contract import Severity
@@ -60,11 +62,23 @@ def test_every_word_that_the_scripts_ask_for_is_there() -> None:
         ("severity_", Severity),
         ("part_", PARTS),
         ("discipline_", DISCIPLINES),
+        ("verdict_", VerdictValue),
+        ("certainty_", Certainty),
     ],
 )
 def test_every_value_of_the_contract_has_its_word(stem: str, values: type[Enum] | tuple[str, ...]) -> None:
     told = [str(getattr(v, "value", v)) for v in values]
     assert [v for v in told if stem + v not in EN] == []
+    assert [v for v in told if stem + v not in ZH] == []
+
+
+def test_the_page_says_of_a_verdict_what_every_other_view_says() -> None:
+    for table_, language in ((EN, "en"), (ZH, "zh")):
+        assert {v: table_[f"verdict_{v}"].strip('"') for v in VerdictValue} == {v: VALUES[v][language] for v in VALUES}
+        said = {c: table_[f"certainty_{c}"].strip('"') for c in Certainty}
+        assert said == {c: CERTAINTIES[c][language] for c in CERTAINTIES}
+        for fact, word in FACTS[language].items():
+            assert table_["verdict" if fact == "verdict" else f"verdict_{fact}"].strip('"') == word
 
 
 def test_every_step_and_tool_has_its_word() -> None:

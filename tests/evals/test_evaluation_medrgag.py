@@ -117,7 +117,7 @@ def answer(label: str | None, cited: str = "", said: str = "", reached: str = ""
         Evidence(id=i, text="x" * 3, kind="k", origin=Origin.GENERATED if "generated" in i else Origin.RETRIEVED)
         for i in ([reached] if reached else [])
     ]
-    choice = Choice(label=label, text="", confidence=1.0, reason="") if label else None
+    choice = Choice(label=label, text="", reason="") if label else None
     return Answer(
         question="q",
         kind="evidence",

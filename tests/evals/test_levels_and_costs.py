@@ -94,7 +94,7 @@ def test_an_arm_is_told_by_what_it_gives_and_what_it_takes() -> None:
     assert values["ica_rag_gate.ddxplus.ms"] == 20
     assert values["ica_rag_gate.ddxplus.cpu_ms"] == 6
     row = ExamQuestion(dataset="mmlu", id="1", question="q", options={"A": "a", "B": "b"}, answer="A")
-    chosen = {"label": "A", "text": "a", "confidence": 1, "reason": "r"}
+    chosen = {"label": "A", "text": "a", "reason": "r"}
     exam = exam_arm("full", [row, row], [Timed(answer(choice=chosen), 1, 1), Timed(answer(), 2, 1)], 0)
     assert {f.name: f.value for f in exam}["medrgag_full.exam.accuracy"] == 50
 

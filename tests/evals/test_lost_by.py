@@ -96,7 +96,7 @@ def test_a_disease_is_lost_by_triage_the_gate_or_the_ranking() -> None:
 
 def test_an_option_is_lost_where_nothing_was_left_or_another_was_chosen() -> None:
     gold = Gold("choice", "B")
-    chosen = {label: Choice(label=label, text=label, confidence=1, reason="r") for label in "AB"}
+    chosen = {label: Choice(label=label, text=label, reason="r") for label in "AB"}
     assert lost_by(gold, reply(choice=chosen["B"]), [RETRIEVE, KEPT]) is None
     none, other = lost_by(gold, reply(), [RETRIEVE, KEPT]), lost_by(gold, reply(choice=chosen["A"]), [RETRIEVE, KEPT])
     assert (none.how if none else "", other.how if other else "") == ("chose no option", "chose another option")

@@ -12,8 +12,10 @@ from agent.settings import Settings
 from graphs.answering.contract import Answer, AnswerView, Said
 from graphs.answering.local import AnswererLocal
 from graphs.triage.contract import Aspect, Explain
+from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
 from support.machine_parts import Scripted, parts
+from support.scripted_reader import ScriptedReader
 from tools.contract import Differential, Finding, FollowUpQuestion, RankedDisease
 from tools.encoders import MiniLMEncoder
 from tools.evidence import Evidence, Origin
@@ -63,7 +65,9 @@ def explained(
         said = Said(asked=said.asked)
     view = AnswerView(question="why?", kind="explain", language="en", path="session", differential=ranked, said=said)
     encoder = MiniLMEncoder(bf16=False)
-    draft = asyncio.run(AnswererLocal(lambda _q, _t: [], encoder, Entries()).answer(view))
+    draft = asyncio.run(
+        AnswererLocal(lambda _q, _t: [], encoder, VerdictJudgeLocal(ScriptedReader({})), Entries()).answer(view)
+    )
     verified = asyncio.run(VerifierLocal(encoder).verify(draft, {}))
     return {n.code for n in verified.notices}, [s.text for s in verified.statements], verified.abstained
 

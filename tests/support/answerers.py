@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from agent.loop import run
 from graphs.answering.contract import Answerer, AnswerView, Draft
 from graphs.answering.local import AnswererLocal
+from graphs.verdicts.local import VerdictJudgeLocal
+from support.scripted_reader import BESIDE, YES, ScriptedReader
 from tools.contract import Differential, FollowUpQuestion, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, verify_citation
+from tools.reading.contract import Reading
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -19,7 +22,11 @@ CROUP = (
     "Yes, a single dose of dexamethasone relieves the symptoms of croup within hours. "
     "It does not apply to children with epiglottitis. Croup is caused by a virus."
 )
-
+# What the reader says of it when it is asked whether dexamethasone helps.
+READ = {
+    "Yes, a single dose of dexamethasone relieves the symptoms of croup within hours.": YES,
+    "It does not apply to children with epiglottitis.": BESIDE,
+}
 
 ENTRY = (
     "Spontaneous pneumothorax (自发性气胸) is air in the pleural space. Shortness of breath is usual. "
@@ -55,8 +62,9 @@ def synonyms(text: str) -> dict[str, tuple[str, ...]]:
 Factory = Callable[[Encoder], Answerer]
 
 
-def local(encoder: Encoder) -> AnswererLocal:
-    return AnswererLocal(rank, encoder, Graph(), synonyms, lambda: date(2027, 1, 1))
+def local(encoder: Encoder, table: Mapping[str, Reading] = READ) -> AnswererLocal:
+    judge = VerdictJudgeLocal(ScriptedReader(table))
+    return AnswererLocal(rank, encoder, judge, Graph(), synonyms, lambda: date(2027, 1, 1))
 
 
 FACTORIES: list[Factory] = [local]

@@ -11,11 +11,13 @@ from typing import Any
 from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
 from graphs.answering.contract import Draft
 from graphs.answering.local import AnswererLocal
-from graphs.judging.polarity import reply_of
+from graphs.verdicts.local import VALUE
 from prompts.language_model import LanguageModel, ModelSettings
 from prompts.metering import Meter
+from support.answerers import READ
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 from tools.encoders import Encoder
+from tools.reading.contract import ANSWERS
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -95,9 +97,8 @@ def _near(question: str, request: Request) -> list[tuple[str, str]]:
 def _option(question: str, request: Request, said: list[str]) -> str:
     lines = part(request, "Options").splitlines()
     letters = dict(re.findall(r"^(\w+)\. (.*)$", "\n".join(lines), re.MULTILINE))
-    if not letters:
-        replies = [r for r in (reply_of(question, s) for s in said) if r is not None]
-        return replies[0].value if replies else ""
+    if "no_difference" in letters:  # a closed question: the able model's word on what the tests know how to read
+        return next((VALUE[max(ANSWERS, key=READ[s].stance)].value for s in said if s in READ), "")
     body = " ".join(said).lower()
     return next((k for k, text in letters.items() if text.lower() in body), "")
 

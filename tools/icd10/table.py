@@ -42,6 +42,13 @@ def compile_icd10(target: Path) -> int:
     return len(rows)
 
 
+def categories() -> list[tuple[str, str]]:
+    """The three-character categories with their names, in the order of the tree. Takes a few seconds."""
+    import simple_icd_10_cm as tree
+
+    return [(c, tree.get_description(c)) for c in tree.get_all_codes(with_dots=True) if tree.is_category(c)]
+
+
 def is_current(source: Path) -> bool:
     """Whether the compiled table is there and of this version."""
     try:

@@ -17,6 +17,8 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import load_graph
+from tools.knowledge_graph.edge.judging import Edge
+from tools.knowledge_graph.edge.unexplained import unexplained
 from tools.knowledge_graph.entries import Entry, evidence_of, render
 from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
@@ -70,6 +72,9 @@ class KnowledgeGraph:
         self._ranker = Ranker(self.graph, frequencies(self.graph))
         self.questioner = Questioner(self.graph, self._ranker)
         self._explainer = Explainer(self.graph, self._ranker)
+        self.edge = Edge(
+            self.graph, self._ranker, encoder, cache_folder, content_hash(folder), starter=folder == STARTER
+        )
         self._typical = typical_nodes(self.graph)
         self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
         self._entries: dict[tuple[str, str], Entry] = {}
@@ -146,10 +151,12 @@ class KnowledgeGraph:
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
         if not read.standing.seen and weighed is None:
-            return found
+            return found.model_copy(update={"outside": self.edge.unread(case, read)})
         shares = shares_of(log_scores if weighed is None else weighed.log_scores)
         order = np.argsort(-shares, kind="stable")
         told = [int(d) for d in order[:limit] if shares[d] > 0]
+        graph_leads = int(order[0]) < len(self.graph.diseases)
+        explained_by = self.edge.probability(case, read, log_scores) if graph_leads else None
         lines = self._lines(read, found.findings, shares, told, language, len(told) if explained is None else explained)
         if records is not None and weighed is not None:
             lines = records.lines(lines, weighed, shares, told)
@@ -159,6 +166,9 @@ class KnowledgeGraph:
                 "contrasts": contrasts(self.graph, votes.winners, language),
                 "margin": float(shares[order[0]] - shares[order[1]]) if len(order) > 1 else 1.0,
                 "entropy": float(entropy(shares[shares > 0])),
+                "explained": explained_by,
+                "outside": self.edge.outside(case, explained_by) and not lines[told[0]].records,
+                "unexplained": unexplained(self.graph, self._ranker, read, shares, found.findings),
             }
         )
 
@@ -186,6 +196,17 @@ class KnowledgeGraph:
             for at, d in enumerate(told)
             if d < len(self.graph.diseases)
         }
+
+    def edge_features(self, case: str, without: Sequence[str] = ("",)) -> list[dict[str, float]]:
+        """What the graph's edge is judged by, for a case in which anything is read; else none.
+
+        One a disease of ``without``, which is taken out of the graph as if it were not known; "" takes out none.
+        """
+        read = self.read(case)
+        if not read.standing.seen:
+            return []
+        log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
+        return [self.edge.features(case, read, log_scores, disease) for disease in without]
 
     def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""

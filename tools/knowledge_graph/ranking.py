@@ -154,6 +154,10 @@ class Ranker:
         penalty: Matrix = np.minimum(self.missed[:, silent].sum(axis=1), self.missed_most)
         return penalty
 
+    def fit_of(self, disease: int, person: Person) -> float:
+        """Log-weight of the disease at a position for a person's age and sex."""
+        return _fit(self._graph.diseases[disease], person)
+
     def _person(self, person: Person) -> Matrix:
         return np.array([_fit(d, person) for d in self._graph.diseases])
 

@@ -13,6 +13,7 @@ from tools.text.sentence_ends import ABBREVIATIONS, adjusted
 CHINESE_END = re.compile(r"[^。！？；\n]*[。！？；]+[”’」』）】》\"']*|[^。！？；\n]+")
 LATIN_END = re.compile(r"(?<=[a-z]{3})[.!?](?=\s+[A-Z\u4e00-\u9fff])")  # a sentence in English within Chinese
 LINE = re.compile(r"[^\n]+")
+LABEL = re.compile(r"[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+")  # list marks, and labels of structured abstracts
 KEPT = 1024  # ours: texts whose sentences are remembered; a turn asks again for those of its case and evidence
 
 
@@ -50,6 +51,12 @@ def split_sentences(text: str) -> Iterator[Span]:
 def sentences(text: str) -> tuple[Span, ...]:
     """What `split_sentences` gives, remembered: for texts of a turn that are asked for again and again."""
     return tuple(split_sentences(text))
+
+
+def unlabelled(text: str, span: Span) -> Span:
+    """A sentence without the list mark or the label of an abstract's section that it begins with."""
+    label = LABEL.match(text, span.start, span.end)
+    return Span(label.end(), span.end) if label is not None else span
 
 
 def _chinese(line: str) -> list[int]:

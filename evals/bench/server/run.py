@@ -43,7 +43,7 @@ def bench_server(chosen: Sequence[str], json_file: Path | None, database: str, *
     Raises:
         InputError: a part that there is not; nothing is built yet.
     """
-    from rich.console import Console
+    from agent.cli.wide import WideConsole
 
     unknown = [name for name in chosen if name not in PARTS]
     if unknown:
@@ -63,10 +63,10 @@ def bench_server(chosen: Sequence[str], json_file: Path | None, database: str, *
             figures += part.figures
             faults += part.faults
             for left_out in part.left_out:
-                Console().print(f"Left out: {left_out}", markup=False)
+                WideConsole().print(f"Left out: {left_out}", markup=False)
             if json_file is not None:  # after each part: a long run that is cut off keeps what it has
                 write_atomic(json_file, (json.dumps(told, indent=1) + "\n").encode())
     print_figures(figures)
     for fault in faults[:SHOWN]:
-        Console().print(f"Wrong: {fault[:1000]}", markup=False)
+        WideConsole().print(f"Wrong: {fault[:1000]}", markup=False)
     return not faults

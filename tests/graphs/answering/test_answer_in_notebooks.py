@@ -59,7 +59,7 @@ def answer(text: str = NASTY, language: str = "en") -> Answer:
         ],
         evidence=[second, first, written],
         differential=[disease(text, findings_for=(text,), findings_against=(text,))],
-        choice=Choice(label="A", text=text, confidence=0.5, reason=text, parametric=True),
+        choice=Choice(label="A", text=text, reason=text, parametric=True),
         follow_up_questions=[FollowUpQuestion(finding="f", text=text, gain=1.0, why=text)],
         notices=[Notice(code="n", text=text, severity=Severity.WARNING)],
         gate=gate(text),

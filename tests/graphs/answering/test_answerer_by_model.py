@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from graphs.answering.contract import AnswerView
+from graphs.verdicts.contract import VerdictValue
+from graphs.verdicts.shown import VALUES
 from support.answerers import CROUP, answer, codes, document, local, view
 from support.answering_model import Ask, asked, quoting, saying
 from support.scripted_model import Scripted
@@ -155,12 +157,28 @@ def test_a_medicine_of_the_document_that_the_quote_does_not_name_is_told_and_lef
     assert "a medicine that its quotes do not name" in asked(server.requests[1])
 
 
-@pytest.mark.parametrize(("option", "borne_out"), [("yes", True), ("no", False)])
-def test_a_yes_or_no_must_agree_with_what_is_quoted(ask: Ask, option: str, borne_out: bool) -> None:
+def test_a_models_verdict_stands_where_a_quote_carries_it(ask: Ask) -> None:
+    draft, _, _ = ask(saying(GOOD, option="yes"), croup().model_copy(update={"closed": True}))
+    assert draft.choice is None
+    assert draft.verdict is not None
+    assert (draft.verdict.value, draft.verdict.statements) == ("yes", (draft.statements[0].text,))
+    assert "model_view" not in codes(draft)
+
+
+@pytest.mark.parametrize("option", ["no", "no_difference", "depends", "conflicting", "insufficient"])
+def test_a_models_verdict_that_no_quote_carries_is_told_as_its_view(ask: Ask, option: str) -> None:
     draft, _, _ = ask(saying(GOOD, option=option), croup().model_copy(update={"closed": True}))
-    assert draft.choice is not None
-    assert (draft.choice.label, draft.choice.parametric) == (option, not borne_out)
-    assert ("choice_not_borne_out" in codes(draft)) is not borne_out
+    assert (draft.choice, draft.verdict) == (None, None)
+    (told,) = [n.text for n in draft.notices if n.code == "model_view"]
+    assert VALUES[VerdictValue(option)]["en"] in told
+    assert draft.statements[0].citations
+
+
+@pytest.mark.parametrize(("said", "code"), [("perhaps", "choice_unreadable"), ("", "no_choice_supported")])
+def test_a_model_that_names_no_verdict_gives_none(ask: Ask, said: str, code: str) -> None:
+    draft, _, _ = ask(saying(GOOD, option=said), croup().model_copy(update={"closed": True}))
+    assert draft.verdict is None
+    assert code in codes(draft)
 
 
 BACKGROUND = Evidence(

@@ -1,4 +1,4 @@
-"""An answerer's choices: options, yes and no."""
+"""An answerer's choices among options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def test_multiple_choice_takes_the_supported_option(answerer: Answerer) -> None:
     draft = answer(answerer, asked)
     assert draft.choice is not None
     assert (draft.choice.label, draft.choice.text) == ("A", "Dexamethasone")
-    assert 0 < draft.choice.confidence <= 1
 
 
 def test_multiple_choice_without_support_chooses_nothing(answerer: Answerer) -> None:
@@ -57,13 +56,15 @@ def test_options_that_are_diseases_follow_the_differential(encoder: Encoder) -> 
     assert any(s.text.startswith("Spontaneous pneumothorax (J93.1).") for s in draft.statements)
 
 
-def test_a_refuting_sentence_answers_no_and_a_hedge_maybe(encoder: Encoder) -> None:
-    question = "Do antibiotics help acute bronchitis?"
-    no = answer(local(encoder), view(question, document("a", "Antibiotics do not help acute bronchitis."), closed=True))
-    maybe = answer(local(encoder), view(question, document("a", "Antibiotics may help acute bronchitis."), closed=True))
-    silent = answer(
-        local(encoder),
-        view("Is bronchitis hereditary?", document("a", "Bronchitis: hereditary factors and family."), closed=True),
+def test_an_option_of_a_class_that_the_patient_is_allergic_to_is_not_chosen(encoder: Encoder) -> None:
+    text = (
+        "Streptococcal tonsillitis is treated with amoxicillin, or with azithromycin where penicillin is not possible."
     )
-    assert [d.choice.label if d.choice else None for d in (no, maybe, silent)] == ["no", "maybe", None]
-    assert "no_choice_supported" in codes(silent)
+    asked = view(
+        "A girl with a penicillin allergy has streptococcal tonsillitis. Which is the best treatment?",
+        document("tonsillitis", text, title="Tonsillitis"),
+        kind="multiple_choice",
+        options={"A": "Amoxicillin", "B": "Azithromycin"},
+    )
+    draft = answer(local(encoder), asked)
+    assert draft.choice is None or draft.choice.label == "B"

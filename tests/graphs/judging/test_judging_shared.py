@@ -1,4 +1,4 @@
-"""Relevance, polarity and key terms: what the local judgements share."""
+"""Relevance, negation and key terms: what the local judgements share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphs.judging.key_terms import KeyTerms, unknown_runs
-from graphs.judging.polarity import Reply, is_alternative, is_closed, reply_of
+from graphs.judging.negation import clauses, negated
 from graphs.judging.relevance import Relevance, lexical, windows
 from tools.encoders import Encoder
 
@@ -44,43 +44,21 @@ def test_windows_lose_no_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "sentence", "reply"),
+    ("text", "denies"),
     [
-        (
-            "Do antibiotics help a cold?",
-            "Antibiotics do not help a cold, because they do not act on viruses.",
-            Reply.NO,
-        ),
-        ("Does CT screening save lives?", "Yes, low-dose CT lowers deaths from lung cancer.", Reply.YES),
-        ("Does aspirin increase the risk of bleeding?", "Aspirin raises the risk of major bleeding.", Reply.YES),
-        ("Does the drug increase mortality?", "The drug reduced mortality in three trials.", Reply.NO),
-        ("Does oseltamivir work?", "It depends: oseltamivir shortens influenza by less than a day.", Reply.MAYBE),
-        ("Does zinc shorten colds?", "Zinc might shorten a cold by a day.", Reply.MAYBE),
-        ("Does zinc shorten colds?", "Whether zinc shortens colds remains uncertain.", Reply.MAYBE),
-        ("Is adrenaline safe?", "There is no absolute reason to withhold adrenaline in anaphylaxis.", Reply.YES),
-        ("Does oxygen help people who are not hypoxic?", "Oxygen did not lower deaths.", Reply.NO),
-        ("Is a test needed?", "The weather was fine.", None),
-        ("普通感冒需要使用抗生素吗?", "普通感冒不需要使用抗生素。", Reply.NO),
-        ("Does very early walking help after a stroke?", "It led to fewer people with a good outcome.", Reply.NO),
-        ("Does early walking help?", "Early walking reduced complications.", Reply.YES),
-        ("Is aspirin safe after a bleed?", "Aspirin increased the risk of another bleed.", Reply.NO),
-        ("Is aspirin safe after a bleed?", "Aspirin did not increase the risk of another bleed.", Reply.YES),
-        ("Does rehabilitation help?", "Rehabilitation raised survival and lowered the risk of falls.", Reply.YES),
-        ("Is obesity associated with asthma?", "Obesity raises the risk of asthma.", Reply.YES),
-        ("Does X help in gout?", "X does not help in gout and causes side effects.", Reply.NO),
-        ("卧床休息有帮助吗?", "长期卧床会增加感染的风险。", Reply.NO),
+        ("Oxygen did not lower deaths.", True),
+        ("It is not without benefit, but not needed.", True),
+        ("Oxygen lowers deaths.", False),
+        ("There is no reason not to give it.", False),
+        ("普通感冒不需要使用抗生素。", True),
     ],
 )
-def test_reply_of(question: str, sentence: str, reply: Reply | None) -> None:
-    assert reply_of(question, sentence) is reply
+def test_an_odd_number_of_negations_denies(text: str, denies: bool) -> None:
+    assert negated(text) is denies
 
 
-def test_closed_and_alternative_questions() -> None:
-    assert is_closed("In COPD, is a short course enough?")
-    assert not is_closed("How is croup treated?")
-    assert is_closed("感冒需要抗生素吗?")
-    assert is_alternative("Should children get antibiotics or can we wait?")
-    assert not is_alternative("Is warfarin or aspirin better?")
+def test_clauses_end_at_commas_and_conjunctions() -> None:
+    assert clauses("It helps, but not in asthma; 但儿童除外") == ["It helps", "not in asthma", "儿童除外"]
 
 
 def test_invented_names_are_uncovered(encoder: Encoder) -> None:

@@ -56,7 +56,7 @@ FLAG = RedFlag(code="stroke", seen="face droops", advice="Call.")
         (answer_of("应立即停药。", kind="case", language="zh"), "女，45岁，右膝痛。", Risk.MEDICINE),
         (answer_of(statements=[PARAMETRIC]), "", Risk.UNSUPPORTED),
         (
-            answer_of(choice=Choice(label="A", text="Gout", confidence=0, reason="", parametric=True)),
+            answer_of(choice=Choice(label="A", text="Gout", reason="", parametric=True)),
             "",
             Risk.UNSUPPORTED,
         ),

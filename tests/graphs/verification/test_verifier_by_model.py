@@ -52,7 +52,7 @@ def test_what_the_model_finds_unsupported_goes_with_a_notice_and_takes_the_choic
     server: ScriptedModel, encoder: Encoder
 ) -> None:
     server.script[:] = [said((1, False), (2, True), (9, False))]
-    choice = Choice(label="yes", text="yes", confidence=0.9, reason="because", evidence_ids=(EVIDENCE.id,))
+    choice = Choice(label="yes", text="yes", reason="because", evidence_ids=(EVIDENCE.id,))
     first, second = quoting(SAME, FIRST), quoting(SAME_AGAIN, FIRST)
     verified = verify(server, encoder, first, second, choice=choice)
     assert verified.statements == (second,)
@@ -62,7 +62,7 @@ def test_what_the_model_finds_unsupported_goes_with_a_notice_and_takes_the_choic
 
 def test_all_dropped_is_an_abstention_without_a_choice(server: ScriptedModel, encoder: Encoder) -> None:
     server.script[:] = [said((1, False))]
-    choice = Choice(label="yes", text="yes", confidence=0.9, reason="because")
+    choice = Choice(label="yes", text="yes", reason="because")
     verified = verify(server, encoder, quoting(SAME, FIRST), choice=choice)
     assert (verified.statements, verified.choice, verified.abstained) == ((), None, True)
 

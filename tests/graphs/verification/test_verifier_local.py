@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from graphs.answering.contract import Choice, Draft
+from graphs.verdicts.contract import Verdict, VerdictValue
 from graphs.verification.by_model import VerifierByModel
 from graphs.verification.contract import Verifier
 from graphs.verification.local import VerifierLocal
@@ -27,7 +28,7 @@ EVIDENCE = Evidence(
     id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="condition", origin=Origin.RETRIEVED
 )
 APPROVING = Scripted(json.dumps({"verdicts": [{"number": n, "supported": True} for n in range(1, 5)]}))
-CHOICE = Choice(label="yes", text="yes", confidence=0.9, reason="because")
+CHOICE = Choice(label="yes", text="yes", reason="because")
 
 
 @pytest.fixture(params=["local", "approving model", "failing model"])
@@ -194,3 +195,21 @@ def test_a_claim_turned_round_or_made_certain_disagrees_with_its_quote(quoted: i
     statement = Statement(text=claim, origin=item.origin, citations=(cite(item, at, at + len(CARE[quoted])),))
     assert check(statement, [item]).disagrees == wrong
     assert wrong in ("", *FAULTS)  # what a model is told of it
+
+
+VERDICT = Verdict(value=VerdictValue.YES, statements=(FIRST, SECOND))
+
+
+def test_a_verdict_stays_while_all_that_carries_it_stays(verifier: Verifier) -> None:
+    draft = Draft(statements=(quoting(FIRST, FIRST), quoting(SECOND, SECOND)), verdict=VERDICT)
+    assert asyncio.run(verifier.verify(draft, {EVIDENCE.id: EVIDENCE})).verdict == VERDICT
+
+
+@pytest.mark.parametrize("lost", [FIRST, SECOND])
+def test_a_verdict_goes_with_the_first_statement_that_carried_it(verifier: Verifier, lost: str) -> None:
+    false = "Amoxicillin cures meningitis in adults."
+    told = (quoting(false, lost), quoting(SECOND, SECOND))
+    draft = Draft(statements=told, verdict=Verdict(value=VerdictValue.YES, statements=(false, SECOND)))
+    verified = asyncio.run(verifier.verify(draft, {EVIDENCE.id: EVIDENCE}))
+    assert [s.text for s in verified.statements] == [SECOND]
+    assert verified.verdict is None

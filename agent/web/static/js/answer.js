@@ -39,9 +39,12 @@ export function answerView(answer, around) {
     { class: "answer", lang: answer.language },
     answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     first ? review : null,
+    verdictView(answer, t),
+    answer.outside ? h("p", { class: "outside", role: "note" }, h("strong", {}, t("outside"))) : null,
     choiceView(answer, t),
     statementsView(answer, sources, t),
     answer.differential.length ? differentialOf(answer, around.before, t) : null,
+    answer.unexplained?.length ? h("p", { class: "unexplained" }, `${t("unexplained")}: ${answer.unexplained.join("; ")}`) : null,
     answer.follow_up_questions.length ? followUps(answer.follow_up_questions, around.say, t) : null,
     answer.report ? reportView(answer.report, sources, t) : null,
     noticesView(answer, t),
@@ -59,6 +62,24 @@ function statementsView(answer, sources, t) {
   return [h("h3", { class: "unseen" }, t("statements")), answer.statements.map((s) => statementView(s, sources, t))];
 }
 
+/** What the cited statements entail, its size, who was studied and how sure. @param {Answer} answer @param {Translate} t */
+function verdictView(answer, t) {
+  const verdict = answer.verdict;
+  if (!verdict) return null;
+  const facts = [
+    ["effect", verdict.effect],
+    ["population", verdict.population],
+    ["certainty", t(`certainty_${verdict.certainty}`)],
+    ["reason", verdict.reason],
+  ].filter(([, told]) => told);
+  return h(
+    "section",
+    { class: "choice", "aria-label": t("verdict") },
+    h("h3", {}, `${t("verdict")}: ${t(`verdict_${verdict.value}`)}`),
+    facts.map(([key, told]) => h("p", {}, `${t(`verdict_${key}`)}: ${told}`)),
+  );
+}
+
 /** @param {Answer} answer @param {Translate} t */
 function choiceView(answer, t) {
   const choice = answer.choice;
@@ -68,7 +89,7 @@ function choiceView(answer, t) {
     "section",
     { class: "choice", "aria-label": t("choice") },
     h("h3", {}, t(choice.parametric ? "choiceUnsupported" : "choice")),
-    h("p", {}, h("strong", {}, label), ` (${t("support", { share: `${Math.round(choice.confidence * 100)}%` })}) `),
+    h("p", {}, h("strong", {}, label)),
     choice.parametric ? originBadge("parametric", t) : null,
     choice.reason ? h("p", {}, choice.reason) : null,
   );
@@ -76,7 +97,7 @@ function choiceView(answer, t) {
 
 /** @param {Answer} answer @param {Ranked[]} before @param {Translate} t */
 function differentialOf(answer, before, t) {
-  const table = new DifferentialTable("differential", answer.language, t, before);
+  const table = new DifferentialTable(answer.outside ? "closest" : "differential", answer.language, t, before);
   table.update(answer.differential);
   return table.view;
 }

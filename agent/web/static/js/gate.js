@@ -55,6 +55,8 @@ function byScore(gate) {
 // reasons of decisions that no score made, as the gate writes them
 const MADE_WITHOUT = new Set([
   "a question about no particular patient is answered from evidence",
+  "no disease that the graph holds explains these findings well, so evidence is retrieved",
+  "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved",
   "the gate is switched off: every question is retrieved for",
   "the gate is switched off: nothing is retrieved",
 ]);

@@ -22,12 +22,14 @@
  *   turning: {unit: number, decision: string, score: number} | null, question: string, reason: string}} Gate
  * @typedef {{part: string, discipline: string | null, statement: Statement}} ReportStatement
  * @typedef {{statements: ReportStatement[], questions: FollowUp[], unknown: string[]}} Report
- * @typedef {{label: string, text: string, confidence: number, reason: string, parametric: boolean}} Choice
+ * @typedef {{label: string, text: string, reason: string, parametric: boolean}} Choice
+ * @typedef {{value: string, statements: string[], effect: string, population: string, certainty: string, reason: string}} Verdict
  * @typedef {{tool_calls: number, model_calls: number, cost: number, seconds: Record<string, number>}} Usage
  * @typedef {{session: string, turn: number, run: string, question: string, kind: string, language: string,
- *   emergency: RedFlag[], statements: Statement[], evidence: Evidence[], differential: Ranked[], contrasts: string[],
+ *   emergency: RedFlag[], statements: Statement[], evidence: Evidence[], differential: Ranked[], outside?: boolean,
+ *   unexplained?: string[], contrasts: string[],
  *   similar_records: {id: string, diagnosis: string, text: string, similarity: number}[],
- *   rare_diseases: Ranked[], choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
+ *   rare_diseases: Ranked[], verdict: Verdict | null, choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
  *   abstained: boolean, report: Report | null, gate: Gate | null, usage: Usage,
  *   review_reasons?: {code: string, text: string}[]}} Answer
  * @typedef {{gate?: Gate, differential?: Ranked[], evidence?: Record<string, number>, emergency?: RedFlag[],

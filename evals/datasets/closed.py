@@ -1,0 +1,82 @@
+"""Questions to which a verdict is due, with what is known of them: closed ones, a user's trials, MedEvidence.
+
+Sources: closed questions and trials were written for this project by people who saw neither its rules nor its code;
+MedEvidence (Polzak et al. 2025): questions on conclusions of Cochrane reviews with the abstracts of their studies.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evals.datasets.rows import read_jsonl
+
+STRANGERS = "strangers/closed_questions.jsonl"
+MEDEVIDENCE = "effects/medevidence_dev.jsonl"
+SHIPPED = Path(__file__).resolve().parents[1] / "data"
+UNSEEN = {name: f"unseen/closed_questions_{name}.jsonl" for name in ("a", "b", "zh")}
+OWN_DOCUMENTS = "unseen/own_documents.jsonl"
+
+
+class ClosedQuestion(BaseModel):
+    """A yes/no question; ``gold`` is what the starter library alone allows to conclude."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str | int
+    question: str = Field(alias="q", min_length=1)
+    gold: Literal["yes", "no", "depends", "not_covered"]
+
+
+class OwnDocument(BaseModel):
+    """A report of a trial that a user may have, and a question that its main outcome answers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    title: str
+    text: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    truth: Literal["null", "positive"]
+
+
+class Source(BaseModel):
+    """The abstract of a study."""
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    title: str = ""
+    content: str
+
+
+class MedEvidenceQuestion(BaseModel):
+    """A question, one of five answers, and the studies that a review rests it on, by their ids."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: int = Field(alias="question_id")
+    question: str = Field(min_length=1)
+    answer: Literal["higher", "lower", "no difference", "uncertain effect", "insufficient data"]
+    sources: dict[str, Source] = Field(min_length=1)
+
+
+def read_closed(path: Path) -> list[ClosedQuestion]:
+    """Closed questions; raises DataError as `read_jsonl` does."""
+    return read_jsonl(path, ClosedQuestion)
+
+
+def read_own_documents(path: Path) -> list[OwnDocument]:
+    """A user's trials; raises DataError as `read_jsonl` does."""
+    return read_jsonl(path, OwnDocument)
+
+
+def read_medevidence(data: Path) -> list[MedEvidenceQuestion]:
+    """The questions of MedEvidence; raises DataError as `read_jsonl` does."""
+    return read_jsonl(data / MEDEVIDENCE, MedEvidenceQuestion)
+
+
+def shelf_row(document: OwnDocument) -> dict[str, Any]:
+    """The document as a file of a user's has it, without what is known of it."""
+    return {"title": document.title, "text": document.text}

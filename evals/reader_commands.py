@@ -1,0 +1,59 @@
+"""`anamnesis reader`: training the reader of sentences, and its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    reader = typer.Typer(
+        help="The trained reader: what a sentence says of a question.", no_args_is_help=True, rich_markup_mode=None
+    )
+    reader.command("train")(train)
+    reader.command("evaluate")(evaluate)
+    reader.command("read")(read)
+    app.add_typer(reader, name="reader")
+
+
+def train(
+    data: DataOption,
+    out: Annotated[Path, typer.Option(help="The weights to write; a checksum is written beside them.")],
+    threads: Annotated[int, typer.Option(min=1, help="Of torch; one thread gives the same file again.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 7,
+) -> None:
+    """Train on the fit part of the data and our own pairs (over an hour on one core)."""
+    from tools.files import sha256_of, write_atomic
+    from tools.reading.training import TrainingSettings, train_reader
+
+    train_reader(data, out, TrainingSettings(threads=threads, seed=seed), tell=typer.echo)
+    write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
+
+
+def evaluate(data: DataOption) -> None:
+    """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
+    from evals.runner import print_report, run_task
+    from evals.tasks.registry import find_task
+
+    print_report(run_task(find_task("effects"), data, limit=None, seed=0))
+
+
+def read(
+    question: Annotated[str, typer.Argument(help="A question or a claim.")],
+    sentence: Annotated[str, typer.Argument(help="A sentence.")],
+    title: Annotated[str, typer.Option(help="The title of its document.")] = "",
+    before: Annotated[str, typer.Option(help="The sentence before it.")] = "",
+) -> None:
+    """What the reader makes of one sentence."""
+    from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Pair
+    from tools.reading.reader import TrainedReader
+
+    (reading,) = TrainedReader().read([Pair(question, sentence, title, before)])
+    for names, values in ((STANCES, reading.stances), (DIRECTIONS, reading.directions), (ROLES, reading.roles)):
+        told = sorted(zip(values, names, strict=True), reverse=True)
+        typer.echo("  ".join(f"{name} {value:.2f}" for value, name in told))

@@ -1,0 +1,132 @@
+"""`own_documents`: a user's own trials, all on the shelf of a temporary home, each asked by its question.
+
+Half of the trials are null by their main outcome, half positive. ``null.called_yes`` is what must not happen: a null
+trial told as an effect; ``positive.called_yes`` is what should. ``answered`` is a verdict of any kind, ``right`` no or
+yes as the trial is, ``reached`` whether any document of the shelf was among what was found. Always yes calls all of
+both so, and no verdict at all none: these baselines need no measuring.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from agent.agent import Agent
+from agent.settings import Settings
+from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
+from evals.contract import Figure, Task, TaskContext
+from evals.datasets.closed import OWN_DOCUMENTS, SHIPPED, OwnDocument, read_own_documents, shelf_row
+from evals.sittings import Sittings
+from evals.statistics import share
+from evals.verdict_figures import NO, YES, said_of
+from tools.files import write_atomic
+from tools.library.adding import add
+from tools.library.shelf import Shelf
+
+WHAT = "a user's own trials on the shelf: null ones called yes, positive ones called yes"
+OWN = "own:"  # ids of what lies on the shelf
+DUE = {"null": NO, "positive": YES}
+
+
+class Asked(NamedTuple):
+    """A trial, and the file of all that lie on the shelf."""
+
+    document: OwnDocument
+    file: Path
+
+
+class Counted(NamedTuple):
+    """What is known of a trial, what was said, and whether a document of the shelf was found."""
+
+    truth: str
+    said: str | None
+    reached: bool
+
+
+class ShelfSittings(Sittings):
+    """Holds sessions beside a shelf with all documents of the items' file, put there before the first."""
+
+    def __init__(self, agent: Agent, shelf: tuple[Shelf, Path] | None = None) -> None:
+        super().__init__(agent, shelf)
+        self._lock, self._there = Lock(), set[Path]()
+
+    def _put(self, item: Item) -> None:
+        file = item.row.file
+        with self._lock:
+            if self._shelf is None or file in self._there:
+                return
+            shelf, folder = self._shelf
+            rows = [json.dumps(shelf_row(d), ensure_ascii=False) for d in read_own_documents(file)]
+            write_atomic(folder / file.name, "".join(f"{row}\n" for row in rows).encode())
+            add(shelf, [folder / file.name])
+            self._there.add(file)
+
+
+def items(context: TaskContext) -> list[Item]:
+    """The question of every trial."""
+    file = context.data / OWN_DOCUMENTS
+    return [
+        Item(f"{d.truth}/{d.id}", "own_documents", (d.question,), DUE[d.truth], Asked(d, file))
+        for d in context.sample(read_own_documents(file))
+    ]
+
+
+def judge(item: Item, reply: Reply) -> Judged:
+    """Whether the verdict is the trial's own."""
+    said = said_of(reply.answer)
+    return Judged(said == item.target, said or "no verdict", f"The trial's main outcome says {item.target}.")
+
+
+def counted(context: TaskContext, told: Told) -> list[Figure]:
+    """The figures of null and positive trials, and of all."""
+    del context
+    return figures_of(
+        [
+            Counted(item.row.document.truth, said_of(reply.answer), any(i.startswith(OWN) for i in reply.found))
+            for item, reply in told
+        ]
+    )
+
+
+def figures_of(rows: Sequence[Counted]) -> list[Figure]:
+    """Every figure."""
+    out: list[Figure] = []
+    for truth in DUE:
+        out += share(f"own_documents.{truth}.called_yes", [r.said == YES for r in rows if r.truth == truth])
+        out += share(f"own_documents.{truth}.right", [r.said == DUE[truth] for r in rows if r.truth == truth])
+        out += share(f"own_documents.{truth}.answered", [r.said is not None for r in rows if r.truth == truth])
+    out += share("own_documents.all.answered", [r.said is not None for r in rows])
+    return out + share("own_documents.all.reached", [r.reached for r in rows])
+
+
+@contextlib.contextmanager
+def opened(settings: Settings) -> Iterator[Sittings]:
+    """The agent over a temporary home whose shelf is filled with the first question."""
+    from evals.poisoned_turns import poisoned_sitting
+
+    with poisoned_sitting(settings, ShelfSittings) as sittings:
+        yield sittings
+
+
+def run(context: TaskContext) -> list[Figure]:
+    """Ask every question and count."""
+    return ask_plainly(ASKS, context)
+
+
+ASKS = AgentEvaluation(items=items, judge=judge, figures=counted, opened=opened)
+
+TASK = Task(
+    name="own_documents",
+    what=WHAT,
+    inputs=(OWN_DOCUMENTS,),
+    expected="5 minutes",
+    limit=120,
+    run=run,
+    home_data=SHIPPED,
+    by_agent=True,
+    asks=ASKS,
+)

@@ -1,0 +1,1 @@
+"""Verdicts on closed questions: only what a cited sentence entails."""

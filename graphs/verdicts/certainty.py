@@ -1,0 +1,104 @@
+"""How sure a verdict is, how large the effect, and who was studied: by stated rules, from what the sources say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graphs.verdicts.contract import Certainty, Sentence
+from tools.evidence import Evidence, EvidenceId, Origin
+
+# Certainty that one source of a level gives, by the order of designs that GRADE starts from; ours.
+START = {
+    "guideline": Certainty.HIGH, "systematic review": Certainty.HIGH, "meta-analysis": Certainty.HIGH,
+    "randomised trial": Certainty.MODERATE, "clinical trial": Certainty.LOW, "review": Certainty.LOW,
+    "observational study": Certainty.LOW, "case report": Certainty.VERY_LOW, "other": Certainty.VERY_LOW,
+}  # fmt: skip
+RANKS = (Certainty.VERY_LOW, Certainty.LOW, Certainty.MODERATE, Certainty.HIGH)
+AGREEING = 2  # ours: sources of one design that agree raise the certainty by one step
+SMALL = 100  # ours: a study of fewer people lowers it by one step
+PUBLISHED = frozenset({"pubmed", "pmc"})  # collections of which the level is PubMed's own; the rest is not assessed
+# "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
+STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
+NUMBER = r"\d(?:[\d,]*\d)?(?:[.·]\d+)?"
+RANGE = rf"{NUMBER}\s?%?\s?(?:to|-|–|,|;)\s?-?{NUMBER}\s?%?"
+PERCENT = rf"{NUMBER}\s?(?:%|per cent)"
+RATIO = r"(?:\b(?:hazard|odds|risk|rate|relative risk)\s?(?:ratio)?\b|\b(?:HR|OR|RR|aHR|aOR|SMD|MD|NNT)\b)"
+EFFECT = re.compile(
+    rf"{RATIO}[^.;]{{0,25}}?{NUMBER}(?:[^.;]{{0,30}}?{RANGE})?"
+    rf"|{PERCENT}(?:[^.;]{{0,40}}?(?:versus|vs\.?|compared with|against|and|to|in)[^.;]{{0,30}}?{PERCENT})?"
+    rf"|\b(?:95|99)\s?%\s?(?:CI|confidence interval)[^.;]{{0,6}}{RANGE}"
+    r"|\bp\s?[<=>]\s?0?[.·]\d+",
+    re.IGNORECASE,
+)
+PEOPLE = (
+    r"(?:adults|children|infants|neonates|newborns|women|men|patients|participants|people|adolescents|volunteers|"
+    r"subjects|pregnant women|older people|girls|boys|individuals)"
+)
+COUNTED = re.compile(
+    rf"\b({NUMBER})\s(?:\w+[- ]){{0,3}}?{PEOPLE}\b(?:\s(?:with|who|aged|after|undergoing)\b[^.;,()]{{0,60}})?", re.I
+)
+NAMED = re.compile(
+    rf"\b(?:in|among|for|of)\s((?:\w+[- ]){{0,3}}?{PEOPLE}\b(?:\s(?:with|who|aged|after|whose|at)\b[^.;,()]{{0,60}})?)",
+    re.I,
+)
+
+
+def effect_of(text: str) -> str:
+    """The size of an effect as a sentence states it, in its own words; "" when it states none."""
+    found = (m[0].strip() for m in EFFECT.finditer(text))
+    return "; ".join(dict.fromkeys(f"{f})" if f.count("(") > f.count(")") else f for f in found))
+
+
+def population_of(sentence: Sentence) -> str:
+    """Who was studied, in the words of the sentence, else of its evidence; "" when neither says."""
+    for text in (sentence.text, sentence.evidence.text):
+        found = COUNTED.search(text) or NAMED.search(text)
+        if found is not None:
+            return found[0].strip() if found.re is COUNTED else found[1].strip()
+    return ""
+
+
+def certainty_of(carrying: Sequence[Sentence], *, disputed: bool) -> Certainty:
+    """The certainty of what sentences carry together.
+
+    A page that rates itself is taken at its lower word. Published records start from their design; a second source of
+    that design raises it, a small study or a source that says otherwise lowers it. Anything else is not assessed.
+    """
+    pieces = list({s.evidence.document_id: s.evidence for s in carrying}.values())
+    stated = [m for e in pieces if (m := STATED.search(e.text))]
+    if stated:
+        return Certainty(stated[0][1].lower().replace(" ", "_"))
+    rated = [e for e in pieces if EvidenceId.parse(e.id).collection in PUBLISHED and e.level in START]
+    if not rated:
+        return Certainty.NOT_ASSESSED
+    best = max(RANKS.index(START[e.level or "other"]) for e in rated)
+    same = [e for e in rated if RANKS.index(START[e.level or "other"]) == best]
+    people = [n for e in same if (n := _people(e)) is not None]
+    step = int(len(same) >= AGREEING) - int(disputed) - int(bool(people) and max(people) < SMALL)
+    return RANKS[min(max(best + step, 0), len(RANKS) - 1)]
+
+
+def reason_of(carrying: Sequence[Sentence]) -> str:
+    """The sources and their design, each once."""
+    pieces = {s.evidence.document_id: s.evidence for s in carrying}
+    return "; ".join(f"{e.title or e.id} ({design_of(e)})" for e in pieces.values())
+
+
+def design_of(evidence: Evidence) -> str:
+    """What kind of source it is, for the reason."""
+    if evidence.origin is Origin.CASE:
+        return "given by you, not assessed"
+    collection = EvidenceId.parse(evidence.id).collection
+    if collection in PUBLISHED:
+        return evidence.level or "other"
+    return (
+        "general knowledge, not clinically reviewed"
+        if collection in ("library", "graph")
+        else "your document, not assessed"
+    )
+
+
+def _people(evidence: Evidence) -> int | None:
+    found = [int(float(m[1].replace(",", "").replace("·", "."))) for m in COUNTED.finditer(evidence.text)]
+    return max(found, default=None)

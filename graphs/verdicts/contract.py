@@ -1,0 +1,90 @@
+"""A verdict on a closed question, and who gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from tools.evidence import Evidence, Frozen
+
+
+class VerdictValue(StrEnum):
+    """What the cited sentences answer.
+
+    ``DEPENDS``: yes for some, no for others. ``CONFLICTING``: sources that disagree. ``INSUFFICIENT``: sources that say
+    that it is not settled. Where nothing answers there is no verdict.
+    """
+
+    YES = "yes"
+    NO = "no"
+    DEPENDS = "depends"
+    NO_DIFFERENCE = "no_difference"
+    CONFLICTING = "conflicting"
+    INSUFFICIENT = "insufficient"
+
+
+class Certainty(StrEnum):
+    """How sure, in GRADE's words but by our own rules (`graphs.verdicts.certainty`): it is no GRADE rating."""
+
+    HIGH = "high"
+    MODERATE = "moderate"
+    LOW = "low"
+    VERY_LOW = "very_low"
+    NOT_ASSESSED = "not_assessed"
+
+
+class Verdict(Frozen):
+    """A verdict, with all that carries it.
+
+    Attributes:
+        statements: the texts of the answer's statements that carry it, the leading one first.
+        effect: the size of the effect as the leading statement gives it, "" when it gives none.
+        population: who was studied, in the source's words, "" when it does not say.
+        reason: the sources and their design, in one line.
+    """
+
+    value: VerdictValue
+    statements: tuple[str, ...]
+    effect: str = ""
+    population: str = ""
+    certainty: Certainty = Certainty.NOT_ASSESSED
+    reason: str = ""
+
+
+class Sentence(NamedTuple):
+    """A sentence of a piece of evidence: characters ``start`` to ``end`` of its text, and its relevance, 0..1."""
+
+    evidence: Evidence
+    start: int
+    end: int
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The slice of the evidence."""
+        return self.evidence.text[self.start : self.end]
+
+
+class Ruling(NamedTuple):
+    """What was decided.
+
+    Attributes:
+        verdict: None when no sentence answers.
+        carrying: the sentences that carry it, the leading one first.
+        beside: sentences of results and conclusions on the same question, most relevant first, that do not answer it.
+    """
+
+    verdict: Verdict | None
+    carrying: Sequence[Sentence] = ()
+    beside: Sequence[Sentence] = ()
+
+
+class VerdictJudge(Protocol):
+    """Decides closed questions."""
+
+    def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
+        """The ruling on a question from pieces of evidence that may be cited."""
+
+    def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
+        """Whether quotes entail a verdict that somebody else gave."""

@@ -1,0 +1,226 @@
+"""Verdicts by the trained reader: a sentence of results or conclusions that answers, and none that says otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graphs.judging.orders import speaks_to_machines
+from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Frozen, Origin
+from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
+from tools.text.sentences import Span, sentences, unlabelled
+from tools.text.tokens import tokens
+
+VALUE = {
+    Stance.SUPPORTS: VerdictValue.YES,
+    Stance.REFUTES: VerdictValue.NO,
+    Stance.MIXED: VerdictValue.DEPENDS,
+    Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
+}
+# Words of closed questions that name nothing a sentence could be about; ours.
+PLAIN = frozenset(
+    tokens(
+        "do does is are can could should will would may has have it true wrong safe there any with for in of the a an"
+        " and or to be by from on at as than that this what when who everyone people person adults someone anybody my"
+        " i me you your always never only just really ever get got give given take taken make made use used using need"
+        " needed"
+        " enough better worse good bad help useless pointless harmful dangerous avoid avoided"
+    )
+)
+SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
+
+
+class VerdictSettings(Frozen):
+    """Settings of the policy. All ours, chosen on our own development questions.
+
+    Attributes:
+        pairs: sentences that are read at most.
+        telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
+        sure: probability of its answer from which a sentence carries one by itself.
+        words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
+            title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
+            given with the question is about it: then these three are not asked.
+        heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
+        side: sentences that are quoted for each answer, beside the leading one.
+        relevant: relevance from which a sentence is shown beside.
+        beside: sentences shown beside at most.
+        carried: probability from which quotes carry a verdict that a model gave.
+    """
+
+    pairs: int = 48
+    telling: float = 0.5
+    sure: float = 0.75
+    words: float = 0.4
+    in_context: float = 0.6
+    near: float = 0.5
+    heard: float = 0.6
+    side: int = 2
+    relevant: float = 0.6
+    beside: int = 3
+    carried: float = 0.5
+
+
+OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
+
+
+class Said(NamedTuple):
+    """A sentence, its reading, and whether it is plainly about what the question names."""
+
+    sentence: Sentence
+    reading: Reading
+    about: bool = True
+
+    @property
+    def answer(self) -> Stance:
+        """The likeliest answer."""
+        return max(ANSWERS, key=self.reading.stance)
+
+    @property
+    def p(self) -> float:
+        """Its probability."""
+        return self.reading.stance(self.answer)
+
+    @property
+    def outright(self) -> bool:
+        """Whether it opens with yes or no, and the reader leans the same way: its own question may be the reverse."""
+        led = OUTRIGHT.match(self.sentence.text)
+        return led is not None and self.answer is (Stance.SUPPORTS if led[1].lower() == "yes" else Stance.REFUTES)
+
+
+class VerdictJudgeLocal:
+    """Judges by the reader.
+
+    Args:
+        reader: reads a question and a sentence in its context.
+        encoder: how near a sentence is to a question: the reader alone takes sentences of other things for answers.
+            None where all evidence was chosen for the question already.
+    """
+
+    def __init__(self, reader: Reader, encoder: Encoder | None = None, settings: VerdictSettings | None = None) -> None:
+        self._reader, self._encoder = reader, encoder
+        self.settings = settings or VerdictSettings()
+
+    def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
+        """The ruling on a question; sentences of the pieces in their order, as many as may be read.
+
+        A sentence that several pieces hold is read once; one that speaks to a machine is not read.
+        """
+        told_by: dict[str, tuple[Evidence, Span, str]] = {}
+        for e in evidence:
+            for span, before in in_context(e.text):
+                told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
+        pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
+        readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
+        about = self._about(question, pieces)
+        said = [
+            Said(Sentence(e, s.start, s.end, r.relevance), r, a)
+            for (e, s, _), r, a in zip(pieces, readings, about, strict=True)
+        ]
+        told = [s for s in said if s.reading.telling >= self.settings.telling]
+        carrying = self._carrying(told)
+        beside = [s for s in told if s not in carrying and s.reading.relevance >= self.settings.relevant]
+        beside.sort(key=lambda s: -s.reading.relevance)
+        return Ruling(
+            self._verdict(carrying),
+            [s.sentence for s in carrying],
+            [s.sentence for s in beside[: self.settings.beside]],
+        )
+
+    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[bool]:
+        """Of each sentence whether it may lead: it shares words and meaning with the question, or was given with it."""
+        if not pieces or self._encoder is None:
+            return [True] * len(pieces)
+        wanted = set(tokens(question)) - PLAIN
+        texts = [s.of(e.text) for e, s, _ in pieces]
+        near = self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]
+        own = self.settings
+        return [
+            e.origin is Origin.CASE
+            or (
+                float(cosine) >= own.near
+                and _held(wanted, text) >= own.words
+                and _held(wanted, f"{e.title} {before} {text}") >= own.in_context
+            )
+            for (e, _, before), text, cosine in zip(pieces, texts, near, strict=True)
+        ]
+
+    def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
+        """Whether one of the quotes, each a slice of its evidence, entails the verdict."""
+        readings = self._reader.read([Pair(question, quote, e.title) for e, quote in quotes])
+        wanted = [s for s in ANSWERS if _near(VALUE[s], value)]
+        return any(sum(r.stance(s) for s in wanted) >= self.settings.carried for r in readings)
+
+    def _carrying(self, told: Sequence[Said]) -> list[Said]:
+        """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
+        short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
+        for pool in (short, told):
+            sure = [s for s in pool if s.about and (s.outright or s.p >= self.settings.sure)]
+            if sure:
+                lead = max(sure, key=lambda s: (s.outright, s.p))
+                heard = [s for s in pool if s.about and s.p >= self.settings.heard and s is not lead]
+                heard.sort(key=lambda s: -s.p)
+                return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
+        return []
+
+    def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
+        if not carrying:
+            return None
+        sides: dict[Stance, list[Said]] = defaultdict(list)
+        for said in carrying:
+            sides[said.answer].append(said)
+        value = value_of(sides)
+        shown = [s.sentence for s in carrying]
+        return Verdict(
+            value=value,
+            statements=tuple(s.text for s in shown),
+            effect=effect_of(shown[0].text),
+            population=population_of(shown[0]),
+            certainty=certainty_of(shown, disputed=len(sides) > 1),
+            reason=reason_of(shown),
+        )
+
+
+def _held(wanted: set[str], text: str) -> float:
+    """Share of the wanted words that a text holds; all of them when none is wanted."""
+    return len(wanted & set(tokens(text))) / len(wanted) if wanted else 1.0
+
+
+def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
+    """The verdict of what was heard on each side.
+
+    Both yes and no: of one document it depends, of several they conflict. Else what is surest; a "no" because nothing
+    differed is "no difference".
+    """
+    yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
+    if yes and no:
+        documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
+        return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
+    lead = max((s for side in sides.values() for s in side), key=lambda s: (s.outright, s.p))
+    if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
+        return VerdictValue.NO_DIFFERENCE
+    return VALUE[lead.answer]
+
+
+def in_context(text: str) -> list[tuple[Span, str]]:
+    """The sentences of a text, each with the one before it on its line, "" for a line's first."""
+    out: list[tuple[Span, str]] = []
+    for span in sentences(text):
+        last = out[-1][0] if out else None
+        joined = last is not None and "\n" not in text[last.end : span.start]
+        out.append((unlabelled(text, span), last.of(text) if last is not None and joined else ""))
+    return out
+
+
+def _near(left: VerdictValue, right: VerdictValue) -> bool:
+    """Whether two verdicts say the same as far as one sentence can tell."""
+    groups = (
+        {VerdictValue.YES},
+        {VerdictValue.NO, VerdictValue.NO_DIFFERENCE},
+        {VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT},
+    )
+    return any(left in g and right in g for g in groups)

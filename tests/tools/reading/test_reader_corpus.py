@@ -1,0 +1,166 @@
+"""What the reader is trained on: nothing of the articles that it is judged on, and well-formed labels of our own."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prompts.errors import InputError
+from tools.reading import corpus
+from tools.reading.contract import Direction, Role, Stance
+from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, division, epoch, own, role_of, rows, schedule
+
+MARK = "Zzheldback"  # in every text of a row that is for judging only
+PASSES = 8
+
+FILES = schedule()[-1]
+
+
+def dice(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311
+
+
+def written(path: Path, found: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in found))
+
+
+def named(source: str, count: int = 4) -> Iterator[tuple[str, str]]:
+    """Names of articles with a word for their texts: as many for judging as for training."""
+    yield from ((name, MARK) for name in sorted(division()[source])[:count])
+    yield from ((f"{source}-fit-{n}", f"Given {n}") for n in range(count))
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of made-up rows of both sides."""
+    labels = ("increased", "decreased", "no difference")
+    articles = list(named("evidence_inference"))
+    written(tmp_path / corpus.COMPARISONS, [
+        {"pmcid": a, "intervention": f"{word} drug", "comparator": "placebo" if n else "", "outcome": f"{word} pain",
+         "label": labels[n], "evidence": [f"{word} pain was compared in the groups."]}
+        for a, word in articles for n in range(3)
+    ])  # fmt: skip
+    written(tmp_path / corpus.ABSTRACTS, [
+        {"pmcid": a, "title": f"{word} title", "abstract": [
+            {"section": "METHODS", "text": f"{word} people took part. {word} diaries were kept."},
+            {"section": "RESULTS", "text": f"{word} pain was less."},
+        ]} for a, word in articles
+    ])  # fmt: skip
+    written(tmp_path / corpus.PUBMEDQA, [
+        {"id": a, "question": f"{word}: does it help?", "pmid": a, "answer": ("yes", "no", "maybe")[n % 3],
+         "long_answer": f"{word} conclusion was drawn. {word} again.", "contexts": [
+             {"label": "METHODS", "text": f"{word} method."}, {"label": "RESULTS", "text": f"{word} result was seen."},
+         ]} for n, (a, word) in enumerate(named("pubmedqa"))
+    ])  # fmt: skip
+    written(tmp_path / corpus.BIOASQ, [
+        {"id": a, "type": "yesno" if n % 2 else "factoid", "question": f"{word} of which question?",
+         "exact_answer": "yes", "ideal_answer": [f"Yes, {word} is the answer that was given here."],
+         "documents": [a], "snippets": [{"pmid": a, "text": f"{word} snippet of more than twenty characters."}]}
+        for n, (a, word) in enumerate(named("bioasq"))
+    ])  # fmt: skip
+    row = ["pubmedqa-fit-1", 1, 0, 15, "supports", "unclear", "result"]
+    written(tmp_path / "annotations.jsonl", [{"source": "pubmedqa", "id": "pubmedqa-fit-1", "rows": [row]}])
+    monkeypatch.setattr(corpus, "ANNOTATIONS", tmp_path / "annotations.jsonl")
+    return tmp_path
+
+
+def test_nothing_that_is_for_judging_is_trained_on(data: Path) -> None:
+    held = division()
+    names = frozenset().union(*held.values())
+    for seed in range(PASSES):
+        examples = epoch(data, dice(seed), FILES)
+        assert {"evidence_inference", "pubmedqa", "bioasq", "own"} == {e.source for e in examples}
+        assert [e for e in examples if e.article in names] == []
+        assert [e for e in examples if MARK.casefold() in " ".join(e.pair).casefold()] == []
+
+
+def test_the_two_sides_are_all_there_is_and_share_nothing(data: Path) -> None:
+    for read, key in (
+        (corpus.comparisons, "pmcid"),
+        (corpus.abstract_questions, "id"),
+        (corpus.snippet_questions, "id"),
+    ):
+        fit, judge = ({r[key] for r in read(data, side)} for side in (False, True))
+        assert fit
+        assert judge
+        assert fit & judge == set()
+    assert {r["id"] for r in corpus.abstract_questions(data, judge=True)} <= division()["pubmedqa"]
+
+
+def test_labels_are_as_the_data_say(data: Path) -> None:
+    examples = epoch(data, dice(5), FILES)
+    for e in examples:
+        assert e.stances
+        assert 0 < e.weight <= 1
+        assert e.pair.question
+        assert e.pair.sentence
+        if e.role in (Role.METHOD, Role.AIM, Role.BACKGROUND) and e.source != "own":
+            assert e.stances == SILENT, "a method is no answer"
+    (labelled,) = [e for e in examples if e.article == "pubmedqa-fit-1" and e.stances == (Stance.SUPPORTS,)][:1]
+    assert labelled.source == "pubmedqa"
+
+
+def test_a_pass_depends_on_the_seed_and_on_nothing_else(data: Path) -> None:
+    assert epoch(data, dice(1), FILES) == epoch(data, dice(1), FILES)
+    assert epoch(data, dice(1), FILES) != epoch(data, dice(2), FILES)
+
+
+def test_a_missing_file_of_the_data_is_told_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="data folder"):
+        epoch(tmp_path, dice(1), FILES)
+
+
+def test_our_labels_of_single_sentences_are_of_articles_that_may_be_trained_on() -> None:
+    names = frozenset().union(*division().values())
+    found = list(rows(ANNOTATIONS))
+    assert len(found) > 100
+    for row in found:
+        assert row["source"] in ("pubmedqa", "bioasq")
+        assert {row["id"], *(place[0] for place in row["rows"])} & names == set()
+        for _, place, start, end, stance, direction, role in row["rows"]:
+            assert place >= 0
+            assert 0 <= start < end
+            assert stance in set(Stance)
+            assert direction in set(Direction)
+            assert role in set(Role)
+
+
+def test_our_own_pairs_name_no_article_that_is_for_judging() -> None:
+    names = sorted({n for source in ("pubmedqa", "bioasq") for n in division()[source]})
+    names += [f"PMC{n}" for n in sorted(division()["evidence_inference"])]
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.jsonl")))
+    assert len(text) > 100_000
+    assert [n for n in names if n in text or n.removeprefix("pubmedqa-") in text.split()] == []
+
+
+def test_our_own_pairs_are_divided_by_question() -> None:
+    fit, judge = (own(judge=side, rng=dice(1)) for side in (False, True))
+    assert len(fit) > 4 * len(judge) > 200
+    assert {e.article for e in fit} & {e.article for e in judge} == set()
+    assert {e.pair for e in fit} & {e.pair for e in judge} == set()
+    for stance in Stance:
+        assert sum(e.stances == (stance,) for e in fit) >= 50
+
+
+@pytest.mark.parametrize(
+    ("heading", "role"),
+    [
+        ("CONCLUSIONS", Role.CONCLUSION),
+        ("Main results", Role.RESULT),
+        ("Design and setting", Role.METHOD),
+        ("OBJECTIVE", Role.AIM),
+        ("Background", Role.BACKGROUND),
+        ("Methods and results", None),
+        ("METHODS/FINDINGS", None),
+        ("Funding", None),
+        ("", None),
+    ],
+)
+def test_headings_tell_the_role_unless_they_join_several(heading: str, role: Role | None) -> None:
+    assert role_of(heading) is role

@@ -1,0 +1,1 @@
+"""The trained reader: what a sentence says of a question."""

@@ -1,0 +1,365 @@
+"""What the reader is trained and judged on: labelled pairs from open data, and our own; divided once by article.
+
+Evidence Inference (MIT): a comparison and the sentences that show its direction. PubMedQA (MIT): a question, its
+abstract, yes, no or maybe. BioASQ (CC BY 2.5): a question and the snippets that answer it. Ours: hard pairs by hand
+(`examples/`), and labels of single sentences of those two (`annotations.jsonl`: places in the data, no text of it).
+`split.json` names the articles that are for judging only; a test holds that none of them is trained on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from prompts.errors import InputError
+from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
+from tools.text.sentences import split_sentences
+
+HERE = Path(__file__).parent
+SPLIT = HERE / "split.json"
+EXAMPLES = HERE / "examples"
+SCHEDULE = HERE / "schedule.json"
+ANNOTATIONS = HERE / "annotations.jsonl"
+COMPARISONS = "effects/evidence_inference_dev.jsonl"
+ABSTRACTS = "effects/evidence_inference_abstracts_dev.jsonl"
+PUBMEDQA = "literature/pubmedqa_dev.jsonl"
+BIOASQ = "literature/bioasq_dev.jsonl"
+SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
+MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
+JUDGE = 3  # ours: one article in three is for judging
+HALF = 0.5  # ours: open questions, and our unrelated pairs, of which a pass reads half
+OWN_JUDGE = 8  # ours: one question in eight of our own pairs
+
+ALL, ANSWER = (
+    tuple(Stance),
+    {"yes": (Stance.SUPPORTS,), "no": (Stance.REFUTES,), "maybe": (Stance.MIXED, Stance.UNSETTLED)},
+)
+FOREIGN = (Stance.UNRELATED,)
+SILENT = (Stance.NOT_SHOWN, Stance.UNRELATED)
+# Headings of structured abstracts, by the words that they begin with or hold; ours.
+ROLE_OF = (
+    (re.compile(r"conclu|interpret|implication|summary and", re.I), Role.CONCLUSION),
+    (re.compile(r"result|finding", re.I), Role.RESULT),
+    (re.compile(r"method|design|setting|participant|patient|subject|intervention|measure|material", re.I), Role.METHOD),
+    (re.compile(r"objective|aim|purpose|question|hypothes", re.I), Role.AIM),
+    (re.compile(r"background|introduc|context|rationale", re.I), Role.BACKGROUND),
+)
+MIXED_HEADING = re.compile(r"\band\b.*(?:result|finding)|/", re.I)
+# The same comparison as closed questions, and what each answers for increased, decreased and no difference; ours.
+CLOSED = (
+    ("Does {i} increase {o} compared with {c}?", "ynn"), ("Does {i} reduce {o} compared with {c}?", "nyn"),
+    ("Is {o} higher with {i} than with {c}?", "ynn"), ("Is {o} lower with {i} than with {c}?", "nyn"),
+    ("Does {i} change {o}?", "yyn"), ("Is there no difference in {o} between {i} and {c}?", "nny"),
+    ("Do {i} and {c} differ in {o}?", "yyn"), ("Is {o} similar with {i} and {c}?", "nny"),
+    ("{i} raises {o} more than {c} does.", "ynn"), ("{i} lowers {o} compared with {c}.", "nyn"),
+    ("Does {i} have an effect on {o}?", "yyn"), ("Is {o} the same whether {i} or {c} is given?", "nny"),
+)  # fmt: skip
+DIRECTION = {
+    "increased": Direction.INCREASED, "decreased": Direction.DECREASED, "no difference": Direction.NO_DIFFERENCE
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair with what is known of it.
+
+    Attributes:
+        stances: what its stance may be; all of them when nothing is known.
+        weight: how much it counts; labels taken over from a whole abstract count less.
+        article: what the division goes by; ``source``: where it comes from.
+    """
+
+    pair: Pair
+    source: str
+    article: str
+    stances: tuple[Stance, ...] = ALL
+    direction: Direction | None = None
+    role: Role | None = None
+    weight: float = 1.0
+
+
+def division() -> dict[str, frozenset[str]]:
+    """The articles (and questions) of each source that are for judging only."""
+    held: Mapping[str, Sequence[str]] = json.loads(SPLIT.read_text())["judge"]
+    return {source: frozenset(names) for source, names in held.items()}
+
+
+def write_division(data: Path) -> None:
+    """Draw the division anew from the data; done once. Questions that share a document stay together."""
+    comparisons = {r["pmcid"] for r in rows(data / COMPARISONS)} | {r["pmcid"] for r in rows(data / ABSTRACTS)}
+    group: dict[str, str] = {}
+
+    def root(key: str) -> str:
+        while group.setdefault(key, key) != key:
+            key = group[key]
+        return key
+
+    asked = [(r["id"], [r["pmid"]]) for r in rows(data / PUBMEDQA)]
+    asked += [(r["id"], [str(d) for d in r["documents"]]) for r in rows(data / BIOASQ)]
+    for name, pmids in asked:
+        for pmid in pmids:
+            group[root(pmid)] = root(name)
+    judge = {
+        "evidence_inference": sorted(c for c in comparisons if _drawn(c, JUDGE)),
+        "pubmedqa": sorted(n for n, _ in asked if n.startswith("pubmedqa") and _drawn(root(n), JUDGE)),
+        "bioasq": sorted(n for n, _ in asked if not n.startswith("pubmedqa") and _drawn(root(n), JUDGE)),
+    }
+    SPLIT.write_text(json.dumps({"rule": "sha256 of the group's name, one in three", "judge": judge}, indent=0) + "\n")
+
+
+def _drawn(key: str, one_in: int) -> bool:
+    return int(hashlib.sha256(key.encode()).hexdigest(), 16) % one_in == 0
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines; raises InputError when it is not there."""
+    if not path.is_file():
+        raise InputError(f"{path.name} is not in the data folder.", "Give the folder that holds it with --data.")
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line.strip():
+                yield json.loads(line)
+
+
+@lru_cache(maxsize=1 << 15)
+def cut(text: str) -> tuple[str, ...]:
+    """The sentences of a text."""
+    return tuple(s.of(text) for s in split_sentences(text))
+
+
+def role_of(heading: str) -> Role | None:
+    """What the sentences under a heading are; None where the heading joins several, or says nothing."""
+    if MIXED_HEADING.search(heading):
+        return None
+    return next((role for pattern, role in ROLE_OF if pattern.search(heading)), None)
+
+
+def comparisons(data: Path, judge: bool) -> list[dict[str, Any]]:
+    """Evidence Inference's comparisons of one side of the division, each with its abstract's sentences and roles."""
+    held = division()["evidence_inference"]
+    abstracts = {r["pmcid"]: r for r in rows(data / ABSTRACTS)}
+    out = []
+    for row in rows(data / COMPARISONS):
+        if (row["pmcid"] in held) == judge:
+            found = abstracts.get(row["pmcid"], {"title": "", "abstract": []})
+            told = [(s, role_of(p["section"])) for p in found["abstract"] for s in cut(p["text"])]
+            out.append({**row, "title": found["title"], "abstract": told})
+    return out
+
+
+def from_comparisons(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
+    """Comparisons, a quarter of them a pass: two closed forms of each, and a sentence that says nothing of it."""
+    for row in rng.sample(found, len(found) // 4):
+        article, title = row["pmcid"], row["title"] if rng.random() < 0.15 else ""
+        intervention, comparator, outcome = row["intervention"], row["comparator"], row["outcome"]
+        asked = comparison(intervention, comparator, outcome)
+        direction = DIRECTION[row["label"]]
+        place = ("increased", "decreased", "no difference").index(row["label"])
+        yield Example(
+            Pair(asked, _evidence(row, rng), title), "evidence_inference", article, ALL[:5], direction, Role.RESULT
+        )
+        for form, answers in rng.sample(CLOSED, 2):
+            stance = (Stance.SUPPORTS,) if answers[place] == "y" else (Stance.REFUTES,)
+            question = form.format(i=intervention, c=comparator or "no treatment", o=outcome)
+            question = question[0].upper() + question[1:]
+            shown = _evidence(row, rng)
+            yield Example(Pair(question, shown, title), "evidence_inference", article, stance, direction, Role.RESULT)
+        others = [(s, r) for s, r in row["abstract"] if r is not None]
+        for sentence, role in rng.sample(others, min(1, len(others))):
+            silent = SILENT if role in (Role.METHOD, Role.AIM, Role.BACKGROUND) else ALL
+            unclear = Direction.UNCLEAR if silent is SILENT else None
+            yield Example(Pair(asked, sentence, title), "evidence_inference", article, silent, unclear, role, 0.6)
+
+
+def _evidence(row: Mapping[str, Any], rng: random.Random) -> str:
+    shown: str = rng.choice(row["evidence"])
+    return shown[:MOST]
+
+
+def abstract_questions(data: Path, judge: bool) -> list[dict[str, Any]]:
+    """PubMedQA's questions of one side."""
+    held = division()["pubmedqa"]
+    return [r for r in rows(data / PUBMEDQA) if (r["id"] in held) == judge]
+
+
+def results_of(contexts: Sequence[Mapping[str, str]]) -> list[str]:
+    """The sentences of an abstract's results; of all but methods and aims where no section is named so."""
+    told = [(s, role_of(c["label"])) for c in contexts for s in cut(c["text"])]
+    results = [s for s, r in told if r in (Role.RESULT, Role.CONCLUSION)]
+    return results or [s for s, r in told if r is None] or [s for s, _ in told]
+
+
+def windows(sentences: Sequence[str], size: int = 2) -> list[str]:
+    """Overlapping runs of sentences, as one text each."""
+    if len(sentences) <= size:
+        return [" ".join(sentences)] if sentences else []
+    return [" ".join(sentences[at : at + size]) for at in range(len(sentences) - size + 1)]
+
+
+def from_abstract_questions(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
+    """Conclusions with their answer, runs of results with it by half; other sections silent, others' unrelated."""
+    for row in found:
+        question, article, gold = row["question"], row["id"], ANSWER[row["answer"]]
+        conclusion = " ".join(cut(row["long_answer"])[:3])
+        yield Example(Pair(question, conclusion), "pubmedqa", article, gold, None, Role.CONCLUSION)
+        for sentence in rng.sample(cut(row["long_answer"]), 1):
+            yield Example(
+                Pair(question, sentence), "pubmedqa", article, (*gold, Stance.NOT_SHOWN), None, Role.CONCLUSION, 0.5
+            )
+        runs = windows(results_of(row["contexts"]))
+        for run in rng.sample(runs, min(1, len(runs))):
+            yield Example(Pair(question, run), "pubmedqa", article, gold, None, Role.RESULT, 0.5)
+        told = [(s, role_of(c["label"])) for c in row["contexts"] for s in cut(c["text"])]
+        others = [(s, r) for s, r in told if r in (Role.METHOD, Role.AIM, Role.BACKGROUND)]
+        for sentence, role in rng.sample(others, min(1, len(others))):
+            yield Example(Pair(question, sentence), "pubmedqa", article, SILENT, None, role, 0.6)
+        other = rng.choice(found)
+        if other is not row:
+            said = rng.choice(cut(other["long_answer"]) or (other["long_answer"],))
+            yield Example(
+                Pair(question, said), "pubmedqa", article, (Stance.UNRELATED,), Direction.UNCLEAR, Role.CONCLUSION
+            )
+
+
+def snippet_questions(data: Path, judge: bool) -> list[dict[str, Any]]:
+    """BioASQ's questions of one side."""
+    held = division()["bioasq"]
+    return [r for r in rows(data / BIOASQ) if (r["id"] in held) == judge and r["snippets"]]
+
+
+LED = re.compile(r"^\W*(?:yes|no)\b[\s,.:;-]*", re.I)
+
+
+def from_snippet_questions(found: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[Example]:
+    """Snippets with the answer of a closed question, as relevant to others; the nearest question's as unrelated."""
+    near = _nearest([r["question"] for r in found])
+    for at, row in enumerate(found):
+        question, article = row["question"], row["id"]
+        closed = row["type"] == "yesno"
+        if not closed and rng.random() < HALF:
+            continue
+        shown = [s["text"].strip() for s in row["snippets"] if len(s["text"]) > 20]
+        stances = ANSWER[str(row["exact_answer"]).lower()] if closed else ALL[:5]
+        for text in rng.sample(shown, min(2 if closed else 1, len(shown))):
+            yield Example(Pair(question, text), "bioasq", article, stances, None, None, 0.7 if closed else 0.5)
+        if closed:
+            ideal = LED.sub("", rng.choice(row["ideal_answer"]))
+            if len(ideal) > 30:
+                ideal = " ".join(cut(ideal[0].upper() + ideal[1:])[:2])
+                yield Example(Pair(question, ideal), "bioasq", article, stances, None, Role.CONCLUSION)
+        own = {s["pmid"] for s in row["snippets"]}
+        for other in rng.sample(near[at], min(1, len(near[at]))):
+            foreign = [s["text"] for s in found[other]["snippets"] if s["pmid"] not in own]
+            if foreign:
+                yield Example(
+                    Pair(question, rng.choice(foreign)), "bioasq", article, SILENT, Direction.UNCLEAR, None, 0.8
+                )
+
+
+def _nearest(questions: Sequence[str], most: int = 4) -> list[list[int]]:
+    """For each question the others that share its rarest words."""
+    import numpy as np
+    from rank_bm25 import BM25Okapi
+
+    from tools.text.tokens import tokens
+
+    bags = [tokens(q) for q in questions]
+    index = BM25Okapi(bags)
+    out = []
+    for at, bag in enumerate(bags):
+        scores = index.get_scores(bag)
+        out.append([int(i) for i in np.argsort(-scores)[: most + 1] if i != at])
+    return out
+
+
+def own(judge: bool, rng: random.Random, files: Collection[str] | None = None) -> list[Example]:
+    """Our own pairs of one side, divided by question or sentence; of all files, or of those named."""
+    out: list[Example] = []
+    for path in sorted(EXAMPLES.glob("*.jsonl")):
+        for row in rows(path) if files is None or path.stem in files else ():
+            key = row.get("question") or row["sentence"]
+            if _drawn(key, OWN_JUDGE) == judge:
+                out += _own(row, key, rng)
+    return out
+
+
+def _own(row: Mapping[str, Any], key: str, rng: random.Random) -> Iterator[Example]:
+    title = row.get("title", "")
+    if "sentence" in row:
+        for question, stance, direction in row["questions"]:
+            yield _labelled(Pair(question, row["sentence"], title), key, stance, direction, row["role"])
+        return
+    compared = comparison(*row["pico"]) if row.get("pico") and row["pico"][0] and row["pico"][2] else ""
+    for sentence, stance, direction, role, *around in row["sentences"]:
+        before, own_title = [*around, "", ""][:2]
+        pair = Pair(row["question"], sentence, own_title or title, before)
+        example = _labelled(pair, key, stance, direction, role)
+        yield example
+        if compared and rng.random() < 0.4:
+            open_ = ALL if stance != Stance.UNRELATED else SILENT
+            yield replace(example, pair=pair._replace(question=compared), stances=open_, weight=0.7)
+
+
+def _labelled(pair: Pair, key: str, stance: str, direction: str, role: str) -> Example:
+    return Example(pair, "own", key, (Stance(stance),), Direction(direction), Role(role))
+
+
+def annotated(data: Path) -> Iterator[Example]:
+    """Single sentences of abstracts and snippets with our own labels; all of articles that may be trained on."""
+    held = {r["id"]: r for file in (PUBMEDQA, BIOASQ) for r in rows(data / file)}
+    for row in rows(ANNOTATIONS):
+        if missing := {s[0] for s in row["rows"]} - held.keys():
+            advice = "Use the development files that the annotations were made on."
+            raise InputError(f"The data lack {', '.join(sorted(missing))}, which is annotated.", advice)
+        question = row.get("question") or held[row["id"]]["question"]
+        for source, place, start, end, stance, direction, role in row["rows"]:
+            sentence = _places(held[source])[place][start:end]
+            yield replace(_labelled(Pair(question, sentence), row["id"], stance, direction, role), source=row["source"])
+
+
+def _places(row: Mapping[str, Any]) -> list[str]:
+    """The texts of a question that an annotation counts: the snippets, or the parts of the abstract."""
+    if "snippets" in row:
+        return [s["text"] for s in row["snippets"]]
+    return [*(c["text"] for c in row["contexts"]), row["long_answer"]]
+
+
+def schedule() -> list[list[str]]:
+    """For each pass of a training the files of our own that it reads (``annotations`` among them)."""
+    passes: list[list[str]] = json.loads(SCHEDULE.read_text())["passes"]
+    return passes
+
+
+def epoch(data: Path, rng: random.Random, files: Collection[str]) -> list[Example]:
+    """The examples of one pass over what may be trained on; what is sampled differs from pass to pass."""
+    parts: list[Iterable[Example]] = [
+        from_comparisons(comparisons(data, judge=False), rng),
+        from_abstract_questions(abstract_questions(data, judge=False), rng),
+        from_snippet_questions(snippet_questions(data, judge=False), rng),
+        (e for e in own(judge=False, rng=rng, files=files) if e.stances != FOREIGN or rng.random() < HALF),
+        annotated(data) if ANNOTATIONS.stem in files else (),
+    ]
+    out = [e for part in parts for e in part]
+    rng.shuffle(out)
+    return out
+
+
+def counted(examples: Sequence[Example]) -> dict[str, int]:
+    """How many examples of each source."""
+    out: dict[str, int] = defaultdict(int)
+    for example in examples:
+        out[example.source] += 1
+    return dict(out)
+
+
+STANCE_AT = {s: i for i, s in enumerate(STANCES)}
+DIRECTION_AT = {d: i for i, d in enumerate(DIRECTIONS)}
+ROLE_AT = {r: i for i, r in enumerate(ROLES)}
