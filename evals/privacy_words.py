@@ -159,7 +159,7 @@ def _train(medical: set[str], names: set[str]) -> None:
     """Fit the shape of words: n-grams of letters, hashed."""
     import numpy as np
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression
 
     rows = [(w, 1) for w in sorted(medical)] + [(w, 0) for w in sorted(names)]
     rows = [(w, y) for w, y in rows if len(w) >= SHORTEST_SHAPE and w.isascii() and w.isalpha()]
