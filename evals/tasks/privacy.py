@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FILES = ("strangers/privacy.jsonl", "unseen/privacy.jsonl")
 WORD = re.compile(r"[^\W_]+")
 EMPTY = "<eSearchResult><Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList></IdList></eSearchResult>"
-ASKED = 60  # ours: texts that are asked as well as searched, of each file
+ASKED = 200  # ours: texts that are asked as well as searched, of each file
 
 
 class PrivateText(BaseModel):
@@ -228,7 +228,7 @@ TASK = Task(
     name="privacy",
     what="texts about people: secrets that reach a playing PubMed, and medical terms that should",
     inputs=FILES,
-    expected="10 minutes",
+    expected="20 minutes",
     limit=200,
     run=run,
     any_of=True,

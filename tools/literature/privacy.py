@@ -382,10 +382,11 @@ def _disease(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords,
     if low not in known.eponyms and not any(p in known.eponyms for p in low.split("-")):
         return None
     surname = low in known.surnames or low in known.names
-    plainly = not personal and not TITLE.search(place.before) and low not in known.names
+    borne = surname or low in known.borne
+    plainly = not personal and not TITLE.search(place.before) and not borne
     if _eponym(place, low, known) or (plainly and _before_medical(place, vocabulary, known)):
         return True
-    if not personal and not surname and vocabulary.collected(low) and _medical(low, vocabulary, known):
+    if not personal and not borne and vocabulary.collected(low) and _medical(low, vocabulary, known):
         return True
     return False if surname or not _medical(low, vocabulary, known, least=CLEARLY) else None
 
