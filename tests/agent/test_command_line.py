@@ -81,14 +81,15 @@ def test_a_published_configuration_answers_by_its_own_tools_and_a_slip_is_named(
 
 
 def test_the_documented_fields_are_there(command: Run) -> None:
-    done = command("ask", "--json", "Do antibiotics help in acute bronchitis?")
+    done = command("ask", "--json", "Should everyone with a heart attack be given oxygen?")
     answer = json.loads(done.stdout)
     table = (ROOT / "docs" / "answer.md").read_text()
     for name in answer:
         assert f"`{name}" in table, f"{name} is not documented"
     for name in ("id", "text", "title", "kind", "origin", "status", "level"):
         assert name in answer["evidence"][0]
-    assert answer["choice"]["label"] in ("yes", "no", "maybe")
+    assert answer["verdict"]["value"] == "no"
+    assert set(answer["verdict"]["statements"]) <= {s["text"] for s in answer["statements"]}
 
 
 def test_the_terminal_form_has_numbers_sources_and_no_colour_in_a_pipe(command: Run) -> None:

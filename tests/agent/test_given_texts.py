@@ -15,6 +15,7 @@ from agent.agent import Agent
 from agent.cli.render import show_answer
 from agent.given import MOST, given_evidence, read_given
 from agent.settings import Settings, load_settings
+from graphs.verdicts.contract import VerdictValue
 from prompts.errors import InputError
 from support.machine_parts import Scripted, parts
 from tools.evidence import Origin, verify_citation
@@ -43,8 +44,9 @@ def test_a_question_is_answered_from_the_text_given_with_it(agent: Agent) -> Non
     (item,) = answer.evidence
     assert item.id.startswith("given:")
     assert item.origin is Origin.CASE
-    assert answer.choice is not None
-    assert (answer.choice.label, answer.choice.evidence_ids) == ("no", (item.id,))
+    assert answer.verdict is not None
+    assert answer.verdict.value is VerdictValue.NO_DIFFERENCE
+    assert answer.verdict.reason == f"{item.title or item.id} (given by you, not assessed)"
     assert all(verify_citation(c, item) for s in answer.statements for c in s.citations)
     assert answer.statements[0].text.startswith("Knee pain did not differ")
     assert answer.usage.tool_calls == 0
@@ -53,7 +55,7 @@ def test_a_question_is_answered_from_the_text_given_with_it(agent: Agent) -> Non
 
 def test_the_text_is_of_its_turn_only(agent: Agent) -> None:
     session = agent.session()
-    assert session.ask(QUESTION, given=[ABSTRACT]).choice is not None
+    assert session.ask(QUESTION, given=[ABSTRACT]).verdict is not None
     later = session.ask(QUESTION)
     assert later.usage.tool_calls > 0
     assert not any(e.origin is Origin.CASE for e in later.evidence)

@@ -13,7 +13,10 @@ from tools.text.sentence_ends import ABBREVIATIONS, adjusted
 CHINESE_END = re.compile(r"[^。！？；\n]*[。！？；]+[”’」』）】》\"']*|[^。！？；\n]+")
 LATIN_END = re.compile(r"(?<=[a-z]{3})[.!?](?=\s+[A-Z\u4e00-\u9fff])")  # a sentence in English within Chinese
 LINE = re.compile(r"[^\n]+")
-LABEL = re.compile(r"[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+")  # list marks, and labels of structured abstracts
+LABEL = re.compile(
+    r"[-*•#]+\s+|[A-Z][A-Z /&]{3,40}:\s+"
+    r"|(?:Background|Introduction|Objectives?|Aims?|Purpose|Methods?|Design|Results?|Findings|Conclusions?|Interpretation):\s+"
+)  # list marks, and labels of structured abstracts
 KEPT = 1024  # ours: texts whose sentences are remembered; a turn asks again for those of its case and evidence
 
 
