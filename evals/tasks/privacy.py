@@ -22,13 +22,14 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 from evals.contract import Figure, Task, TaskContext
+from evals.datasets.closed import SHIPPED
 from evals.datasets.rows import read_jsonl
 from evals.statistics import share
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-FILES = ("strangers/privacy.jsonl", "unseen/privacy.jsonl")
+STRANGERS, UNSEEN = "strangers/privacy.jsonl", "unseen/privacy.jsonl"
 WORD = re.compile(r"[^\W_]+")
 EMPTY = "<eSearchResult><Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList></IdList></eSearchResult>"
 ASKED = 200  # ours: texts that are asked as well as searched, of each file
@@ -94,9 +95,9 @@ def run(context: TaskContext) -> list[Figure]:
     figures: list[Figure] = []
     with playing() as player:
         settings = _live(context.settings, player)
-        for file in FILES:
-            if (context.data / file).is_file():
-                rows = context.sample(read_jsonl(context.data / file, PrivateText))
+        for file, folder in ((STRANGERS, context.data), (UNSEEN, SHIPPED)):
+            if (folder / file).is_file():
+                rows = context.sample(read_jsonl(folder / file, PrivateText))
                 figures += _figures(file.partition("/")[0], rows, player, settings, context)
     return figures
 
@@ -227,7 +228,7 @@ def _forms(word: str) -> set[str]:
 TASK = Task(
     name="privacy",
     what="texts about people: secrets that reach a playing PubMed, and medical terms that should",
-    inputs=FILES,
+    inputs=(STRANGERS,),
     expected="20 minutes",
     limit=200,
     run=run,
