@@ -47,7 +47,7 @@ class VerdictSettings(Frozen):
             given with the question is about it: then these three are not asked.
         heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
         side: sentences that are quoted for each answer, beside the leading one.
-        relevant: relevance from which a sentence is shown beside.
+        relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
         beside: sentences shown beside at most.
         carried: probability from which quotes carry a verdict that a model gave.
     """
@@ -61,6 +61,7 @@ class VerdictSettings(Frozen):
     heard: float = 0.6
     side: int = 2
     relevant: float = 0.6
+    near_relevant: float = 0.2
     beside: int = 3
     carried: float = 0.5
 
@@ -123,7 +124,9 @@ class VerdictJudgeLocal:
         ]
         told = [s for s in said if s.reading.telling >= self.settings.telling]
         carrying = self._carrying(told)
-        beside = [s for s in told if s not in carrying and s.reading.relevance >= self.settings.relevant]
+        own = self.settings
+        least = own.relevant if self._encoder is None else own.near_relevant
+        beside = [s for s in told if s not in carrying and s.reading.relevance >= (least if s.about else own.relevant)]
         beside.sort(key=lambda s: -s.reading.relevance)
         return Ruling(
             self._verdict(carrying),
