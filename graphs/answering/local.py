@@ -21,6 +21,7 @@ from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge
+from graphs.verdicts.local import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
@@ -28,6 +29,8 @@ from tools.text.language import language_of
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
+MOST_WORDS = 0.5  # ours: share of a closed question's words above which a sentence is quoted that answers nothing
+SAID = 0.4  # ours: its relevance
 
 
 class AnswerSettings(Frozen):
@@ -126,9 +129,14 @@ class AnswererLocal:
         ruling = self.judge.judge(view.question, given or list(pieces.values()))
         if ruling.verdict is not None:
             return self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
-        if not ruling.beside:
+        near = ruling.beside or [
+            s
+            for s in self._extractor.choose(scored, limit=CONTEXT)
+            if words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS and s.score >= SAID
+        ]
+        if not near:
             return abstained(view)
-        return self._draft(view, ruling.beside, None, [notice("no_verdict", view.language)])
+        return self._draft(view, near, None, [notice("no_verdict", view.language)])
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)

@@ -138,7 +138,6 @@ class VerdictJudgeLocal:
         """Of each sentence whether it may lead: it shares words and meaning with the question, or was given with it."""
         if not pieces or self._encoder is None:
             return [True] * len(pieces)
-        wanted = set(tokens(question)) - PLAIN
         texts = [s.of(e.text) for e, s, _ in pieces]
         near = self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]
         own = self.settings
@@ -146,8 +145,8 @@ class VerdictJudgeLocal:
             e.origin is Origin.CASE
             or (
                 float(cosine) >= own.near
-                and _held(wanted, text) >= own.words
-                and _held(wanted, f"{e.title} {before} {text}") >= own.in_context
+                and words_held(question, text) >= own.words
+                and words_held(question, f"{e.title} {before} {text}") >= own.in_context
             )
             for (e, _, before), text, cosine in zip(pieces, texts, near, strict=True)
         ]
@@ -188,8 +187,9 @@ class VerdictJudgeLocal:
         )
 
 
-def _held(wanted: set[str], text: str) -> float:
-    """Share of the wanted words that a text holds; all of them when none is wanted."""
+def words_held(question: str, text: str) -> float:
+    """Share of a question's own words that a text holds, 0..1; 1 when it has none."""
+    wanted = set(tokens(question)) - PLAIN
     return len(wanted & set(tokens(text))) / len(wanted) if wanted else 1.0
 
 
