@@ -30,7 +30,7 @@ from tools.text.language import language_of
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
 MOST_WORDS = 0.5  # ours: share of a closed question's words above which a sentence is quoted that answers nothing
-SAID = 0.4  # ours: its relevance
+SAID = 0.55  # ours: relevance from which it is quoted in whatever words; neighbours' sentences lie below
 
 
 class AnswerSettings(Frozen):
@@ -132,7 +132,7 @@ class AnswererLocal:
         near = ruling.beside or [
             s
             for s in self._extractor.choose(scored, limit=CONTEXT)
-            if words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS and s.score >= SAID
+            if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
         ]
         if not near:
             return abstained(view)
