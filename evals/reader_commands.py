@@ -26,12 +26,18 @@ def train(
     out: Annotated[Path, typer.Option(help="The weights to write; a checksum is written beside them.")],
     threads: Annotated[int, typer.Option(min=1, help="Of torch; one thread gives the same file again.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 7,
+    passes: Annotated[int | None, typer.Option(min=1, help="Over the data.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Weights to go on from.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
-    """Train on the fit part of the data and our own pairs (over an hour on one core)."""
+    """Train on the fit part of the data and our own pairs (half an hour a pass on one core)."""
     from tools.files import sha256_of, write_atomic
     from tools.reading.training import TrainingSettings, train_reader
 
-    train_reader(data, out, TrainingSettings(threads=threads, seed=seed), tell=typer.echo)
+    settings = TrainingSettings(threads=threads, seed=seed, device=device)
+    if passes:
+        settings = settings.model_copy(update={"passes": passes})
+    train_reader(data, out, settings, tell=typer.echo, start=start)
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
 

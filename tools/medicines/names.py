@@ -60,6 +60,11 @@ def medicine_words() -> frozenset[str]:
     return frozenset(w for name in _table()[0] for w in re.findall(r"[^\W\d_]{3,}", name))
 
 
+def generic_names() -> list[str]:
+    """Every generic name of the table, in order."""
+    return sorted({entry.generic for entry in _table()[0].values() if entry.generic})
+
+
 def forms(text: str) -> list[str]:
     """The text, then the text with generic names for brands, then with classes for medicines; each once."""
     named = medicines_in(text)

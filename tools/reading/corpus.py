@@ -13,20 +13,20 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from prompts.errors import InputError
+from tools.medicines.names import generic_names, medicines_in
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
 from tools.text.sentences import split_sentences
 
 HERE = Path(__file__).parent
 SPLIT = HERE / "split.json"
 EXAMPLES = HERE / "examples"
-SCHEDULE = HERE / "schedule.json"
 ANNOTATIONS = HERE / "annotations.jsonl"
 COMPARISONS = "effects/evidence_inference_dev.jsonl"
 ABSTRACTS = "effects/evidence_inference_abstracts_dev.jsonl"
@@ -36,6 +36,7 @@ SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
 MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
 JUDGE = 3  # ours: one article in three is for judging
 HALF = 0.5  # ours: open questions, and our unrelated pairs, of which a pass reads half
+SWAPPED, ESTRANGED = 0.5, 0.1  # ours: shares of the pairs that share a medicine's name
 OWN_JUDGE = 8  # ours: one question in eight of our own pairs
 
 ALL, ANSWER = (
@@ -280,11 +281,11 @@ def _nearest(questions: Sequence[str], most: int = 4) -> list[list[int]]:
     return out
 
 
-def own(judge: bool, rng: random.Random, files: Collection[str] | None = None) -> list[Example]:
-    """Our own pairs of one side, divided by question or sentence; of all files, or of those named."""
+def own(judge: bool, rng: random.Random) -> list[Example]:
+    """Our own pairs of one side, divided by question or sentence."""
     out: list[Example] = []
     for path in sorted(EXAMPLES.glob("*.jsonl")):
-        for row in rows(path) if files is None or path.stem in files else ():
+        for row in rows(path):
             key = row.get("question") or row["sentence"]
             if _drawn(key, OWN_JUDGE) == judge:
                 out += _own(row, key, rng)
@@ -332,24 +333,45 @@ def _places(row: Mapping[str, Any]) -> list[str]:
     return [*(c["text"] for c in row["contexts"]), row["long_answer"]]
 
 
-def schedule() -> list[list[str]]:
-    """For each pass of a training the files of our own that it reads (``annotations`` among them)."""
-    passes: list[list[str]] = json.loads(SCHEDULE.read_text())["passes"]
-    return passes
-
-
-def epoch(data: Path, rng: random.Random, files: Collection[str]) -> list[Example]:
+def epoch(data: Path, rng: random.Random, *, swaps: bool = True) -> list[Example]:
     """The examples of one pass over what may be trained on; what is sampled differs from pass to pass."""
     parts: list[Iterable[Example]] = [
         from_comparisons(comparisons(data, judge=False), rng),
         from_abstract_questions(abstract_questions(data, judge=False), rng),
         from_snippet_questions(snippet_questions(data, judge=False), rng),
-        (e for e in own(judge=False, rng=rng, files=files) if e.stances != FOREIGN or rng.random() < HALF),
-        annotated(data) if ANNOTATIONS.stem in files else (),
+        (e for e in own(judge=False, rng=rng) if e.stances != FOREIGN or rng.random() < HALF),
+        annotated(data),
     ]
-    out = [e for part in parts for e in part]
+    out = [swapped(e, rng) if swaps else e for part in parts for e in part]
     rng.shuffle(out)
     return out
+
+
+def swapped(example: Example, rng: random.Random) -> Example:
+    """The example about another medicine now and then; asked of another medicine than it tells of, it is unrelated.
+
+    What a sentence says of a medicine is to be read from the sentence, not remembered of the medicine.
+    """
+    shown = _medicines(example.pair.sentence)
+    shared = sorted(_medicines(example.pair.question) & shown)
+    drawn = rng.random()
+    if not shared or drawn > SWAPPED + ESTRANGED:
+        return example
+    name = re.compile(rf"\b{re.escape(rng.choice(shared))}\b", re.I)
+    other = rng.choice(generic_names())
+    asked = name.sub(other, example.pair.question)
+    if drawn > SWAPPED:
+        if example.stances == ALL or other.lower() in shown:
+            return example
+        return replace(
+            example, pair=example.pair._replace(question=asked), stances=FOREIGN, direction=Direction.UNCLEAR
+        )
+    return replace(example, pair=Pair(*(name.sub(other, part) for part in example.pair)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _medicines(text: str) -> frozenset[str]:
+    return frozenset(m.written.lower() for m in medicines_in(text) if m.generic)
 
 
 def counted(examples: Sequence[Example]) -> dict[str, int]:

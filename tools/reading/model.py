@@ -149,9 +149,9 @@ def save(model: PairModel, path: Path, about: dict[str, str]) -> None:
     out: dict[str, torch.Tensor] = {}
     for name, value in model.trained().items():
         if name.startswith(HEADED):
-            out[name] = value.detach().half().contiguous()
+            out[name] = value.detach().cpu().half().contiguous()
             continue
-        change = (value.detach() - base[name]).float()
+        change = (value.detach().cpu() - base[name]).float()
         rows = change.reshape(change.shape[0], -1) if change.dim() > 1 else change.reshape(1, -1)
         scale = rows.abs().amax(dim=1).clamp(min=1e-12) / 127
         out[f"{name}.change"] = (rows / scale.unsqueeze(1)).round().to(torch.int8).reshape(change.shape).contiguous()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,11 @@ import pytest
 
 from prompts.errors import InputError
 from tools.reading import corpus
-from tools.reading.contract import Direction, Role, Stance
-from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, division, epoch, own, role_of, rows, schedule
+from tools.reading.contract import Direction, Pair, Role, Stance
+from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, Example, division, epoch, own, role_of, rows, swapped
 
 MARK = "Zzheldback"  # in every text of a row that is for judging only
-PASSES = 8
-
-FILES = schedule()[-1]
+PASSES = 3
 
 
 def dice(seed: int) -> random.Random:
@@ -74,7 +73,7 @@ def test_nothing_that_is_for_judging_is_trained_on(data: Path) -> None:
     held = division()
     names = frozenset().union(*held.values())
     for seed in range(PASSES):
-        examples = epoch(data, dice(seed), FILES)
+        examples = epoch(data, dice(seed))
         assert {"evidence_inference", "pubmedqa", "bioasq", "own"} == {e.source for e in examples}
         assert [e for e in examples if e.article in names] == []
         assert [e for e in examples if MARK.casefold() in " ".join(e.pair).casefold()] == []
@@ -94,7 +93,7 @@ def test_the_two_sides_are_all_there_is_and_share_nothing(data: Path) -> None:
 
 
 def test_labels_are_as_the_data_say(data: Path) -> None:
-    examples = epoch(data, dice(5), FILES)
+    examples = epoch(data, dice(5))
     for e in examples:
         assert e.stances
         assert 0 < e.weight <= 1
@@ -107,13 +106,28 @@ def test_labels_are_as_the_data_say(data: Path) -> None:
 
 
 def test_a_pass_depends_on_the_seed_and_on_nothing_else(data: Path) -> None:
-    assert epoch(data, dice(1), FILES) == epoch(data, dice(1), FILES)
-    assert epoch(data, dice(1), FILES) != epoch(data, dice(2), FILES)
+    assert epoch(data, dice(1)) == epoch(data, dice(1))
+    assert epoch(data, dice(1)) != epoch(data, dice(2))
+
+
+def test_a_medicine_is_swapped_in_both_or_makes_the_pair_unrelated() -> None:
+    example = Example(
+        Pair("Is codeine safe in asthma?", "Codeine is avoided in asthma.", "Codeine"), "own", "a", (Stance.REFUTES,),
+        Direction.UNCLEAR,
+    )  # fmt: skip
+    drawn = [swapped(example, dice(seed)) for seed in range(200)]
+    both = [e for e in drawn if e.stances == example.stances and e != example]
+    foreign = [e for e in drawn if e.stances == (Stance.UNRELATED,)]
+    assert min(len(both), len(foreign), drawn.count(example)) > 3
+    assert [e for e in both if "Codeine" in " ".join(e.pair)] == []
+    assert [e for e in foreign if "Is codeine" in e.pair.question or "Codeine" not in e.pair.sentence] == []
+    other = replace(example, pair=Pair("Is codeine safe in asthma?", "Aspirin is avoided in asthma."))
+    assert {swapped(other, dice(seed)) for seed in range(50)} == {other}
 
 
 def test_a_missing_file_of_the_data_is_told_with_advice(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="data folder"):
-        epoch(tmp_path, dice(1), FILES)
+        epoch(tmp_path, dice(1))
 
 
 def test_our_labels_of_single_sentences_are_of_articles_that_may_be_trained_on() -> None:
