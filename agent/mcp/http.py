@@ -29,7 +29,7 @@ from agent.mcp.served import Served
 from agent.mcp.server import Service, server_of
 from agent.server.access import Access, AccessRefused, Caller
 from agent.server.edge import Edge
-from agent.server.guard import Parts
+from agent.server.guard import Parts, address_of
 from agent.server.histories import Histories
 from agent.server.keys import Keys
 from agent.server.limits import Rate
@@ -89,7 +89,8 @@ class Endpoint:
             await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        caller = await self._access.authenticate(Headers(scope=scope).get("authorization"), None)
+        header = Headers(scope=scope).get("authorization")
+        caller = await self._access.authenticate(header, None, address_of(scope))
         scope["state"]["caller"] = caller.id
         if not SCOPES & caller.scopes:
             raise AccessRefused(403, "scope_missing", "This key opens nothing here.", "Ask for one that does.")
@@ -123,7 +124,7 @@ def create_app(agent: Agent, *, authentication: bool = True) -> Starlette:
     """An application with nothing but the protocol, guarded as the whole server is."""
     chosen = agent.settings.server
     tables = run(Tables(agent.database).open())
-    access = Access(Keys(tables), Rate(chosen.requests), enabled=authentication)
+    access = Access(Keys(tables), Rate(chosen.requests), Rate(chosen.failed_keys), enabled=authentication)
     app = Starlette()
     parts = Parts(agent, access, Turns(agent, chosen), Histories(tables), chosen)
     app.state.parts, app.state.turns = parts, parts.turns

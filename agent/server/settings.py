@@ -14,6 +14,7 @@ class ServerSettings(BaseModel):
         host, port: where to listen; ``--host`` and ``--port`` stand above them.
         hosts: names under which clients reach the server, beside this machine's own and any IP address.
         requests: requests a minute that a key may make; a burst of a quarter of it may come at once.
+        failed_keys: keys a minute that an address may try and that are none; a quarter of them may come at once.
         turns: turns of a key that may run at once. all_turns: of all keys together.
         mcp_connections: connections of the Model Context Protocol that a key may have at once; where all are taken, the
             one idle longest makes room.
@@ -33,6 +34,7 @@ class ServerSettings(BaseModel):
     port: int = Field(default=PORT, ge=0, le=65535)
     hosts: list[str] = Field(default_factory=list)
     requests: int = Field(default=600, ge=1)
+    failed_keys: int = Field(default=60, ge=1)
     turns: int = Field(default=8, ge=1)
     all_turns: int = Field(default=64, ge=1)
     mcp_connections: int = Field(default=32, ge=1)
