@@ -107,7 +107,8 @@ class TurnRunner:
     async def _finish_earlier(self, session: str, last: TurnRow) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
         try:
-            answer = await self._finish(session, last, None)
+            with self._database.faults():
+                answer = await self._finish(session, last, None)
         except DiskFullError:  # it can be finished when there is room
             raise
         except Exception as error:  # noqa: BLE001  it is told, and the session goes on

@@ -12,7 +12,7 @@ from typing import Protocol
 from prompts.errors import DataError
 from tools.databases import forget, told
 from tools.evidence import content_key
-from tools.files import private_file
+from tools.files import private_file, told_when_full
 from tools.recent_texts import RecentTexts
 
 SCHEMA = """
@@ -58,7 +58,8 @@ class ContentStore:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = private_file(path)
+        with told_when_full(f"The content store {path.name}"):
+            self._path = private_file(path)
         self._lock = threading.Lock()
         self._recent = RecentTexts()
         with self._statements():

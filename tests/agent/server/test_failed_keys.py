@@ -29,11 +29,10 @@ def tried(server: Served, key: str, path: str = "/api/me") -> Any:
 
 @pytest.mark.parametrize("path", ["/api/me", "/v1/models", "/mcp", "/api/login"])
 def test_many_wrong_keys_are_refused_with_when_to_come_again(start: Any, path: str) -> None:
-    server: Served = start(failed_keys=20)
+    server: Served = start(failed_keys=1)  # one at once, and one a minute
     good, unused = server.key("good"), server.key("unused")
     assert tried(server, good).status_code == 200
-    statuses = [tried(server, WRONG[:-1] + str(n), path).status_code for n in range(8)]
-    assert statuses == [401] * 5 + [429] * 3
+    assert [tried(server, WRONG[:-1] + str(n), path).status_code for n in range(3)] == [401, 429, 429]
     refused = tried(server, WRONG, path)
     assert int(refused.headers["Retry-After"]) >= 1
     assert "too_many_failures" in refused.text
