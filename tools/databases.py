@@ -43,7 +43,9 @@ def fault_of(error: sqlite3.DatabaseError, file: Path, what: str, advice: str = 
     failed = FAULTS.get(code) is FAILED
     if code == sqlite3.SQLITE_FULL or (failed and _no_room(file)):
         return DiskFullError(what)
-    fault, what_to_do = FAULTS.get(code, ("is damaged" if code in DAMAGE else "cannot be used", advice))
+    if code in DAMAGE:
+        return DataError(f"{what} is damaged.", advice)
+    fault, what_to_do = FAULTS.get(code, ("cannot be used", advice))
     return DataError(f"{what} {fault} ({error}).", what_to_do)
 
 

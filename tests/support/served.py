@@ -18,7 +18,7 @@ from agent.server.app import create_app
 from agent.server.settings import ServerSettings
 from agent.server.start import bind, config_of
 
-FAST = {"finish_at_start": False}
+FAST = {"finish_at_start": False, "failed_keys": 10**6}  # strangers are many here, and of one address
 
 
 @dataclass
