@@ -43,7 +43,8 @@ class VerdictSettings(Frozen):
     Attributes:
         pairs: sentences that are read at most.
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
-        sure: probability of its answer from which a sentence carries one by itself.
+        sure, sure_given: probability of its answer from which a sentence carries one by itself; of a text that was
+            given with the question, or found for it alone.
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
@@ -55,14 +56,16 @@ class VerdictSettings(Frozen):
         alike: cosine from which a closed question that a sentence of the library is known to answer is taken for the
             user's, or its reverse; compared, known: how many are compared, and read, the likest first.
         agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
-            probability of the opposite, read from the sentence itself, from which it does not.
+            probability of the opposite, read from the sentence itself, from which it does not; seconded: probability
+            from which both readings together carry it.
     """
 
     pairs: int = 48
     telling: float = 0.5
-    sure: float = 0.85
+    sure: float = 0.95
+    sure_given: float = 0.8
     words: float = 0.4
-    in_context: float = 0.6
+    in_context: float = 0.4
     near: float = 0.5
     heard: float = 0.6
     side: int = 2
@@ -73,8 +76,9 @@ class VerdictSettings(Frozen):
     alike: float = 0.7
     compared: int = 64
     known: int = 8
-    agreed: float = 0.7
-    against: float = 0.8
+    agreed: float = 0.95
+    against: float = 0.6
+    seconded: float = 0.8
 
 
 OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
@@ -184,8 +188,9 @@ class VerdictJudgeLocal:
         out: dict[int, Reading] = {}
         for at, reading in sorted(zip((at for at, _ in told), read, strict=True), key=lambda r: _answers(r[1])[0]):
             p, answer = _answers(reading)
-            opposite = OPPOSITE.get(answer)
-            if p >= own.agreed and (opposite is None or readings[at].stance(opposite) < own.against):
+            opposite, own_words = OPPOSITE.get(answer), readings[at]
+            agreed = p >= own.agreed and (opposite is None or own_words.stance(opposite) < own.against)
+            if agreed or min(p, own_words.stance(answer)) >= own.seconded:
                 out[at] = reading
         return out
 
@@ -199,14 +204,19 @@ class VerdictJudgeLocal:
         """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
         short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
         for pool in (short, told):
-            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self.settings.sure))]
+            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self._bar(s)))]
             if sure:
                 lead = max(sure, key=Said.rank)
-                least = self.settings.sure if lead.known else self.settings.heard
+                least = self._bar(lead) if lead.known else self.settings.heard
                 heard = [s for s in pool if (s.known or (s.about and s.p >= least)) and s is not lead]
                 heard.sort(key=lambda s: -s.p)
                 return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
         return []
+
+    def _bar(self, said: Said) -> float:
+        """From which probability a sentence carries a verdict."""
+        given = self._encoder is None or said.sentence.evidence.origin is Origin.CASE
+        return self.settings.sure_given if given else self.settings.sure
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
         if not carrying:
