@@ -48,6 +48,8 @@ class VerdictSettings(Frozen):
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
+        plain_words, plain_near: the same, from which it answers in the question's own words; then plain is enough
+            where the opposite is less probable than unopposed.
         heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
         side: sentences that are quoted for each answer, beside the leading one.
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
@@ -63,10 +65,14 @@ class VerdictSettings(Frozen):
     pairs: int = 48
     telling: float = 0.5
     sure: float = 0.95
-    sure_given: float = 0.8
+    sure_given: float = 0.95
     words: float = 0.4
     in_context: float = 0.4
     near: float = 0.5
+    plain_words: float = 0.75
+    plain_near: float = 0.7
+    plain: float = 0.5
+    unopposed: float = 0.1
     heard: float = 0.6
     side: int = 2
     relevant: float = 0.6
@@ -91,6 +97,7 @@ class Said(NamedTuple):
     reading: Reading
     about: bool = True
     known: bool = False
+    plain: bool = False
 
     @property
     def answer(self) -> Stance:
@@ -137,10 +144,10 @@ class VerdictJudgeLocal:
                 told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
         pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
         readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
-        about = self._about(question, pieces)
+        about, plain = self._about(question, pieces)
         known = self._known(question, pieces, readings)
         said = [
-            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known)
+            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
             for at, ((e, s, _), r) in enumerate(zip(pieces, readings, strict=True))
         ]
         told = [s for s in said if s.known or s.reading.telling >= self.settings.telling]
@@ -155,22 +162,23 @@ class VerdictJudgeLocal:
             [s.sentence for s in beside[: self.settings.beside]],
         )
 
-    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[bool]:
-        """Of each sentence whether it may lead: it shares words and meaning with the question, or was given with it."""
+    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> tuple[list[bool], list[bool]]:
+        """Of each sentence whether it may lead, and whether it answers in the question's own words.
+
+        One that may lead shares words and meaning with the question, or was given with it.
+        """
         if not pieces or self._encoder is None:
-            return [True] * len(pieces)
+            return [True] * len(pieces), [False] * len(pieces)
         texts = [s.of(e.text) for e, s, _ in pieces]
-        near = self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]
+        near = (self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]).tolist()
         own = self.settings
-        return [
-            e.origin is Origin.CASE
-            or (
-                float(cosine) >= own.near
-                and words_held(question, text) >= own.words
-                and words_held(question, f"{e.title} {before} {text}") >= own.in_context
-            )
-            for (e, _, before), text, cosine in zip(pieces, texts, near, strict=True)
+        held = [words_held(question, text) for text in texts]
+        around = [words_held(question, f"{e.title} {b} {s.of(e.text)}") for e, s, b in pieces]
+        about = [
+            e.origin is Origin.CASE or (cosine >= own.near and words >= own.words and more >= own.in_context)
+            for (e, _, _), cosine, words, more in zip(pieces, near, held, around, strict=True)
         ]
+        return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)]
 
     def _known(
         self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], readings: Sequence[Reading]
@@ -215,6 +223,9 @@ class VerdictJudgeLocal:
 
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
+        opposite = OPPOSITE.get(said.answer)
+        if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
+            return self.settings.plain
         given = self._encoder is None or said.sentence.evidence.origin is Origin.CASE
         return self.settings.sure_given if given else self.settings.sure
 
