@@ -65,7 +65,7 @@ class VerdictSettings(Frozen):
     pairs: int = 48
     telling: float = 0.5
     sure: float = 0.95
-    sure_given: float = 0.95
+    sure_given: float = 0.85
     words: float = 0.4
     in_context: float = 0.4
     near: float = 0.5
