@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
 Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
+# Compiled modules are kept beside the environment: the tests and the command start many processes.
+export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: help ask test test-slow eval-smoke lint format bench studio setup clean

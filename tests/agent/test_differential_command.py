@@ -23,8 +23,8 @@ CASE = "I am a 45-year-old man and I feel sick."
 
 
 @pytest.fixture(scope="module")
-def graph(encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
-    return KnowledgeGraph(encoder, tmp_path_factory.mktemp("interview"))
+def graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
+    return KnowledgeGraph(encoder, built_home / "indexes")
 
 
 def share(talk: Interview, disease: str) -> float:

@@ -86,10 +86,8 @@ def test_a_paired_ratio_holds_its_own_value_and_nothing_over_nothing() -> None:
     assert paired_ratio("a.b.percent", [1.0], [0.0], 0) == []
 
 
-def test_a_conversation_finds_the_disease_with_each_way_of_asking(
-    encoder: Encoder, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    graph = KnowledgeGraph(encoder, tmp_path_factory.mktemp("follow-up"))
+def test_a_conversation_finds_the_disease_with_each_way_of_asking(encoder: Encoder, built_home: Path) -> None:
+    graph = KnowledgeGraph(encoder, built_home / "indexes")
     mapping = read_mapping(graph.graph)
     asker = Asker(graph, mapping, {"Influenza": "influenza", "Croup": "croup"})
     row = TextPatient(

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +48,28 @@ class Running:
         started = ([str(s) for s in self._streams], environment, str(cwd), target, arguments)
         self.process = FORKS.Process(target=_started, args=started)
         self.process.start()
+
+    def written(self) -> str:
+        """What it has written so far, to both of its streams."""
+        return "".join(s.read_text(encoding="utf-8", errors="replace") for s in self._streams[1:] if s.exists())
+
+    def wait_for(self, word: str) -> None:
+        """Wait until it has written a word."""
+        end = time.monotonic() + PATIENCE
+        while word not in self.written():
+            assert self.process.is_alive() or word in self.written(), self.written()
+            assert time.monotonic() < end, self.written()
+            time.sleep(0.02)
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    def wait(self, patience: float = PATIENCE) -> int | None:
+        """Wait for its end; its exit status, None where it has not ended."""
+        self.process.join(patience)
+        return self.process.exitcode
 
     def kill(self) -> None:
         """End it as ``kill -9`` does."""

@@ -16,7 +16,9 @@ from support.machine_parts import Scripted, parts
 
 CHECKPOINTS = 15  # of a turn of the scripted machine: its input, its start, and what each step gave
 FORKS = multiprocessing.get_context("forkserver")
-PRELOADED = ["support.session_worker", "agent.agent", "agent.assembly", "agent.cli.app", "graphs.clinical"]
+PRELOADED = ["support.session_worker", "agent.agent", "agent.assembly", "agent.cli.app", "agent.server.app"]
+PRELOADED += ["graphs.clinical", "tools.bert", "torch", "safetensors.torch", "tokenizers", "faiss", "bm25s"]
+PRELOADED += ["aiosqlite", "nupunkt", "search_query", "wordfreq", "uvicorn"]  # and what these open at their first use
 FORKS.set_forkserver_preload(PRELOADED)  # imported once for all
 
 

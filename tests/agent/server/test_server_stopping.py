@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ import pytest
 from agent.server.start import bind, serve
 from agent.settings import Settings
 from prompts.errors import InputError
+from support import processes
 
 SLOW = 1.5  # seconds of the answer node of the program below
 PROGRAM = f"""
@@ -28,7 +27,7 @@ import sys
 from support.machine_parts import Scripted, parts
 import agent.assembly
 agent.assembly.assemble = lambda settings, home: parts(Scripted(pause={{"answer": {SLOW}}}))
-sys.argv = ["anamnesis", *sys.argv[1:]]
+sys.argv = ["anamnesis", "serve", "--port", "0", "--no-auth"]
 import anamnesis
 anamnesis.main()
 """
@@ -38,15 +37,12 @@ PATIENCE = 40.0
 class Running:
     """The command in a process of its own, with a slow agent."""
 
-    def __init__(self, home: Path, log: Path, **settings: str) -> None:
-        self._log = log
+    def __init__(self, home: Path, **settings: str) -> None:
         tests = Path(__file__).resolve().parents[2]
         named = {f"ANAMNESIS_SERVER__{name.upper()}": value for name, value in settings.items()}
         places = {"ANAMNESIS_HOME": str(home), "PYTHONPATH": f"{tests.parent}:{tests}"}
         environment = {**os.environ, **places, **named}
-        with log.open("w") as file:
-            command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0", "--no-auth"]
-            self.process = subprocess.Popen(command, env=environment, stderr=file, stdout=file)
+        self.process = processes.snippet(PROGRAM, environment=environment, cwd=tests.parent)
         self.url = self._listening()
 
     def _listening(self) -> str:
@@ -55,12 +51,12 @@ class Running:
             for line in self.lines():
                 if line.get("event") == "listening":
                     return str(line["address"])
-            assert self.process.poll() is None, self._log.read_text()
+            assert self.process.wait(0) is None, self.process.written()
             time.sleep(0.05)
-        raise AssertionError(self._log.read_text())
+        raise AssertionError(self.process.written())
 
     def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self._log.read_text().splitlines() if line.endswith("}")]
+        return [json.loads(line) for line in self.process.written().splitlines() if line.endswith("}")]
 
     def begun(self, client: httpx.Client, text: str = "Mrs Miller's croup") -> str:
         """A session whose turn is in its slow step."""
@@ -74,20 +70,19 @@ class Running:
 
 
 @contextmanager
-def running(tmp_path: Path, name: str = "log", **settings: str) -> Iterator[tuple[Running, httpx.Client]]:
-    command = Running(tmp_path / "home", tmp_path / name, **settings)
+def running(tmp_path: Path, **settings: str) -> Iterator[tuple[Running, httpx.Client]]:
+    command = Running(tmp_path / "home", **settings)
     with httpx.Client(base_url=command.url, timeout=PATIENCE, trust_env=False) as client:
         try:
             yield command, client
         finally:
             command.process.kill()
-            command.process.wait()
 
 
 def test_a_stop_gives_running_turns_grace_and_refuses_new_ones(tmp_path: Path) -> None:
     with running(tmp_path) as (command, client):
         session = command.begun(client)
-        command.process.send_signal(signal.SIGTERM)
+        command.process.signal(signal.SIGTERM)
         time.sleep(0.4)
         ready = client.get("/ready")
         assert (ready.status_code, ready.json()["problems"]) == (503, ["stopping"])
@@ -107,13 +102,13 @@ def test_a_turn_that_is_cut_off_is_finished_at_the_next_start(tmp_path: Path, ho
     with running(tmp_path, grace_seconds="30") as (command, client):
         session = command.begun(client)
         began = time.monotonic()
-        command.process.send_signal(signal.SIGKILL if how == "kill" else signal.SIGTERM)
+        command.process.signal(signal.SIGKILL if how == "kill" else signal.SIGTERM)
         if how == "hurry":
             time.sleep(0.2)
-            command.process.send_signal(signal.SIGINT)
+            command.process.signal(signal.SIGINT)
         assert command.process.wait(PATIENCE) == (-signal.SIGKILL if how == "kill" else 0)
         assert time.monotonic() - began < SLOW + 10
-    with running(tmp_path, "second") as (command, client):
+    with running(tmp_path) as (command, client):
         end = time.monotonic() + PATIENCE
         while client.get(f"/api/sessions/{session}").json()["session"]["unfinished"]:
             assert time.monotonic() < end
@@ -133,9 +128,9 @@ def test_the_log_has_a_line_a_request_and_not_a_word_of_the_patient(tmp_path: Pa
         client.patch(f"/api/sessions/{session}", json={"title": "Mrs Miller"})
         client.get("/api/Miller")
         client.post(f"/api/sessions/{session}/resume")
-        command.process.send_signal(signal.SIGTERM)
+        command.process.signal(signal.SIGTERM)
         command.process.wait(PATIENCE)
-        text = (tmp_path / "log").read_text()
+        text = command.process.written()
         lines = [line for line in command.lines() if line.get("event") == "request"]
     assert len(text.splitlines()) == len([json.loads(line) for line in text.splitlines()])
     line = next(line for line in lines if line["request"] == "ward-7-0001")

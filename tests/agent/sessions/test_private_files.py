@@ -225,6 +225,7 @@ def test_what_a_split_left_behind_is_found(tmp_path: Path) -> None:
     file = tmp_path / "a.sqlite"
     db = sqlite3.connect(file, isolation_level=None)
     db.execute("pragma secure_delete = on")
+    db.execute("pragma synchronous = off")
     db.execute("create table t (key text primary key, body text) without rowid")
     chance = random.Random(2)  # noqa: S311
     rows = [(f"{chance.getrandbits(64):016x}", f"body {n} {'b' * chance.choice([20, 200, 900])}") for n in range(400)]

@@ -6,8 +6,6 @@ import json
 import logging
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from agent.settings import load_settings
 from agent.telemetry import exporting, opening
 from agent.telemetry.settings import TelemetrySettings
 from prompts.errors import InputError
+from support import processes
 from support.collector import Collector
 from support.machine_parts import parts
 
@@ -38,11 +37,10 @@ STRAY = {
 }
 OFF = """
 import sys, threading
-sys.path.insert(0, "tests")
 from support.machine_parts import parts
 from agent.agent import Agent
 from agent.server.app import create_app
-with Agent(home=sys.argv[1], parts=parts()) as agent:
+with Agent(parts=parts()) as agent:
     create_app(agent)
     answer = agent.ask("case of a cough")
 loaded = [name for name in sys.modules if name.startswith("opentelemetry.exporter")]
@@ -71,8 +69,9 @@ def test_standard_variables_alone_load_and_send_nothing(collector: Collector, tm
         "LANGSMITH_TRACING": "true",
     }
     kept = {k: v for k, v in os.environ.items() if not k.startswith("ANAMNESIS_TELEMETRY")}
-    code = [sys.executable, "-c", OFF, str(tmp_path / "home")]
-    done = subprocess.run(code, env={**kept, **stray}, capture_output=True, text=True, check=True, cwd=ROOT)
+    own = {"ANAMNESIS_HOME": str(tmp_path / "home"), "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    done = processes.snippet(OFF, environment={**kept, **stray, **own}, cwd=ROOT).ended()
+    assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[-2] == "case []"
     assert collector.taken == []
 

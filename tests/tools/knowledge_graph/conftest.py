@@ -98,6 +98,6 @@ def write_graph(tmp_path: Path) -> GraphWriter:
 
 
 @pytest.fixture(scope="session")
-def starter_graph(encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
-    """The starter graph with the embedded encoder."""
-    return KnowledgeGraph(encoder, tmp_path_factory.mktemp("graph"))
+def starter_graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
+    """The starter graph with the embedded encoder, as set-up compiled it."""
+    return KnowledgeGraph(encoder, built_home / "indexes")

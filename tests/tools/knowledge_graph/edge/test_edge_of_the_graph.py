@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from prompts.errors import DataError
+from support.counting_encoder import CountingEncoder
 from tools.contract import Finding
 from tools.encoders import Encoder
 from tools.knowledge_graph.edge.model import SHIPPED, EdgeWeights, load_edge
@@ -81,10 +82,8 @@ def test_another_encoder_or_graph_is_not_judged(encoder: Encoder, write_graph, t
     assert not found.outside
 
 
-def test_vectors_of_names_are_made_again_when_damaged(
-    starter_graph: KnowledgeGraph, encoder: Encoder, tmp_path: Path
-) -> None:
-    graph = starter_graph.graph
+def test_vectors_of_names_are_made_again_when_damaged(starter_graph: KnowledgeGraph, tmp_path: Path) -> None:
+    graph, encoder = starter_graph.graph, CountingEncoder()
     file = tmp_path / "edge.npz"
     file.write_bytes(b"no archive")
     made = Names(graph, encoder, file, "x").build()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from prompts.errors import DataError, InputError
+from support import processes
 from tools.encoders_on_disk import MedCPTEncoder
 from tools.indexes.compressed.build import work_folder
 from tools.indexes.compressed.plan import BuildSettings
@@ -64,12 +62,11 @@ def test_every_row_is_found_under_its_pmid(folder: Path, tmp_path: Path, monkeyp
 def test_killed_at_any_step_and_continued_the_index_is_the_same(folder: Path, tmp_path: Path) -> None:
     whole = build(look(folder), tmp_path / "whole").manifest
     code = (
-        "import sys, time\n"
+        "import time\n"
         "from pathlib import Path\n"
         "from tools.indexes.compressed.plan import BuildSettings\n"
         "from tools.indexes.large import LargeIndex\n"
         "from tools.literature.medcpt import published as module\n"
-        "folder, target, stop, settings = sys.argv[1:]\n"
         "def told(step, done, of):\n"
         "    if step == stop and done != of: print('now', flush=True); time.sleep(60)\n"
         "p = module.look(Path(folder))\n"
@@ -78,15 +75,10 @@ def test_killed_at_any_step_and_continued_the_index_is_the_same(folder: Path, tm
     )
     target = tmp_path / "killed"
     for step in ("store", "train", "code", "tune"):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, str(folder), str(target), step, SETTINGS.model_dump_json()],
-            stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline().strip() == "now", step
-        time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        given = f"folder, target, stop, settings = {(str(folder), str(target), step, SETTINGS.model_dump_json())!r}\n"
+        process = processes.snippet(given + code, environment={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT)
+        process.wait_for("now")
+        process.kill()
         assert not (target / "manifest.json").exists()
     stored = (work_folder(target) / "vectors.f16").stat()
     index = build(look(folder), target)
@@ -147,10 +139,7 @@ def test_vectors_of_another_encoder_are_noticed(medcpt_folders: tuple[str, str, 
 def test_the_command_imports_and_tells(folder: Path, tmp_path: Path) -> None:
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "ANAMNESIS_HOME": str(tmp_path / "home")}
-        return subprocess.run(
-            [sys.executable, "-m", "anamnesis", "embeddings", *arguments],
-            capture_output=True, text=True, check=False, cwd=tmp_path, env=environment,
-        )  # fmt: skip
+        return processes.command("embeddings", *arguments, environment=environment, cwd=tmp_path)
 
     assert "No vectors" in command("status").stdout
     refused = command("import", str(folder))
