@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from agent.cli.doctor import endpoints
 from agent.mirror import described, searched, words_of
 from agent.settings import Settings
 from prompts.errors import DataError, InputError
+from support import processes
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
 from tools.literature.settings import LiteratureSettings
 
@@ -72,21 +71,17 @@ def test_what_was_applied_before_a_failure_is_told(folder: Path) -> None:
 
 def test_serve_answers_on_loopback_until_it_is_terminated(folder: Path) -> None:
     command("import", str(folder / "pubmed26n0001.xml"), "-q")
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import anamnesis; anamnesis.main()"
-    server = subprocess.Popen(
-        [sys.executable, "-c", code, str(ROOT), "mirror", "serve", "--port", "0"],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    server = processes.running("mirror", "serve", "--port", "0", environment=dict(os.environ), cwd=ROOT)
     try:
-        assert server.stderr is not None
-        said = server.stderr.readline()
+        server.wait_for("\n")
+        said = server.written().splitlines()[0]
         address = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
         asked = f"{address}/efetch.fcgi?db=pubmed&id={FIRST}&rettype=uilist"
         with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
             assert answer.read().decode().split() == [FIRST]
     finally:
-        server.send_signal(signal.SIGTERM)
-    assert server.wait(timeout=30) == 0
+        server.signal(signal.SIGTERM)
+    assert server.ended().returncode == 0
 
 
 def test_the_setting_puts_the_mirror_in_pubmeds_place_whatever_live_says(folder: Path) -> None:

@@ -26,6 +26,11 @@ def command(
     return Running(_command, arguments, environment, cwd, stdin).ended()
 
 
+def running(*arguments: str, environment: dict[str, str], cwd: Path) -> Running:
+    """The command line, which goes on until it is stopped."""
+    return Running(_command, arguments, environment, cwd, b"")
+
+
 def snippet(code: str, *, environment: dict[str, str], cwd: Path) -> Running:
     """Code as ``python -c`` runs it; what is on its PYTHONPATH can be imported."""
     return Running(_snippet, (code,), environment, cwd, b"")

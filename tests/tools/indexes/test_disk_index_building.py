@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 
 from prompts.errors import DataError, InputError
+from support import processes
 from support.collections import COMPRESSED, DIMENSION, ENCODER, Rows, built, drawn, in_memory, parts
 from tools.indexes.contract import Part
 from tools.indexes.disk import backend, columns, index
@@ -20,6 +19,7 @@ from tools.indexes.disk.backend import DiskBackend
 from tools.indexes.disk.index import DiskIndex
 from tools.indexes.disk.staging import Staging
 
+TESTS = Path(__file__).resolve().parents[2]
 ROWS = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]  # d:40 to d:59 come twice
 
 
@@ -117,17 +117,17 @@ def test_a_build_killed_before_the_replaced_rows_were_out_takes_them_out(
 
 
 KILLED = """
-import os, signal, sys
+import os, signal
 from pathlib import Path
 from support.collections import COMPRESSED, DIMENSION, ENCODER, drawn, parts
 from tools.indexes.disk.backend import DiskBackend
 
 def say(step, done, of):
-    if step == sys.argv[2] and done >= int(sys.argv[3]):
+    if step == STEP and done >= DONE:
         os.kill(os.getpid(), signal.SIGKILL)
 
 rows = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]
-DiskBackend(Path(sys.argv[1]), COMPRESSED).build(
+DiskBackend(Path(FOLDER), COMPRESSED).build(
     "c", parts(rows), encoder=ENCODER, dimension=DIMENSION, source="test", progress=say
 )
 """
@@ -135,9 +135,9 @@ DiskBackend(Path(sys.argv[1]), COMPRESSED).build(
 
 def test_a_process_killed_outright_is_gone_on_from(tmp_path: Path) -> None:
     for step, done in (("store", 110), ("order words", 0)):
-        command = [sys.executable, "-c", KILLED, str(tmp_path), step, str(done)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        assert subprocess.run(command, env=environment, check=False).returncode == -9
+        code = f"FOLDER, STEP, DONE = {(str(tmp_path), step, done)!r}\n{KILLED}"
+        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        assert processes.snippet(code, environment=environment, cwd=TESTS.parent).ended().returncode == -9
     read: list[str] = []
     assert_whole(build(tmp_path, counted(ROWS, read)))
     assert read == []

@@ -7,14 +7,13 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prompts.errors import DataError, InputError
+from support import processes
 from support.mirror_xml import EXAMPLE, FIRST, SECOND, article, article_set, deletion
 from tools.mirror import importing
 from tools.mirror.database import FILE
@@ -27,9 +26,8 @@ TABLES = {
     "sources": "name, records", "files": "sha256, name, position, records, deleted, unread, done",
 }  # fmt: skip
 KILLED = """
-import os, signal, sys
+import os, signal
 from pathlib import Path
-sys.path.insert(0, {root!r})
 from tools.mirror import importing
 from tools.mirror.writer import Writer
 importing.BATCH = 40
@@ -156,10 +154,8 @@ def test_killed_in_mid_import_and_run_again_it_is_the_same_mirror(
     monkeypatch.setattr(importing, "BATCH", 40)
     files = make_files(tmp_path)
     import_files(tmp_path / "whole", files, workers=0)
-    code = KILLED.format(
-        root=str(ROOT), moment=moment, at=at, folder=str(tmp_path / "cut"), files=[str(f) for f in files]
-    )
-    died = subprocess.run([sys.executable, "-c", code], env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
+    code = KILLED.format(moment=moment, at=at, folder=str(tmp_path / "cut"), files=[str(f) for f in files])
+    died = processes.snippet(code, environment=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=ROOT).ended()
     assert died.returncode == -signal.SIGKILL
     before = dump(tmp_path / "cut")
     assert before["records"]

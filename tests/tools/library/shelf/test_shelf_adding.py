@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.own_documents import HashedWords, abstracts, all_well, found, note, outcomes
 from tools.evidence import Status
 from tools.library.adding import add
@@ -113,22 +111,19 @@ def test_killed_while_adding_the_shelf_is_whole_and_goes_on(tmp_path: Path) -> N
     for n in range(300):
         note(folder / f"n{n:03}.md", f"Note {n}", *(f"Paragraph {m} of note {n} {'word ' * 45}." for m in range(6)))
     code = (
-        "import sys; from pathlib import Path\n"
+        "from pathlib import Path\n"
         "from support.own_documents import HashedWords; from tools.library.shelf import Shelf\n"
         "from tools.library.adding import add\n"
-        "shelf = Shelf(Path(sys.argv[1]), HashedWords())\n"
-        "add(shelf, [Path(sys.argv[2])], lambda done, total, stored: print(stored, flush=True))\n"
+        f"shelf = Shelf(Path({str(tmp_path / 'shelf')!r}), HashedWords())\n"
+        f"add(shelf, [Path({str(folder)!r})], lambda done, total, stored: print(stored, flush=True))\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "shelf"), str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"},
-    )  # fmt: skip
-    assert process.stdout is not None
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    process = processes.snippet(code, environment=environment, cwd=ROOT)
     stored = 0
     while stored < 80:
-        stored = int(process.stdout.readline())
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+        assert process.wait(0.01) is None, process.written()
+        stored = int((process.written().rpartition("\n")[0] or "0").splitlines()[-1])
+    process.kill()
     shelf = Shelf(tmp_path / "shelf", HashedWords())
     assert stored <= len(shelf) < 300
     assert all_well(shelf)
