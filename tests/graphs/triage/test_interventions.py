@@ -30,17 +30,3 @@ def test_what_is_asked_decides(text: str, kind: Kind) -> None:
 def test_in_a_case_told_before_the_patient_stays_the_subject() -> None:
     session = SessionView(case="My son is 3 and has a barking cough.", kind=Kind.CASE)
     assert TRIAGE.decide_now("He is 3 and his cough is worse. Would dexamethasone help?", session).kind is Kind.CASE
-
-
-def test_the_library_is_asked_only_where_no_word_is_known() -> None:
-    asked: list[str] = []
-
-    def on_subject(text: str) -> bool:
-        asked.append(text)
-        return "gallbladder" in text
-
-    triage = TriageLocal(on_subject)
-    assert triage.decide_now("Which film shows an inflamed gallbladder?", SessionView()).kind is Kind.EVIDENCE
-    assert triage.decide_now("Which camera is sharper?", SessionView()).kind is Kind.OUT_OF_SCOPE
-    assert triage.decide_now("Does aspirin prevent strokes?", SessionView()).kind is Kind.EVIDENCE
-    assert all("aspirin" not in text for text in asked)

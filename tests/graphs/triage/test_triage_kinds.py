@@ -64,13 +64,15 @@ def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
         ("如何预防中风？", Kind.EVIDENCE),
         ("Does zintrol reduce relapses better than placebo?", Kind.EVIDENCE),
         ("ok great, thank you so much!", Kind.SMALL_TALK),
-        ("Who are you?", Kind.SMALL_TALK),
+        ("Who are you?", Kind.ASSISTANT),
         ("早上好", Kind.SMALL_TALK),
         ("Write a poem about asthma", Kind.OUT_OF_SCOPE),
         ("What is the capital? A. Paris B. London", Kind.OUT_OF_SCOPE),
         ("Translate this contract into French", Kind.OUT_OF_SCOPE),
         ("明天的天气怎么样？", Kind.OUT_OF_SCOPE),
-        ("qwerty", Kind.OUT_OF_SCOPE),
+        ("qwerty", Kind.EVIDENCE),  # not surely of another field: it is searched
+        ("Where do your sources come from?", Kind.ASSISTANT),
+        ("你的资料可靠吗，从哪里来的？", Kind.ASSISTANT),
     ],
 )
 def test_kinds_by_hand(text: str, kind: Kind) -> None:

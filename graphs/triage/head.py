@@ -1,0 +1,193 @@
+"""What sort of message a text is, and whether it tells of an emergency: two trained heads over the embedded encoder.
+
+Both are logistic regressions over the mean states behind three of the encoder's layers, joined with hashed character
+n-grams and pairs of words, so that Chinese (which the encoder hardly knows) and misspellings hold. Trained by
+`graphs/triage/training.py` on `examples/` and on the *fit* part of BioASQ's and PubMedQA's questions.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prompts.errors import DataError
+from tools.encoders import MiniLMEncoder, Vectors
+
+WEIGHTS = Path(__file__).parent / "heads.safetensors"
+AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
+LAYERS = (2, 4, 6)  # ours: the last layer tells the subject, earlier ones the form
+DENSE = 384 * len(LAYERS)
+BUCKETS = 1 << 15  # ours: of hashed n-grams
+LONGEST = 4  # ours: characters of an n-gram
+LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
+READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
+WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
+NEAREST = 5  # ours: exemplars that name an emergency together
+
+
+class Sort(StrEnum):
+    """Sorts of message, whatever was said before."""
+
+    CASE = "case"
+    QUESTION = "question"
+    PATIENT_QUESTION = "patient_question"
+    ASSISTANT = "assistant"
+    COURTESY = "courtesy"
+    OTHER = "other"
+
+
+SORTS = tuple(Sort)
+PATIENT = (Sort.CASE, Sort.PATIENT_QUESTION)  # a patient is described
+
+
+class Sorted(NamedTuple):
+    """Probabilities of each sort, in the order of `SORTS`."""
+
+    sorts: tuple[float, ...]
+
+    def of(self, *sorts: Sort) -> float:
+        """Probability of any of these sorts."""
+        return sum(self.sorts[SORTS.index(s)] for s in sorts)
+
+    @property
+    def best(self) -> Sort:
+        """The likeliest sort."""
+        return SORTS[max(range(len(SORTS)), key=self.sorts.__getitem__)]
+
+    @property
+    def other_field(self) -> bool:
+        """Whether the message is surely of another field."""
+        return self.of(Sort.OTHER) >= heads().other
+
+    @property
+    def patient(self) -> bool:
+        """Whether it rather describes a patient than not."""
+        return self.of(*PATIENT) >= 0.5
+
+
+class Emergency(NamedTuple):
+    """How surely a text tells of an emergency of now, and the exemplars' kind that it is nearest to."""
+
+    probability: float
+    kind: str
+
+
+class Heads(NamedTuple):
+    """The weights: of sorts (6) and of an emergency (1), the exemplars' vectors, and what counts as sure."""
+
+    dense: NDArray[np.float32]
+    grams: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    exemplars: NDArray[np.float32]
+    kinds: tuple[str, ...]
+    other: float
+    emergency: float
+
+
+class Features(NamedTuple):
+    """A text as both heads see it: the encoder's part, and its n-grams' buckets and values."""
+
+    dense: NDArray[np.float32]
+    buckets: NDArray[np.int64]
+    values: NDArray[np.float32]
+
+
+def sorted_as(text: str) -> Sorted:
+    """The probabilities of each sort of message."""
+    logits = _logits(text)[: len(SORTS)]
+    shares = np.exp(logits - logits.max())
+    return Sorted(tuple(float(s) for s in shares / shares.sum()))
+
+
+def emergency_in(text: str) -> Emergency | None:
+    """The emergency that a text surely enough tells of; None when it tells of none."""
+    chance = emergency_chance(text)
+    if chance < heads().emergency:
+        return None
+    near = heads().exemplars @ _read(text).dense[-384:]
+    best = np.argsort(-near)[:NEAREST]
+    votes: Counter[str] = Counter()
+    for at in best:
+        votes[heads().kinds[at]] += float(near[at])  # type: ignore[assignment]
+    return Emergency(chance, votes.most_common(1)[0][0])
+
+
+def emergency_chance(text: str) -> float:
+    """How surely a text tells of an emergency, 0..1."""
+    return float(1 / (1 + np.exp(-_logits(text)[-1])))
+
+
+def features(texts: Sequence[str]) -> list[Features]:
+    """What both heads see of some texts."""
+    cut = [_cut(text) for text in texts]
+    dense = LAYERS_WEIGH * _encoder().encode_layers(cut, LAYERS)
+    return [Features(row, *_grams(text)) for row, text in zip(dense.astype(np.float32), cut, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def heads(path: Path = WEIGHTS) -> Heads:
+    """The shipped weights; raises DataError when they are missing or damaged."""
+    from safetensors import safe_open
+
+    from tools.files import sha256_of
+
+    if not path.is_file():
+        raise DataError("The weights of the message heads are missing.", AGAIN)
+    recorded = path.with_suffix(".sha256")
+    if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
+        raise DataError("The weights of the message heads are damaged.", AGAIN)
+    with safe_open(str(path), framework="numpy") as file:
+        about: dict[str, str] = file.metadata()
+        stored: dict[str, Any] = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+    exemplars = stored["exemplars"] / np.linalg.norm(stored["exemplars"], axis=1, keepdims=True)
+    kinds = tuple(about["kinds"].split())
+    return Heads(
+        stored["dense"], stored["grams"], stored["bias"], exemplars, kinds, float(about["other"]),
+        float(about["emergency"]),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _encoder() -> MiniLMEncoder:
+    return MiniLMEncoder(threads=1)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> Features:
+    return features([text])[0]
+
+
+def _logits(text: str) -> Vectors:
+    model, read = heads(), _read(text)
+    logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
+    return logits
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
+
+
+def _grams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Buckets of the character n-grams of each word and of the pairs of words, and the roots of their counts."""
+    words = WORD.findall(text.lower())
+    found: Counter[str] = Counter(f"{a}_{b}" for a, b in pairwise(["^", *words, "$"]))
+    for word in words:
+        told = f" {word} "
+        for size in range(1, LONGEST + 1):
+            found.update(g for at in range(len(told) - size + 1) if (g := told[at : at + size]).strip())
+    counts: Counter[int] = Counter()
+    for gram, count in found.items():
+        counts[zlib.crc32(gram.encode()) % BUCKETS] += count
+    buckets = np.array(sorted(counts), dtype=np.int64)
+    values = np.sqrt(np.array([counts[int(b)] for b in buckets], dtype=np.float32))
+    return buckets, GRAMS_WEIGH * values / max(float(np.linalg.norm(values)), 1.0)
