@@ -47,8 +47,8 @@ def heads(
     out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
 ) -> None:
     """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
+    from evals.message_heads import train_heads
     from graphs.triage.head import WEIGHTS
-    from graphs.triage.training import train_heads
 
     train_heads(data, out or WEIGHTS, tell=typer.echo)
 

@@ -58,7 +58,7 @@ class BertEncoder(nn.Module):
         return nn.functional.normalize(mean, dim=-1)
 
     def means(self, ids: torch.Tensor, mask: torch.Tensor, layers: Sequence[int]) -> torch.Tensor:
-        """The mean state behind each of these layers (counted from 1), each of unit length: (n, len(layers) * hidden)."""
+        """The mean state behind each of these layers (from 1), each of unit length: (n, len(layers) * hidden)."""
         weight = mask.unsqueeze(-1).float()
         x, out = self._embedded(ids, None), []
         for number, layer in enumerate(self.layers.layers, start=1):

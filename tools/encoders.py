@@ -114,7 +114,9 @@ class MiniLMEncoder:
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
         parts = [[texts[i] for i in rows] for rows in batches]
-        for rows, vectors in zip(batches, self._workers.map(lambda part: self._encode_batch(part, layers), parts), strict=True):
+        for rows, vectors in zip(
+            batches, self._workers.map(lambda part: self._encode_batch(part, layers), parts), strict=True
+        ):
             out[rows] = vectors
         if len(batches) > 1:
             give_back()

@@ -2,7 +2,7 @@
 
 Both are logistic regressions over the mean states behind three of the encoder's layers, joined with hashed character
 n-grams and pairs of words, so that Chinese (which the encoder hardly knows) and misspellings hold. Trained by
-`graphs/triage/training.py` on `examples/` and on the *fit* part of BioASQ's and PubMedQA's questions.
+`evals/message_heads.py` on `examples/` and on the *fit* part of BioASQ's and PubMedQA's questions.
 """
 
 from __future__ import annotations

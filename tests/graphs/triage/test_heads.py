@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphs.triage import head, training
+from graphs.triage import head
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.emergency import load_rules
 from graphs.triage.head import Sort, emergency_in, heads, sorted_as
@@ -16,9 +16,11 @@ from prompts.errors import DataError
 from tools.files import sha256_of
 from tools.reading import corpus
 
+EXAMPLES = head.WEIGHTS.parent / "examples"
+
 
 def examples(name: str) -> list[dict[str, str]]:
-    return [row for path in sorted(training.EXAMPLES.glob(f"{name}*.jsonl")) for row in corpus.rows(path)]
+    return [row for path in sorted(EXAMPLES.glob(f"{name}*.jsonl")) for row in corpus.rows(path)]
 
 
 @pytest.mark.parametrize(
