@@ -23,7 +23,6 @@ FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emerge
 INVERSE = 10.0  # ours: inverse strength of the penalty
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
 FOLDS, SEED, STEPS = 3, 7, 60  # ours: folds, seed of their drawing, steps of L-BFGS
-REFUSED = 0.005  # ours: share of medical messages that may be called another field, when each is read by the others
 ALARMS = 0.01  # asked: share of ordinary questions that may be called an emergency
 LEAST = 0.1  # ours: no text less likely an emergency than this is called one
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -60,7 +59,7 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     read = features([row.text for row in rows])
     tell(f"{len(rows)} texts")
     matrix = _parts(read)
-    sorts, other = _sorts(rows, matrix, tell)
+    sorts = _sorts(rows, matrix, tell)
     alarm, least = _emergencies(rows, matrix, tell)
     held = [(row, one) for row, one in zip(rows, read, strict=True) if row.kind and row.emergency]
     parts = [np.vstack([a, b]) for a, b in zip(sorts, alarm, strict=True)]
@@ -70,7 +69,7 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
         "bias": parts[1].reshape(-1).astype(np.float32),
         "exemplars": _small(np.stack([one.dense[-384:] for _, one in held])),
     }
-    about = {"kinds": " ".join(row.kind for row, _ in held), "other": f"{other:.3f}", "emergency": f"{least:.3f}"}
+    about = {"kinds": " ".join(row.kind for row, _ in held), "emergency": f"{least:.3f}"}
     write_atomic(out, save(tensors, metadata=about))
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
@@ -123,8 +122,8 @@ def _parts(read: Sequence[Features]) -> Parts:
     return Parts(np.stack([one.dense for one in read]).astype(np.float64), grams.astype(np.float64))
 
 
-def _sorts(rows: Sequence[Message], matrix: Parts, tell: Callable[[str], None]) -> tuple[tuple[Floats, Floats], float]:
-    """The head of sorts, and from which probability a message is surely of another field."""
+def _sorts(rows: Sequence[Message], matrix: Parts, tell: Callable[[str], None]) -> tuple[Floats, Floats]:
+    """The head of sorts; from which probability a message is surely of another field (`SURELY`) is told."""
     known = [at for at, row in enumerate(rows) if row.sort is not None]
     target = np.array([SORTS.index(rows[at].sort or Sort.OTHER) for at in known])
     weight = np.array([rows[at].weight for at in known])
@@ -135,16 +134,15 @@ def _sorts(rows: Sequence[Message], matrix: Parts, tell: Callable[[str], None]) 
     own = np.array([rows[at].weight == 1.0 for at in known])
     medical = np.isin(target, [SORTS.index(s) for s in (Sort.CASE, Sort.QUESTION, Sort.PATIENT_QUESTION)])
     at_other = held[:, SORTS.index(Sort.OTHER)]
-    other = float(np.quantile(at_other[medical], 1 - REFUSED))
     for name, which in (("ours", own), ("of others", ~own)):
         right = (held.argmax(1) == target)[which].mean()
         tell(f"sorts, held out, {name}: {100 * right:.1f} % right of {int(which.sum())}")
     sets = {"other fields": ~medical & (target == SORTS.index(Sort.OTHER)), "our medical messages": medical & own}
     sets["medical messages of others"] = medical & ~own
-    for at in (*CURVE, other):
+    for at in CURVE:
         shares = (f"{100 * (at_other[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"surely another field from {at:.3f}: {', '.join(shares)}")
-    return _fit(x, target, weight), other
+    return _fit(x, target, weight)
 
 
 def _emergencies(
