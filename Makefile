@@ -54,7 +54,7 @@ bench: $(VENV)/ready ## Measure speed and memory, and the path by a language mod
 
 studio: $(VENV)/ready ## Open the machine in LangGraph's development server
 	$(INSTALL) --constraint constraints.txt --editable '.[studio]'
-	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser
+	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --allow-blocking
 
 clean: ## Remove the environment (the data folder stays)
 	rm -rf $(VENV)

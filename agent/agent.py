@@ -14,7 +14,7 @@ from agent.sessions.locks import Locks
 from agent.sessions.opening import open_database
 from agent.sessions.records import Records
 from agent.sessions.traces import Traces
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.settings import Settings, load_settings
 from agent.streams import awaited, waited
 from agent.telemetry.opening import open_telemetry
 from agent.turns import TurnRunner
@@ -45,7 +45,6 @@ class Agent:
 
     def __init__(self, settings: Settings | None = None, *, parts: Parts | None = None, **overrides: Any) -> None:
         self._settings = settings or load_settings(**overrides)
-        silence_telemetry(self.settings)
         self.home = Home(self.settings.home).prepare()
         if parts is None:
             from agent.assembly import assemble

@@ -48,7 +48,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         def look() -> str:
             if not file.exists():
                 return "none yet"
-            with typed_database_errors(), contextlib.closing(sqlite3.connect(file)) as db:
+            with typed_database_errors(file), contextlib.closing(sqlite3.connect(file)) as db:
                 said = str(db.execute("pragma quick_check").fetchone()[0])
             if said != "ok":
                 raise DataError(f"{file.name} is damaged: {said.splitlines()[0]}", "Move it away, or restore a copy.")

@@ -6,7 +6,9 @@ knows them. ``NCBI_EMAIL`` and ``NCBI_API_KEY`` are NCBI's own.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -240,8 +242,23 @@ def load_settings(**overrides: Any) -> Settings:
         raise InputError(f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md.") from None
 
 
+@contextlib.contextmanager
+def untraced(settings: Settings) -> Iterator[None]:
+    """Inside, LangChain's tracing is off, whatever the environment says, unless a setting of ours leaves it.
+
+    It holds for what runs inside alone: the process, its environment and its other runs may be another program's.
+    """
+    from langsmith.run_helpers import tracing_context
+
+    with contextlib.nullcontext() if settings.third_party_tracing else tracing_context(enabled=False):
+        yield
+
+
 def silence_telemetry(settings: Settings) -> None:
-    """Force third-party tracing and telemetry off in this process, unless a setting of ours leaves it."""
+    """Force third-party tracing and telemetry off in a process of our own, unless a setting of ours leaves it.
+
+    For commands: their environment goes to their children too. What another program imports is `untraced`.
+    """
     os.environ.update(OFFLINE)
     if not settings.third_party_tracing:
         os.environ.update(TELEMETRY_OFF)

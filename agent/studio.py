@@ -3,12 +3,12 @@
 What a run lends to the nodes (`TurnContext`) cannot be typed into a form, so that a node makes it and runs the machine
 inside: a turn is a plain message, a thread is a session. The server of LangGraph keeps the threads; texts and traces
 lie under ``studio`` in the data folder, apart from the sessions of `anamnesis`, and go when that folder is deleted.
+LangGraph's server refuses whatever blocks its loop, as short writes of texts and traces do: ``--allow-blocking``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, cast
@@ -24,7 +24,7 @@ from typing_extensions import TypedDict  # pydantic makes no schema of typing's 
 
 from agent.messages import check_message
 from agent.sessions import Home, new_session_id
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.settings import Settings, load_settings, untraced
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
 from graphs.clinical import clinical_graph
@@ -35,9 +35,6 @@ from prompts.metering import Meter, metered
 from tools.store import ContentStore
 
 FOLDER = "studio"
-# LangGraph's development server refuses whatever blocks its loop; here that is short writes of texts and traces. It
-# reads the switch after it has imported this module, and gives no other way to set it than an option on every start.
-os.environ["LANGGRAPH_ALLOW_BLOCKING"] = "true"
 
 
 class StudioState(TypedDict, total=False):
@@ -67,7 +64,6 @@ def _opened() -> Conversation:
     from agent.assembly import assemble
 
     settings = load_settings()
-    silence_telemetry(settings)
     home = Home(settings.home).prepare()
     return conversation_graph(assemble(settings, home), settings, Home(home.root / FOLDER).prepare())
 
@@ -94,7 +90,7 @@ def conversation_graph(parts: Parts, settings: Settings, home: Home) -> Conversa
         meter = Meter(settings.budget, settings.prices, recorder.event)
         context = TurnContext(session, f"{session}/{number}", store, recorder, meter)
         try:
-            with metered(meter):
+            with untraced(settings), metered(meter):
                 values = await machine.ainvoke(cast(Any, begun), config, context=context)
         finally:
             recorder.close()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from prompts.errors import InputError
+from tools.files import append_private, told_when_full
 from tools.recorder import Recorder
 
 TRACE_SCHEMA = 1  # raised with every change of an event's meaning
@@ -30,26 +31,30 @@ class TraceRecorder:
     def __init__(self, folder: Path, run: str, listener: Recorder | None = None) -> None:
         self._listener = listener
         self.path = trace_path(folder, run)
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.Lock()
-        cut_off = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
-        self._file = self.path.open("a", encoding="utf-8")
-        if cut_off and self.path.stat().st_size:
-            self._file.write("\n")  # a kill cut the last line: what follows must not join it
+        with told_when_full("The trace"):
+            self._file = append_private(self.path)
+        before = self.path.read_bytes()
+        self._cut_off = bool(before) and not before.endswith(b"\n")  # by a kill, or a disk that was full
         self.event("run", run=run, schema=TRACE_SCHEMA)
 
     def event(self, kind: str, **data: Any) -> None:
         """Append an event with its time (seconds since the epoch)."""
-        line = json.dumps({"kind": kind, "at": round(time.time(), 4), **data}, ensure_ascii=False)
-        with self._lock:
-            self._file.write(line + "\n")
-            self._file.flush()
+        line = json.dumps({"kind": kind, "at": round(time.time(), 4), **data}, ensure_ascii=False).encode() + b"\n"
+        with self._lock, told_when_full("The trace"):
+            self._write(b"\n" + line if self._cut_off else line)  # what follows a cut line must not join it
         if self._listener is not None:
             self._listener.event(kind, **data)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        self._cut_off = True
+        while data:  # a disk may have room for a part
+            data = data[self._file.write(data) :]
+        self._cut_off = False
 
 
 def trace_path(folder: Path, run: str) -> Path:

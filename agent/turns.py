@@ -18,7 +18,7 @@ from agent.sessions.records import Records
 from agent.sessions.searches import calls_of
 from agent.sessions.traces import Traces
 from agent.sessions.turns import Begun, TurnRow, check_turn_key, other_message
-from agent.settings import Settings
+from agent.settings import Settings, untraced
 from agent.telemetry.contract import Telemetry
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
@@ -28,6 +28,7 @@ from prompts.errors import DataError, InputError
 from prompts.metering import Meter, Usage, metered
 from tools.contract import Notice, Severity
 from tools.embedding_cache import unkept
+from tools.files import DiskFullError
 
 if TYPE_CHECKING:
     from graphs.clinical import Machine
@@ -106,7 +107,10 @@ class TurnRunner:
     async def _finish_earlier(self, session: str, last: TurnRow) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
         try:
-            answer = await self._finish(session, last, None)
+            with self._database.faults():
+                answer = await self._finish(session, last, None)
+        except DiskFullError:  # it can be finished when there is room
+            raise
         except Exception as error:  # noqa: BLE001  it is told, and the session goes on
             lost = f"The turn before was cut off and could not be finished: {error}"
             return Notice(code="earlier_turn_lost", text=lost, severity=Severity.WARNING)
@@ -177,7 +181,7 @@ class TurnRunner:
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
         try:
-            with metered(meter), unkept() if private else contextlib.nullcontext():
+            with untraced(self.settings), metered(meter), unkept() if private else contextlib.nullcontext():
                 async for mode, chunk in machine.astream(
                     state,
                     _config(session),

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support import no_network
 from support.postgres import cluster
 from tools.encoders import Encoder, load_encoder
 
 no_network.install()
+settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("untimed")
 NUMBERS = itertools.count(1)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
+from tools.files import private_file, private_folder
 
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
 PASSING = {  # SQLite's primary result codes after which the file is kept: nothing is wrong with what it holds
@@ -23,6 +24,8 @@ PASSING = {  # SQLite's primary result codes after which the file is kept: nothi
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
 }
 
 
@@ -56,7 +59,7 @@ class CachedEncoder:
         self._encoder = encoder
         self._public = public
         self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
         self._file = folder / (re.sub(r"[^A-Za-z0-9._-]", "_", encoder.name) + ".sqlite")
         self._lock = threading.Lock()
         self._db = self._open()
@@ -150,9 +153,7 @@ class CachedEncoder:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    file.touch(mode=0o600)
-    file.chmod(0o600)
-    db = sqlite3.connect(file, check_same_thread=False, timeout=60)
+    db = sqlite3.connect(private_file(file), check_same_thread=False, timeout=60)
     try:
         db.execute("pragma journal_mode=wal")
         db.execute("create table if not exists vectors (key blob primary key, vector blob) without rowid")

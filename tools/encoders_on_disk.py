@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ class SentenceTransformerEncoder:
     """
 
     def __init__(self, path: str) -> None:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
         from sentence_transformers import SentenceTransformer
 
         try:
@@ -145,7 +143,6 @@ def load_pretrained(path: str, kind: str) -> tuple[Any, Any]:
     Args:
         kind: the class of `transformers` that loads the model.
     """
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import transformers
 
     try:

@@ -3,22 +3,73 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from prompts.errors import DataError
 
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no room on the disk, in a user's share, for so large a file
+FOLDER, FILE = 0o700, 0o600  # what lies in the data folder holds patients' words
 REBUILD = "Run `anamnesis setup --rebuild`."  # the advice for anything built that cannot be read
+
+
+class DiskFullError(DataError):
+    """There is no room for what should be written. Nothing that is stored is touched by that."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} cannot be written: the disk is full.",
+            "Free some space and try again; nothing is damaged, and what was stored stays.",
+        )
+
+
+@contextlib.contextmanager
+def told_when_full(what: str) -> Iterator[None]:
+    """An OSError for want of room becomes a DiskFullError; every other one stays what it is."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise DiskFullError(what) from error
+        raise
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made where it is missing with all above it; mode 0700 for each that is made, whatever the umask."""
+    missing = [path, *path.parents]
+    missing = missing[: next((n for n, folder in enumerate(missing) if folder.is_dir()), len(missing))]
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True, mode=FOLDER)
+        folder.chmod(FOLDER)
+    return path
+
+
+def private_file(path: Path) -> Path:
+    """The file, made empty where it is missing; mode 0600, whatever the umask, and whatever an older program left."""
+    private_folder(path.parent)
+    path.touch(mode=FILE, exist_ok=True)
+    if path.stat().st_mode & 0o777 != FILE:
+        with contextlib.suppress(PermissionError):  # another user's, who has the say
+            path.chmod(FILE)
+    return path
+
+
+def append_private(path: Path) -> IO[bytes]:
+    """The file for appending without a buffer: what is written is with the system, or raises."""
+    return private_file(path).open("ab", buffering=0)
 
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        os.fchmod(handle, FILE)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -41,9 +92,9 @@ def locked(path: Path, timeout: float = 600.0) -> Iterator[None]:
     """Hold the writers' lock beside ``path``; raises DataError after ``timeout`` seconds."""
     from filelock import FileLock, Timeout
 
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     try:
-        with FileLock(f"{path}.lock", timeout=timeout, mode=0o600):
+        with FileLock(private_file(Path(f"{path}.lock")), timeout=timeout, mode=FILE):
             yield
     except Timeout as error:
         raise DataError(

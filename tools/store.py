@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from prompts.errors import DataError
+from tools.databases import forget, told
 from tools.evidence import content_key
+from tools.files import private_file, told_when_full
 from tools.recent_texts import RecentTexts
-
-DAMAGED = ("is damaged", "Move it away, or restore a copy.")
-FAULTS = {  # SQLite's primary result codes that say nothing about the file
-    sqlite3.SQLITE_BUSY: ("is held by another process", "Wait for it to finish, or stop it."),
-    sqlite3.SQLITE_FULL: ("cannot grow: the disk is full", "Free some space and try again."),
-    sqlite3.SQLITE_READONLY: ("cannot be written", "Give its file and folder back to the user who runs this."),
-}
 
 SCHEMA = """
 create table if not exists texts (key text primary key, body text not null) without rowid;
@@ -26,7 +21,7 @@ create table if not exists owners (session text, key text, primary key (session,
 create index if not exists owners_by_key on owners (key);
 """
 GONE = """
-delete from texts where key in (select key from owners where session = ?)
+from texts where key in (select key from owners where session = ?)
     and not exists (select 1 from owners o where o.key = texts.key and o.session <> ?)
 """
 
@@ -63,9 +58,8 @@ class ContentStore:
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600, exist_ok=True)
-        self._name = path.name
+        with told_when_full(f"The content store {path.name}"):
+            self._path = private_file(path)
         self._lock = threading.Lock()
         self._recent = RecentTexts()
         with self._statements():
@@ -103,13 +97,14 @@ class ContentStore:
 
     def purge(self, session: str) -> int:
         """Forget what only this session owned; returns how many texts went."""
-        with self._statements(), self._db:
-            gone = self._db.execute(GONE, (session, session)).rowcount
-            self._db.execute("delete from owners where session = ?", (session,))
-            self._recent.clear()
-        with self._statements():  # the write-ahead log still holds what was deleted: fold it in and cut it off
-            self._db.execute("pragma wal_checkpoint(truncate)")
-        return gone
+        with self._statements():
+            with self._db:
+                bodies = [str(body) for (body,) in self._db.execute(f"select body {GONE}", (session, session))]
+                self._db.execute(f"delete {GONE}", (session, session))
+                self._db.execute("delete from owners where session = ?", (session,))
+                self._recent.clear()
+            forget(self._db, self._path, [session, *bodies])
+        return len(bodies)
 
     def close(self) -> None:
         """Close the file."""
@@ -118,14 +113,8 @@ class ContentStore:
     @contextlib.contextmanager
     def _statements(self) -> Iterator[None]:
         """Hold the lock around statements; SQLite's errors become DataErrors that say what to do."""
-        with self._lock:
-            try:
-                yield
-            except sqlite3.ProgrammingError:  # a mistake of the caller, such as a closed store
-                raise
-            except sqlite3.DatabaseError as error:
-                fault, advice = FAULTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, DAMAGED)
-                raise DataError(f"The content store {self._name} {fault}.", advice) from error
+        with self._lock, told(self._path, f"The content store {self._path.name}"):
+            yield
 
     def _read(self, key: str) -> str:
         body = self._recent.get(key)

@@ -182,11 +182,13 @@ def version() -> None:
 def run() -> None:
     """Run the command line; a user's mistake ends in a message and an exit code, never in a traceback."""
     from prompts.errors import AnamnesisError
+    from tools.files import told_when_full
 
     try:
         for point in entry_points(group="anamnesis.commands"):
             point.load()(app)
-        app()
+        with told_when_full("What was to be kept"):
+            app()
     except AnamnesisError as error:
         sys.stderr.write(f"anamnesis: {error}\n")
         raise SystemExit(error.exit_code) from None

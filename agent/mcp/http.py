@@ -23,16 +23,18 @@ from starlette.types import Receive, Scope, Send
 
 from agent.loop import run
 from agent.mcp.callers import IN_SCOPE, SCOPES
+from agent.mcp.connections import Connections
 from agent.mcp.opening import Opening
 from agent.mcp.served import Served
 from agent.mcp.server import Service, server_of
 from agent.server.access import Access, AccessRefused, Caller
 from agent.server.edge import Edge
-from agent.server.guard import Parts
+from agent.server.guard import Parts, address_of
 from agent.server.histories import Histories
 from agent.server.keys import Keys
 from agent.server.limits import Rate
-from agent.server.problems import body_of
+from agent.server.problems import Refusal, body_of
+from agent.server.settings import ServerSettings
 from agent.server.tables import Tables
 from agent.server.turns import Turns
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 METHODS = ["GET", "POST", "DELETE"]
 IDLE = 1800.0  # ours: seconds after which a connection that nobody uses is forgotten
-CONNECTIONS = 1000  # ours: connections at once; the protocol's newest version needs none
+CONNECTIONS = 1000  # ours: connections of all keys at once; the protocol's newest version needs none
 
 
 class Endpoint:
@@ -54,49 +56,49 @@ class Endpoint:
 
     def __init__(self, agent: Agent, access: Access) -> None:
         self._agent, self._access = agent, access
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._connections: Connections | None = None
 
     @asynccontextmanager
-    async def running(self, turns: Any, body: int, seconds: float) -> AsyncIterator[None]:
-        """Serve while inside.
-
-        Args:
-            turns: the server's turns. body: bytes of a request at most. seconds: how long a call may take.
-        """
+    async def running(self, turns: Any, settings: ServerSettings) -> AsyncIterator[None]:
+        """Serve the server's turns while inside, within its limits."""
         from anamnesis import __version__
 
-        service = Service(Opening(lambda: self._agent, own=False), Served(turns, seconds))
-        self._manager = StreamableHTTPSessionManager(
+        service = Service(Opening(lambda: self._agent, own=False), Served(turns, settings.turn_seconds))
+        manager = StreamableHTTPSessionManager(
             server_of(service, __version__),
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the server's own is
-            max_request_body_size=body,
+            max_request_body_size=settings.body,
             session_idle_timeout=IDLE,
             max_sessions=CONNECTIONS,
         )
+        self._connections = Connections(manager.handle_request, settings.mcp_connections)
         try:
-            async with self._manager.run():
+            async with manager.run():
                 yield
         finally:
-            self._manager = None
+            self._connections = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         state = scope.setdefault("state", {})
         state["route"] = PATH
         try:
-            caller = await self._access.authenticate(Headers(scope=scope).get("authorization"), None)
-            state["caller"] = caller.id
-            if not SCOPES & caller.scopes:
-                raise AccessRefused(403, "scope_missing", "This key opens nothing here.", "Ask for one that does.")
-        except AccessRefused as refused:
+            await self._answer(scope, receive, send)
+        except Refusal as refused:
             body = body_of(PATH, refused, state.get("request_id", ""))
             await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
-            return
-        if self._manager is None:
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        header = Headers(scope=scope).get("authorization")
+        caller = await self._access.authenticate(header, None, address_of(scope))
+        scope["state"]["caller"] = caller.id
+        if not SCOPES & caller.scopes:
+            raise AccessRefused(403, "scope_missing", "This key opens nothing here.", "Ask for one that does.")
+        if self._connections is None:
             raise RuntimeError("the endpoint was called outside `running`")
         scope[IN_SCOPE] = caller
         scope["user"] = _user(caller)
-        await self._manager.handle_request(scope, receive, send)
+        await self._connections.handle(caller.id, scope, receive, send)
 
 
 def mount(app: Starlette, agent: Agent, access: Access) -> None:
@@ -111,7 +113,7 @@ def mount(app: Starlette, agent: Agent, access: Access) -> None:
     async def lifespan(application: Any) -> AsyncIterator[Any]:
         async with before(application) as state:
             parts = app.state.parts
-            async with endpoint.running(parts.turns, parts.settings.body, parts.settings.turn_seconds):
+            async with endpoint.running(parts.turns, parts.settings):
                 yield state
 
     app.router.lifespan_context = lifespan
@@ -122,7 +124,7 @@ def create_app(agent: Agent, *, authentication: bool = True) -> Starlette:
     """An application with nothing but the protocol, guarded as the whole server is."""
     chosen = agent.settings.server
     tables = run(Tables(agent.database).open())
-    access = Access(Keys(tables), Rate(chosen.requests), enabled=authentication)
+    access = Access(Keys(tables), Rate(chosen.requests), Rate(chosen.failed_keys), enabled=authentication)
     app = Starlette()
     parts = Parts(agent, access, Turns(agent, chosen), Histories(tables), chosen)
     app.state.parts, app.state.turns = parts, parts.turns

@@ -42,7 +42,14 @@ async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Eviden
         raise InputError(
             f"The configuration in use does not offer {name}.", "`tools/list` names the tools that it does."
         )
-    return _safe(await arun(_run(agent, tool, arguments, found)))
+    return _safe(await arun(_untraced(agent, tool, arguments, found)))
+
+
+async def _untraced(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+    from agent.settings import untraced
+
+    with untraced(agent.settings):
+        return await _run(agent, tool, arguments, found)
 
 
 async def _run(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:

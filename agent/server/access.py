@@ -5,14 +5,17 @@ Keys are looked up at every request, so that one that is taken back, in any proc
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 
-from agent.server.keys import SCOPES, KeyRecord, Keys
+from agent.server.keys import SCOPES, KeyRecord, Keys, digest
 from agent.server.limits import Rate
 from agent.server.problems import Refusal
 
 COOKIE = "anamnesis_login"
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+MOST_OPENED = 10_000  # ours: keys and log-ins that are remembered to have opened something
+NETWORK = 64  # code: bits of an IPv6 address that name a network (RFC 4291); one machine has all the others to itself
 
 
 class AccessRefused(Refusal):
@@ -42,28 +45,35 @@ class Access:
 
     Args:
         keys: the keys; rate: how often each may ask.
+        failures: how often an address may try what is no key. Keys that have opened something here go on to, so that
+            nobody is locked out by another behind the same address.
         enabled: False lets everybody in as the owner "" with all scopes; for loopback only.
     """
 
     COOKIE = COOKIE
 
-    def __init__(self, keys: Keys, rate: Rate, *, enabled: bool = True) -> None:
-        self.keys, self.enabled, self._rate = keys, enabled, rate
+    def __init__(self, keys: Keys, rate: Rate, failures: Rate, *, enabled: bool = True) -> None:
+        self.keys, self.enabled, self._rate, self._failures = keys, enabled, rate, failures
+        self._opened: set[str] = set()  # digests of what has opened something
 
-    async def authenticate(self, authorization: str | None = None, cookie: str | None = None) -> Caller:
+    async def authenticate(
+        self, authorization: str | None = None, cookie: str | None = None, address: str = ""
+    ) -> Caller:
         """Who calls, counted against how often they may.
 
         Args:
             authorization: the header's value, ``Bearer ana_...``; it stands above a cookie.
             cookie: the value of the cookie `COOKIE`.
+            address: whence the request comes.
 
         Raises:
-            AccessRefused: 401 without a valid key, 429 with ``retry_after`` for one that asks too often.
+            AccessRefused: 401 without a valid key, 429 with ``retry_after`` for a key that asks too often, or an
+                address from which too much came that was no key.
             DataError: the keys cannot be read.
         """
         caller = LOCAL
         if self.enabled:
-            record = await self._record(authorization, cookie)
+            record = await self._tried(authorization, cookie, network(address))
             caller = Caller(record.id, record.name, frozenset(record.scopes))
         try:
             self._rate.take(caller.id)
@@ -80,6 +90,26 @@ class Access:
     async def logout(self, cookie: str) -> None:
         """Forget a log-in."""
         await self.keys.logout(cookie)
+
+    async def _tried(self, authorization: str | None, cookie: str | None, source: str) -> KeyRecord:
+        """The key; what is none is counted, and after too many of them not even looked up."""
+        given = authorization or cookie
+        if given is None:
+            return await self._record(authorization, cookie)
+        known = digest(given)
+        wait = self._failures.wait(source)
+        if wait and known not in self._opened:
+            what, advice = "Too much came from this address that is no key.", "Wait, then try the right one."
+            raise AccessRefused(429, "too_many_failures", what, advice, retry_after=wait)
+        try:
+            record = await self._record(authorization, cookie)
+        except AccessRefused:
+            self._failures.count(source)
+            raise
+        if len(self._opened) >= MOST_OPENED:
+            self._opened.clear()
+        self._opened.add(known)
+        return record
 
     async def _record(self, authorization: str | None, cookie: str | None) -> KeyRecord:
         if authorization:
@@ -101,6 +131,17 @@ class Access:
         if found is None:
             raise _unknown("The key is not known.")
         return _valid(found)
+
+
+def network(address: str) -> str:
+    """What counts as one address: of IPv6 its network, of anything else itself."""
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(known, ipaddress.IPv6Address) and known.ipv4_mapped is None:
+        return str(ipaddress.ip_network((known, NETWORK), strict=False))
+    return address
 
 
 def _valid(record: KeyRecord) -> KeyRecord:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from agent.server.access import COOKIE, Caller
 from agent.server.contract import Key, Me
-from agent.server.guard import Anyone, Parts, The
+from agent.server.guard import Anyone, Parts, The, address_of
 from agent.server.problems import answers
 from anamnesis import __version__
 
@@ -24,7 +24,7 @@ async def me(the: The, caller: Anyone) -> Me:
 @account.post("/login", responses=answers(401))
 async def login(body: Key, request: Request, response: Response, the: The) -> Me:
     """Log a page in: sets a cookie that stands for the key, which the page then need not keep."""
-    caller = await the.access.authenticate(f"Bearer {body.key}")
+    caller = await the.access.authenticate(f"Bearer {body.key}", address=address_of(request.scope))
     if the.access.enabled:
         token = await the.access.login(body.key, the.settings.login_hours)
         response.set_cookie(

@@ -52,7 +52,7 @@ def create_app(agent: Agent, settings: ServerSettings | None = None, *, authenti
     """
     chosen = settings or agent.settings.server
     tables = run(Tables(agent.database).open())
-    access = Access(Keys(tables), Rate(chosen.requests), enabled=authentication)
+    access = Access(Keys(tables), Rate(chosen.requests), Rate(chosen.failed_keys), enabled=authentication)
     parts = Parts(agent, access, Turns(agent, chosen), Histories(tables), chosen)
     app = FastAPI(
         title="Anamnesis",

@@ -21,6 +21,8 @@ from agent.server.problems import Refusal, body_of
 from agent.telemetry.contract import NoTelemetry, Telemetry
 
 REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
+# A name or an address, and a port: nothing else, so that no parser finds another host in it.
+HOST = re.compile(r"\A(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253}))(?::[0-9]{1,5})?\Z")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})  # methods with which a page can change something
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 POLICY = (
@@ -95,7 +97,8 @@ class Edge:
         return counted
 
     def _known(self, host: str) -> bool:
-        name = _host_of(f"//{host}")
+        found = HOST.match(host)
+        name = (found["six"] or found["name"]).lower() if found else ""
         return name in self._hosts or _is_address(name)
 
 
@@ -192,14 +195,6 @@ def from_own_page(headers: Headers) -> bool:
 def foreign_origin() -> Refusal:
     """The answer to another site's page."""
     return Refusal(403, "origin_refused", "Another site's page may not do this.", "Use the server's own page.")
-
-
-def _host_of(address: str) -> str:
-    """The host of an address, "" where there is none."""
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _is_address(name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.types import Scope
 
 from agent.server.access import COOKIE, Access, Caller
 from agent.server.edge import CHANGING, foreign_origin, from_own_page
@@ -42,6 +43,12 @@ def parts_of(request: Request) -> Parts:
     return found
 
 
+def address_of(scope: Scope) -> str:
+    """Whence a request comes, as the server, or a proxy on this machine, says; "" where nothing does."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
 def remember_route(request: Request) -> None:
     """Note the route's template for the log: it names no session."""
     request.state.route = getattr(request.scope.get("route"), "path", "")
@@ -54,7 +61,7 @@ async def caller_of(
     """Who calls; raises AccessRefused, or Refusal 403 where the log-in cookie came with another site's request."""
     del authorization  # declared for the description; the header is read whole, to say what is wrong with it
     header, access = request.headers.get("authorization"), parts_of(request).access
-    caller = await access.authenticate(header, request.cookies.get(COOKIE))
+    caller = await access.authenticate(header, request.cookies.get(COOKIE), address_of(request.scope))
     request.state.caller = caller.id
     if access.enabled and not header and request.method in CHANGING and not from_own_page(request.headers):
         raise foreign_origin()

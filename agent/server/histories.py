@@ -52,6 +52,7 @@ class Histories:
     async def forget(self, session: str) -> None:
         """Forget all that leads to a session."""
         await self._tables.run("delete from server_histories where session = ?", session)
+        await self._tables.scrub(session)
 
     async def sessions(self) -> list[str]:
         """Sessions that something leads to."""

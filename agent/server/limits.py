@@ -12,6 +12,7 @@ from agent.server.problems import Refusal
 
 MINUTE = 60.0
 BURST = 4  # ours: a quarter of a minute's requests may come at once, enough for a page that opens
+MOST = 10_000  # ours: buckets after which those that are full, and so say nothing, are dropped
 SOON = 1.0  # ours: seconds; when a turn will end is not known
 
 
@@ -22,7 +23,7 @@ class _Bucket:
 
 
 class Rate:
-    """A token bucket for each key.
+    """A token bucket for each key, or whatever else is counted.
 
     Args:
         a_minute: requests a minute.
@@ -35,14 +36,29 @@ class Rate:
 
     def take(self, key: str) -> None:
         """Count a request; raises Refusal 429 that says when to ask again."""
+        wait = self.wait(key)
+        if wait:
+            raise Refusal(429, "too_many_requests", "This key asks too often.", "Wait a moment.", retry_after=wait)
+        self.count(key)
+
+    def wait(self, key: str) -> float:
+        """Seconds until the next may come; 0 for now."""
+        left = self._bucket(key).left
+        return (1 - left) / self._rate if left < 1 else 0.0
+
+    def count(self, key: str) -> None:
+        """Count one."""
+        self._bucket(key).left -= 1
+
+    def _bucket(self, key: str) -> _Bucket:
         moment = self._clock()
+        if len(self._buckets) > MOST:
+            full = self._most - moment * self._rate
+            self._buckets = {k: b for k, b in self._buckets.items() if b.left - b.at * self._rate < full}
         bucket = self._buckets.setdefault(key, _Bucket(self._most, moment))
         bucket.left = min(self._most, bucket.left + (moment - bucket.at) * self._rate)
         bucket.at = moment
-        if bucket.left < 1:
-            wait = (1 - bucket.left) / self._rate
-            raise Refusal(429, "too_many_requests", "This key asks too often.", "Wait a moment.", retry_after=wait)
-        bucket.left -= 1
+        return bucket
 
 
 class Places:

@@ -13,7 +13,7 @@ from agent.server.settings import ServerSettings
 from prompts.errors import InputError
 
 if TYPE_CHECKING:
-    from uvicorn import Server
+    from uvicorn import Config, Server
 
     from agent.server.turns import Turns
     from agent.settings import Settings
@@ -118,8 +118,19 @@ def _server(app: Any, turns: Turns, settings: ServerSettings) -> Server:
             await turns.close(settings.grace_seconds)
             self.should_exit = True
 
-    config = uvicorn.Config(
+    return Stopping(config_of(app, settings))
+
+
+def config_of(app: Any, settings: ServerSettings) -> Config:
+    """How uvicorn listens: with deadlines, without its own logs, and without websockets, of which there are none."""
+    import uvicorn
+
+    from agent.server.deadlines import protocol_of
+
+    return uvicorn.Config(
         app,
+        http=protocol_of(settings),
+        ws="none",
         log_config=None,  # ours
         access_log=False,
         server_header=False,
@@ -128,4 +139,3 @@ def _server(app: Any, turns: Turns, settings: ServerSettings) -> Server:
         timeout_graceful_shutdown=LAST_WORDS,
         lifespan="on",
     )
-    return Stopping(config)

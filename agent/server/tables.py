@@ -49,6 +49,10 @@ class Tables:
         """The rows of a statement, none where it gives none; raises DataError or ServiceError."""
         return (await arun(self._database.execute((sql, values))))[0]
 
+    async def scrub(self, *texts: str) -> None:
+        """Take what was deleted out of the files too."""
+        await arun(self._database.scrub(*texts))
+
 
 def now() -> str:
     """This moment, as the tables hold it."""

@@ -109,8 +109,8 @@ class Database(Protocol):
     async def forget(self, session: str) -> None:
         """Delete the session's checkpoints and texts, so that no file of ours holds a word of them."""
 
-    async def scrub(self) -> None:
-        """Take what was deleted from the records out of the files too."""
+    async def scrub(self, *texts: str) -> None:
+        """Take what was deleted from the records out of the files too; ``texts`` are what was deleted."""
 
     async def check(self) -> None:
         """Raise DataError or ServiceError when it cannot be used."""

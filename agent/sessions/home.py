@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prompts.errors import DataError
+from tools.files import FOLDER, private_folder, told_when_full
 
 
 @dataclass(frozen=True)
@@ -15,10 +16,16 @@ class Home:
     root: Path
 
     def prepare(self) -> Home:
-        """Make the folder, mode 0700; raises DataError when it cannot be used."""
+        """Make the folder, mode 0700; raises DataError when it cannot be used.
+
+        Folders with patients' words that an older program left open to others are closed to them.
+        """
         try:
-            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.root.chmod(0o700)
+            with told_when_full(f"The data folder {self.root}"):
+                private_folder(self.root)
+            for folder in (self.root, self.traces, self.locks):
+                if folder.is_dir() and folder.stat().st_mode & 0o777 != FOLDER:
+                    folder.chmod(FOLDER)
         except OSError as error:
             raise DataError(
                 f"The data folder {self.root} cannot be used: {error.strerror}.",

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.sessions.contract import Database, Release
 from agent.sessions.home import Home
 from agent.sessions.ids import busy_session
+from tools.files import FILE, private_file, told_when_full
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -76,8 +78,7 @@ def try_file_lock(home: Home, session: str) -> BaseFileLock | None:
     """Hold a session by a lock on a file, which goes with the process; None when another process has it."""
     from filelock import FileLock, Timeout
 
-    home.locks.mkdir(exist_ok=True, mode=0o700)
-    lock = FileLock(home.locks / f"{session}.lock", timeout=0, thread_local=False)
+    lock = FileLock(_lock_file(home, session), timeout=0, thread_local=False, mode=FILE)
     try:
         lock.acquire()
     except Timeout:
@@ -90,9 +91,13 @@ def session_lock(home: Home, session: str) -> Iterator[None]:
     """Hold a session of the data folder against other processes; raises SessionBusy when another one is in it."""
     from filelock import FileLock, Timeout
 
-    home.locks.mkdir(exist_ok=True, mode=0o700)
     try:
-        with FileLock(home.locks / f"{session}.lock", timeout=0, thread_local=False):
+        with FileLock(_lock_file(home, session), timeout=0, thread_local=False, mode=FILE):
             yield
     except Timeout as error:
         raise busy_session(session) from error
+
+
+def _lock_file(home: Home, session: str) -> Path:
+    with told_when_full("The session's lock"):
+        return private_file(home.locks / f"{session}.lock")

@@ -99,7 +99,7 @@ class PostgresDatabase:
             await self.saver.adelete_thread(session)
             self.texts.purge(session)
 
-    async def scrub(self) -> None:
+    async def scrub(self, *texts: str) -> None:
         """Nothing to do: the server cleans up after itself."""
 
     async def check(self) -> None:

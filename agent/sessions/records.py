@@ -132,9 +132,9 @@ class Records:
     async def rename(self, session: str, title: str, owner: str | None = None) -> SessionRecord:
         """Give a session another title; raises InputError for one that is empty or too long."""
         line = check_title(title)
-        await self.get(session, owner)
+        before = (await self.get(session, owner)).title
         await self._database.execute(("update sessions set title = ? where id = ?", (line, session)))
-        await self._database.scrub()
+        await self._database.scrub(before)
         return await self.get(session, owner)
 
     async def review(self, session: str, turn: int, review: Review, owner: str | None = None) -> Review:

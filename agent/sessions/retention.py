@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
+from agent.sessions.sqlite import purge_checkpoints
 from tools.store import ContentStore
 
 
@@ -17,20 +18,21 @@ def purge_traces(home: Home, session: str) -> None:
 
 async def purge_records(database: Database, session: str) -> None:
     """Delete the session's records and reviews; its own row goes last."""
-    await database.execute(
+    asked, corrections, titles, *_ = await database.execute(
+        ("select asked from turns where session = ?", (session,)),
+        ("select correction from reviews where session = ?", (session,)),
+        ("select title from sessions where id = ?", (session,)),
         ("delete from reviews where session = ?", (session,)),
         ("delete from traces where session = ?", (session,)),
         ("delete from turns where session = ?", (session,)),
         ("delete from sessions where id = ?", (session,)),
     )
-    await database.scrub()
+    await database.scrub(session, *(str(text) for (text,) in (*asked, *corrections, *titles)))
 
 
 async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:
     """Delete a session's checkpoints in SQLite, its traces and the texts that only it owned; records stay."""
-    await saver.adelete_thread(session)
-    async with saver.lock:  # the write-ahead log still holds what was deleted: fold it in and cut it off
-        await saver.conn.execute("pragma wal_checkpoint(truncate)")
+    await purge_checkpoints(saver, home, session)
     store.purge(session)
     purge_traces(home, session)
     (home.locks / f"{session}.lock").unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from agent.sessions.contract import Release, Row, Statement
 from agent.sessions.home import Home
 from agent.sessions.locks import try_file_lock
-from prompts.errors import DataError
+from tools.databases import fault_of, forget, told
+from tools.files import private_file, told_when_full
 from tools.store import ContentStore
 
 if TYPE_CHECKING:
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 BUSY = 60.0  # ours: seconds to wait for another process's write, as in the content store
 
 
-@contextlib.contextmanager
-def typed_database_errors() -> Iterator[None]:
-    """What SQLite says of a damaged or full database becomes a DataError with advice."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise DataError(
-            f"The session database cannot be used: {error}.",
-            "`anamnesis doctor` names the damaged file; move it away, or restore a copy.",
-        ) from error
+def typed_database_errors(file: Path) -> contextlib.AbstractContextManager[None]:
+    """What SQLite says of a damaged database, or of a full disk, becomes a DataError that says which, and what to do.
+
+    Args:
+        file: one of the session database's files.
+    """
+    advice = "`anamnesis doctor` names the damaged file; move it away, or restore a copy."
+    return told(file, "The session database", advice)
 
 
 async def open_saver(home: Home) -> Any:
@@ -39,8 +37,7 @@ async def open_saver(home: Home) -> Any:
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    home.checkpoints.touch(mode=0o600, exist_ok=True)
-    connection = await aiosqlite.connect(home.checkpoints, timeout=BUSY)
+    connection = await aiosqlite.connect(_private(home.checkpoints), timeout=BUSY)
     try:
         saver = AsyncSqliteSaver(connection)
         await saver.setup()
@@ -48,9 +45,7 @@ async def open_saver(home: Home) -> Any:
         await connection.execute("pragma secure_delete=on")
     except sqlite3.DatabaseError as error:
         await connection.close()
-        raise DataError(
-            f"The checkpoints file {home.checkpoints.name} is damaged.", "Move it away, or restore a copy."
-        ) from error
+        raise fault_of(error, home.checkpoints, f"The checkpoints file {home.checkpoints.name}") from error
     return saver
 
 
@@ -105,21 +100,20 @@ class SqliteDatabase:
 
     async def checkpointed(self) -> list[tuple[str, str]]:
         """Every session that has checkpoints, last used first, with the id of the last."""
-        return await _checkpointed(self.saver)
+        with self.faults():
+            return await _checkpointed(self.saver)
 
     async def forget(self, session: str) -> None:
         """Delete checkpoints and texts, and cut off the write-ahead logs, which still hold what was deleted."""
         with self.faults():
-            await self.saver.adelete_thread(session)
-            async with self.saver.lock:
-                await self.saver.conn.execute("pragma wal_checkpoint(truncate)")
+            await purge_checkpoints(self.saver, self._home, session)
             self.texts.purge(session)
         (self._home.locks / f"{session}.lock").unlink(missing_ok=True)
 
-    async def scrub(self) -> None:
-        """Cut off the records' write-ahead log."""
+    async def scrub(self, *texts: str) -> None:
+        """Take what was deleted from the records out of their file and its write-ahead log."""
         with self.faults():
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._truncate)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._forget, texts)
 
     async def check(self) -> None:
         """Read from each file."""
@@ -130,7 +124,7 @@ class SqliteDatabase:
 
     def faults(self) -> contextlib.AbstractContextManager[None]:
         """SQLite's errors as DataErrors."""
-        return typed_database_errors()
+        return typed_database_errors(self._home.records)
 
     async def close(self) -> None:
         """Close the files, and give back every lock."""
@@ -147,26 +141,42 @@ class SqliteDatabase:
         try:
             rows = [self._db.execute(sql, parameters).fetchall() for sql, parameters in statements]
         except BaseException:
-            self._db.execute("rollback")
+            if self._db.in_transaction:  # SQLite undoes it by itself where the disk is full
+                self._db.execute("rollback")
             raise
         self._db.execute("commit")
         return rows
 
-    def _truncate(self) -> None:
-        self._db.execute("pragma wal_checkpoint(truncate)").fetchall()
+    def _forget(self, texts: tuple[str, ...]) -> None:
+        forget(self._db, self._home.records, texts)
+
+
+async def purge_checkpoints(saver: Any, home: Home, session: str) -> None:
+    """Delete a session's checkpoints, out of the file too."""
+    await saver.adelete_thread(session)
+    async with saver.lock:
+        await asyncio.to_thread(_forget_in, home.checkpoints, session)
+
+
+def _forget_in(file: Path, session: str) -> None:
+    with contextlib.closing(sqlite3.connect(file, timeout=BUSY)) as db:
+        forget(db, file, [session])
 
 
 async def _checkpointed(saver: Any) -> list[tuple[str, str]]:
     query = "select thread_id, max(checkpoint_id) as last from checkpoints group by thread_id order by last desc"
-    with typed_database_errors():
-        async with saver.lock, saver.conn.execute(query) as cursor:
-            return [(str(session), str(last)) async for session, last in cursor]
+    async with saver.lock, saver.conn.execute(query) as cursor:
+        return [(str(session), str(last)) async for session, last in cursor]
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    file.touch(mode=0o600, exist_ok=True)
-    with typed_database_errors():
-        db = sqlite3.connect(file, check_same_thread=False, timeout=BUSY, isolation_level=None)
+    with typed_database_errors(file):
+        db = sqlite3.connect(_private(file), check_same_thread=False, timeout=BUSY, isolation_level=None)
         for pragma in ("journal_mode=wal", "synchronous=normal", "secure_delete=on"):
             db.execute(f"pragma {pragma}").fetchall()
     return db
+
+
+def _private(file: Path) -> Path:
+    with told_when_full(file.name):
+        return private_file(file)

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from graphs.completeness.annotation import Diagnoser
 from prompts.diagnosis import DiagnosisReply
-from prompts.errors import DataError
 from prompts.language_model import LanguageModel
 from prompts.shown import one_line
 from prompts.templates import load_prompt
+from tools.databases import told
+from tools.files import private_file
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up runs through
 WAIT = 60.0  # ours: seconds that a write waits for another annotation in the same data folder
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # code: what SQLite calls a damaged file
 NAME = 200  # ours: characters of a model's diagnosis that are kept
 
 
@@ -77,7 +77,7 @@ class DiagnoserKept:
     """
 
     def __init__(self, inner: Diagnoser, path: Path, jobs: int) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_file(path)
         self.name, self.version = inner.name, inner.version
         self._inner, self._path = inner, path
         self._jobs = jobs
@@ -102,15 +102,8 @@ class DiagnoserKept:
     @contextlib.contextmanager
     def _statements(self) -> Iterator[None]:
         """What SQLite says of a file becomes a DataError that says what to do."""
-        try:
+        with told(self._path, str(self._path), "Delete it; diagnoses are made again."):
             yield
-        except sqlite3.ProgrammingError:  # a mistake of the caller, such as a closed file
-            raise
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE:  # the low byte is the kind
-                raise DataError(f"{self._path} is damaged.", "Delete it; diagnoses are made again.") from error
-            advice = "See whether the disk is full or another process holds it; then run again."
-            raise DataError(f"{self._path} cannot be used: {error}.", advice) from error
 
     async def diagnose(self, text: str) -> str:
         """The kept diagnosis, else a new one; the same text is not diagnosed twice at once."""

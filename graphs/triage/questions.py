@@ -18,6 +18,18 @@ CLOSED = re.compile(
     rf"also )?{AUXILIARY}(?:n't)?\b",
     re.I,
 )
+# A closed question behind what is told first, an open one there, and the short forms of speech; ours.
+TURN = r"(?:[,;:]|\s[-–—]+)\s*(?:(?:and|but|so|then)\s+)?|\b(?:and|but|so|then)\s+"
+CLAUSE = re.compile(rf"(?:{TURN}){AUXILIARY}(?:n't)?\s", re.IGNORECASE)
+OPEN_CLAUSE = re.compile(
+    rf"(?:^\W*(?:(?:at|by|for|from|in|of|to|with)\s+)?|{TURN})(?:what|which|how|when|why|who|whom|whose|where)\b", re.I
+)
+HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
+LIST = re.compile(r"\W*(?:list|name|give|tell|explain|describe)\b", re.IGNORECASE)
+SHORT = re.compile(
+    rf"\b{AUXILIARY}(?:n't)?\b|^\W*any\b|\b(?:ok|okay|safe|fine|allowed|necessary|worth|true|right|yes or no)\b",
+    re.IGNORECASE,
+)
 ALTERNATIVES = re.compile(
     r"\b(?:is|are) [^,?]{2,60} or [^,?]{2,60} (?:better|safer|best|preferred|preferable|more|superior|worse)\b|"
     r"\bor (?:can|should|do|is|are|does|would) (?:we|it|they|i|you|one)\b|\bor (?:instead|rather)\b",
@@ -83,12 +95,14 @@ def is_closed(text: str) -> bool:
         return CLOSED_ZH.search(asked) is not None and not (
             OPEN_ZH.search(asked) and not asked.rstrip("?？。 ").endswith("吗")
         )
+    if ALTERNATIVES.search(asked) or ALSO_OPEN.search(asked):
+        return False
     headed = TOPIC.split(asked)[-1]  # "Statins in the old: are they safe?"
-    return (
-        bool(CLOSED.match(asked) or CLOSED.match(headed))
-        and not ALTERNATIVES.search(asked)
-        and not ALSO_OPEN.search(asked)
-    )
+    opened = OPEN_CLAUSE.search(asked)
+    if CLOSED.match(asked) or CLOSED.match(headed):
+        return opened is None or HAD.match(asked) is None
+    spoken = asked.endswith("?") and SHORT.search(asked) and not WH.search(asked)  # "So I need not go?"
+    return opened is None and not LIST.match(asked) and bool(CLAUSE.search(asked) or spoken)
 
 
 def leans(text: str) -> bool:

@@ -12,6 +12,7 @@ from graphs.verdicts.certainty import certainty_of, effect_of, population_of, re
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
+from tools.reading.answered import known_answers
 from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
 from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
@@ -32,6 +33,7 @@ PLAIN = frozenset(
         " enough better worse good bad help useless pointless harmful dangerous avoid avoided"
     )
 )
+OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
 
 
@@ -50,6 +52,10 @@ class VerdictSettings(Frozen):
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
         beside: sentences shown beside at most.
         carried: probability from which quotes carry a verdict that a model gave.
+        alike: cosine from which a closed question that a sentence of the library is known to answer is taken for the
+            user's, or its reverse; compared, known: how many are compared, and read, the likest first.
+        agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
+            probability of the opposite, read from the sentence itself, from which it does not.
     """
 
     pairs: int = 48
@@ -64,27 +70,37 @@ class VerdictSettings(Frozen):
     near_relevant: float = 0.2
     beside: int = 3
     carried: float = 0.5
+    alike: float = 0.7
+    compared: int = 64
+    known: int = 8
+    agreed: float = 0.7
+    against: float = 0.8
 
 
 OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
 
 
 class Said(NamedTuple):
-    """A sentence, its reading, and whether it is plainly about what the question names."""
+    """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is."""
 
     sentence: Sentence
     reading: Reading
     about: bool = True
+    known: bool = False
 
     @property
     def answer(self) -> Stance:
         """The likeliest answer."""
-        return max(ANSWERS, key=self.reading.stance)
+        return _answers(self.reading)[1]
 
     @property
     def p(self) -> float:
         """Its probability."""
-        return self.reading.stance(self.answer)
+        return _answers(self.reading)[0]
+
+    def rank(self) -> tuple[bool, bool, float]:
+        """What leads: what a known question carries, what answers outright, what is surest."""
+        return self.known, self.outright, self.p
 
     @property
     def outright(self) -> bool:
@@ -118,11 +134,12 @@ class VerdictJudgeLocal:
         pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
         readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
         about = self._about(question, pieces)
+        known = self._known(question, pieces, readings)
         said = [
-            Said(Sentence(e, s.start, s.end, r.relevance), r, a)
-            for (e, s, _), r, a in zip(pieces, readings, about, strict=True)
+            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known)
+            for at, ((e, s, _), r) in enumerate(zip(pieces, readings, strict=True))
         ]
-        told = [s for s in said if s.reading.telling >= self.settings.telling]
+        told = [s for s in said if s.known or s.reading.telling >= self.settings.telling]
         carrying = self._carrying(told)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
@@ -151,6 +168,27 @@ class VerdictJudgeLocal:
             for (e, _, before), text, cosine in zip(pieces, texts, near, strict=True)
         ]
 
+    def _known(
+        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], readings: Sequence[Reading]
+    ) -> dict[int, Reading]:
+        """Of sentences that are known to answer a question like this one: what the reader makes of that answer."""
+        own = self.settings
+        asked = [(at, a) for at, (e, s, _) in enumerate(pieces) for a in known_answers(s.of(e.text))]
+        asked = sorted(asked, key=lambda told: -words_held(question, told[1].question))[: own.compared]
+        if not asked or self._encoder is None:
+            return {}
+        vectors = self._encoder.encode_queries([question, *(a.question for _, a in asked)])
+        near = vectors[1:] @ vectors[0]
+        told = [asked[i] for i in near.argsort()[::-1][: own.known] if near[i] >= own.alike]
+        read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in told])
+        out: dict[int, Reading] = {}
+        for at, reading in sorted(zip((at for at, _ in told), read, strict=True), key=lambda r: _answers(r[1])[0]):
+            p, answer = _answers(reading)
+            opposite = OPPOSITE.get(answer)
+            if p >= own.agreed and (opposite is None or readings[at].stance(opposite) < own.against):
+                out[at] = reading
+        return out
+
     def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
         """Whether one of the quotes, each a slice of its evidence, entails the verdict."""
         readings = self._reader.read([Pair(question, quote, e.title) for e, quote in quotes])
@@ -161,10 +199,11 @@ class VerdictJudgeLocal:
         """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
         short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
         for pool in (short, told):
-            sure = [s for s in pool if s.about and (s.outright or s.p >= self.settings.sure)]
+            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self.settings.sure))]
             if sure:
-                lead = max(sure, key=lambda s: (s.outright, s.p))
-                heard = [s for s in pool if s.about and s.p >= self.settings.heard and s is not lead]
+                lead = max(sure, key=Said.rank)
+                least = self.settings.sure if lead.known else self.settings.heard
+                heard = [s for s in pool if (s.known or (s.about and s.p >= least)) and s is not lead]
                 heard.sort(key=lambda s: -s.p)
                 return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
         return []
@@ -187,6 +226,11 @@ class VerdictJudgeLocal:
         )
 
 
+def _answers(reading: Reading) -> tuple[float, Stance]:
+    """The likeliest answer and its probability."""
+    return max((reading.stance(a), a) for a in ANSWERS)
+
+
 def words_held(question: str, text: str) -> float:
     """Share of a question's own words that a text holds, 0..1; 1 when it has none."""
     wanted = set(tokens(question)) - PLAIN
@@ -203,7 +247,7 @@ def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     if yes and no:
         documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
         return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
-    lead = max((s for side in sides.values() for s in side), key=lambda s: (s.outright, s.p))
+    lead = max((s for side in sides.values() for s in side), key=Said.rank)
     if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
         return VerdictValue.NO_DIFFERENCE
     return VALUE[lead.answer]

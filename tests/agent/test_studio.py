@@ -117,6 +117,7 @@ def development_server(built_home: Path, tmp_path: Path) -> Iterator[tuple[str, 
     own = {"ANAMNESIS_HOME": str(home), "ANAMNESIS_LITERATURE__LIVE": "off", "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
     own |= {"LANGSMITH_API_KEY": STRAY, "LANGCHAIN_TRACING_V2": "true", "PYTHONPATH": f"{watched}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
+    command.append("--allow-blocking")
     with (tmp_path / "log.txt").open("w") as log:
         process = subprocess.Popen(command, env={**os.environ, **own}, cwd=tmp_path, stdout=log, stderr=log)
         try:

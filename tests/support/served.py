@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from agent.agent import Agent
 from agent.loop import run
 from agent.server.app import create_app
 from agent.server.settings import ServerSettings
-from agent.server.start import bind
+from agent.server.start import bind, config_of
 
-FAST = {"finish_at_start": False}
+FAST = {"finish_at_start": False, "failed_keys": 10**6}  # strangers are many here, and of one address
 
 
 @dataclass
@@ -49,10 +50,13 @@ class Served:
 def served(agent: Agent, *, authentication: bool = True, **settings: Any) -> Iterator[Served]:
     """Serve an agent; ``settings`` are those of the server."""
     listener = bind("127.0.0.1", 0)
-    app = create_app(agent, ServerSettings(**{**FAST, **settings}), authentication=authentication)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+    chosen = ServerSettings(**{**FAST, **settings})
+    app = create_app(agent, chosen, authentication=authentication)
+    server = uvicorn.Server(config_of(app, chosen))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
+    while thread.is_alive() and not server.started:
+        time.sleep(0.01)
     try:
         yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", app, agent)
     finally:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from prompts.errors import DataError
+from tools.databases import told
+from tools.files import private_file, told_when_full
 
 Seen = TypeVar("Seen")
 ATTEMPTS = 10  # ours: a reader meets a compaction that often in a row only if something is wrong
@@ -39,8 +41,7 @@ class Store:
         self._before: dict[str, Callable[[], None]] = {}
         self._after: dict[str, Callable[[], None]] = {}
         with self._typed():
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            file.touch(mode=0o600)
+            private_file(file)
             self._db = sqlite3.connect(file, check_same_thread=False, timeout=WAIT, isolation_level=None)
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = full")  # a commit that was told is not lost with the power
@@ -136,7 +137,7 @@ class Store:
     def copy_to(self, file: Path) -> None:
         """Write a copy of the last committed state to a new file."""
         with self._typed():
-            file.touch(mode=0o600)
+            private_file(file)
             with (
                 contextlib.closing(sqlite3.connect(self.file)) as source,
                 contextlib.closing(sqlite3.connect(file)) as target,
@@ -150,18 +151,11 @@ class Store:
 
     @contextlib.contextmanager
     def _typed(self) -> Iterator[None]:
+        advice = "Restore a copy, or move it away and build it again."
+        what = f"{self.file.name} in {self.file.parent}"
         try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise DataError(
-                f"{self.file.name} in {self.file.parent} cannot be used: {error}.",
-                "Check who owns it, the room on the disk, and whether another process is writing.",
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"{self.file.name} in {self.file.parent} is damaged: {error}.",
-                "Restore a copy, or move it away and build it again.",
-            ) from error
+            with told(self.file, what, advice), told_when_full(what):
+                yield
         except OSError as error:
             raise DataError(
                 f"{self.file.parent} cannot be used: {error.strerror}.", "Check who owns it and the room on the disk."

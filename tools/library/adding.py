@@ -16,6 +16,7 @@ from tools.library.own import BATCH, embed_together, fingerprint, own_document
 from tools.library.report import AddReport, FileRow, Outcome
 from tools.library.shelf import LOCK_WAIT, Shelf
 from tools.readers.contract import Problem, Record
+from tools.readers.files import unpacked_together
 from tools.readers.reading import read, suffix_of, suffixes
 
 PROBLEMS = 5  # ours: problems of one file that its row spells out
@@ -73,7 +74,7 @@ def add(shelf: Shelf, paths: Iterable[Path], progress: Progress | None = None) -
     Raises:
         DataError: another process is adding, or the shelf cannot be written.
     """
-    with locked(shelf.store.file, LOCK_WAIT):
+    with locked(shelf.store.file, LOCK_WAIT), unpacked_together():
         adding = _Adding(shelf)
         files = candidates(paths)
         for done, candidate in enumerate(files):

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from tools.files import private_file
+
 FORMAT = 1  # raised when what is kept changes its shape; other formats are not read
 FILE = "answers.sqlite"
 DAY = 86_400.0  # seconds
@@ -135,9 +137,7 @@ class AnswerCache:
     def _open(self) -> sqlite3.Connection:
         if self._db is None:
             if self._file is not None:
-                self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._file.touch(mode=0o600)
-                self._file.chmod(0o600)
+                private_file(self._file)
             self._db = sqlite3.connect(self._file or ":memory:", check_same_thread=False, timeout=BUSY)
             version = self._db.execute("pragma user_version").fetchone()[0]
             if version not in (0, FORMAT):

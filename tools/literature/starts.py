@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from prompts.errors import ServiceError
+from tools.files import private_file
 from tools.postgres_line import PostgresLine
 
 FAR = 300.0  # ours: seconds; a start that lies further ahead was reserved by a clock that was set back since
@@ -86,8 +87,7 @@ class FileStarts:
     def _open(self) -> Iterator[tuple[sqlite3.Connection, float]]:
         """A transaction that excludes all others, and the time in it."""
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._file.touch(mode=0o600)
+            private_file(self._file)
             with contextlib.closing(sqlite3.connect(self._file, timeout=WAIT, isolation_level=None)) as db:
                 db.execute("pragma synchronous = off")  # what a power cut takes is not missed
                 db.execute("begin immediate")

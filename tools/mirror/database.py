@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prompts.errors import DataError
+from tools.databases import fault_of
 from tools.mirror.entries import COLUMNS
 
 FORMAT = 3  # raised with every change of the tables or of `tools.mirror.words`
@@ -56,9 +57,9 @@ def guarded(folder: Path) -> Iterator[None]:
         if "locked" in str(error):
             advice = "Wait for the import to finish, or stop it."
             raise DataError(f"The mirror in {folder.name} is being written.", advice) from error
-        raise DataError(f"The mirror in {folder.name} cannot be read ({error}).", AGAIN) from error
+        raise fault_of(error, folder / FILE, f"The mirror in {folder.name}", AGAIN) from error
     except sqlite3.DatabaseError as error:
-        raise DataError(f"The mirror in {folder.name} is damaged ({error}).", AGAIN) from error
+        raise fault_of(error, folder / FILE, f"The mirror in {folder.name}", AGAIN) from error
 
 
 def connect(folder: Path) -> sqlite3.Connection:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import stat
 import zlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -14,6 +19,10 @@ from tools.readers.contract import Problem
 # ours: what one document may measure, unpacked; the text of a long book is below 5 MB, its scans below 200 MB
 LARGEST_TEXT = 50_000_000
 LARGEST_PDF = 200_000_000
+# ours: packed text is a third to a twentieth of its size, PubMed's files a tenth; gzip's utmost is a thousandth
+MOST_PACKED = 100
+FREE = 50_000_000  # ours: unpacked bytes of a file that are read whatever it measures packed
+FREE_TOGETHER = 500_000_000  # ours: the same of all files of a run
 MARKS = (  # byte order marks of the Unicode standard, the longer before the shorter that it begins with
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -21,6 +30,7 @@ MARKS = (  # byte order marks of the Unicode standard, the longer before the sho
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
+BLOCK = 1 << 20  # ours: bytes unpacked at once
 BINARY = 0.01  # ours: share of control characters above which bytes that decode are still no text
 PACKED = "Unpack it again from its source, or fetch it anew."
 
@@ -52,27 +62,96 @@ def check(path: Path) -> None:
 
 def name_of(path: Path) -> str:
     """The file's name without its suffix, ``.gz`` and what stands before it included."""
-    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+    return Path(path.stem).stem if is_packed(path) else path.stem
+
+
+@dataclass
+class _Sizes:
+    """Bytes as they are on disk, and unpacked; so many of these are free."""
+
+    free: int
+    packed: int = 0
+    unpacked: int = 0
+
+    def add(self, packed: int, unpacked: int) -> None:
+        """Count more; raises DataError for more than any text unpacks to."""
+        self.packed, self.unpacked = self.packed + packed, self.unpacked + unpacked
+        if self.unpacked > max(self.free, MOST_PACKED * self.packed):
+            what = f"It unpacks to more than {MOST_PACKED} times its size, which no text does"
+            together = self.free == FREE_TOGETHER
+            raise DataError(
+                f"{what}, nor do the packed files before it." if together else f"{what}.",
+                "Add it by itself." if together else "Look at it unpacked (zcat FILE | head), and add what is text.",
+            )
+
+
+_together: ContextVar[_Sizes | None] = ContextVar("together", default=None)
+
+
+@contextlib.contextmanager
+def unpacked_together() -> Iterator[None]:
+    """Inside, the packed files that are read count together too: many small bombs are one."""
+    token = _together.set(_Sizes(FREE_TOGETHER))
+    try:
+        yield
+    finally:
+        _together.reset(token)
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file that is unpacked as it is read, and no further than a text can be packed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._packed = path.open("rb")
+        self._file = gzip.GzipFile(fileobj=self._packed)
+        self._read = 0  # of the packed bytes
+        self._sizes = [_Sizes(FREE), *filter(None, [_together.get()])]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Some more; raises DataError beyond the limits."""
+        got = self._file.readinto(cast(bytearray, buffer))
+        read, self._read = self._read, self._packed.tell()
+        for sizes in self._sizes:
+            sizes.add(self._read - read, got)
+        return got
+
+    def close(self) -> None:
+        self._file.close()
+        self._packed.close()
+        super().close()
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked when its name ends in ``.gz``."""
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb")
+    """The file's bytes, unpacked when its name ends in ``.gz``; reading it raises DataError for a packed bomb."""
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(path), BLOCK)) if is_packed(path) else path.open("rb")
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the name says that the file is packed."""
+    return path.suffix.lower() == ".gz"
 
 
 class Metered:
-    """A file of many records, each of which must end before the limit of one document is spent (set ``spent`` to 0)."""
+    """A file of many records, each of which must end before the limit of one document is spent (set ``spent`` to 0).
 
-    def __init__(self, file: IO[bytes], advice: str) -> None:
-        self._file, self._advice = file, advice
+    The longer a record is, the larger are the pieces in which it is given, so that a parser which looks at an
+    unfinished piece of markup from its beginning each time still takes time in proportion to the whole.
+    """
+
+    def __init__(self, file: IO[bytes], advice: str, most: int = 0, what: str = "One record") -> None:
+        self._file, self._advice, self._most, self._what = file, advice, most or LARGEST_TEXT, what
         self.spent = 0
 
     def read(self, size: int = -1) -> bytes:
         """As the file's; raises DataError beyond the limit."""
-        data = self._file.read(size)
+        data = self._file.read(max(size, self.spent // 2) if size >= 0 else size)
         self.spent += len(data)
-        if self.spent > LARGEST_TEXT:
-            raise DataError(f"One record holds more than {LARGEST_TEXT // 1_000_000} MB.", self._advice)
+        if self.spent > self._most:
+            raise DataError(f"{self._what} holds more than {self._most // 1_000_000} MB.", self._advice)
         return data
 
 

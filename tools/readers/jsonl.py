@@ -15,7 +15,7 @@ from prompts.errors import DataError
 from tools.literature.appraisal import level_of, status_of
 from tools.readers.contract import Problem, Record
 from tools.readers.dates import iso_date
-from tools.readers.files import PACKED, name_of, open_bytes, problem
+from tools.readers.files import BLOCK, PACKED, name_of, open_bytes, problem
 from tools.readers.layout import Layout
 from tools.readers.normal import normalise, one_line, own_id
 from tools.text.language import language_of
@@ -23,6 +23,7 @@ from tools.text.language import language_of
 TEXTS = ("text", "abstract", "contents")  # the first that holds text is the document
 LONGEST = 20_000_000  # ours: bytes of a line; a book is below 5 MB
 LANGUAGE = re.compile(r"^[a-z]{2}$")
+CONTENT = re.compile(rb"\S[^\n]*")
 KEYS = "Each line is an object with title and one of text, abstract or contents."
 ADVICE = f"Mend the line and add the file again. {KEYS}"
 
@@ -53,6 +54,8 @@ class JsonLinesReader:
                     yield found
         except (gzip.BadGzipFile, zlib.error, EOFError):
             yield Problem(where=f"after line {number}", what="The packed file is damaged or cut off.", advice=PACKED)
+        except DataError as error:
+            yield problem(error, f"after line {number}")
         except OSError as error:
             what = f"The file cannot be read: {error.strerror or error}."
             yield Problem(where=f"after line {number}", what=what, advice="Check the disk.")
@@ -62,15 +65,33 @@ class JsonLinesReader:
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Every line that is not blank, with its number; of one too long, no more than its first part."""
-    number = 0
-    while line := file.readline(LONGEST + 1):
-        number += 1
-        rest = line
-        while len(rest) > LONGEST and not rest.endswith(b"\n"):
-            rest = file.readline(LONGEST + 1)
-        if line.strip():
-            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    """Every line that is not blank, with its number; of one too long, no more than its first part.
+
+    Blank lines and blanks before a text cost next to nothing, however many they are.
+    """
+    number, rest, passing = 1, b"", False
+    while block := file.read(BLOCK):
+        if number == 1 and not rest:
+            block = block.removeprefix(b"\xef\xbb\xbf")
+        if passing:  # the rest of a line that was given already
+            end = block.find(b"\n") + 1
+            if not end:
+                continue
+            number, block, passing = number + 1, block[end:], False
+        data, rest, at = rest + block, b"", 0
+        for match in CONTENT.finditer(data):
+            number += data.count(b"\n", at, match.start())
+            at = match.start()
+            if match.end() < len(data):
+                yield number, match[0]
+            elif len(match[0]) > LONGEST:
+                passing = True
+                yield number, match[0]
+            else:
+                rest = match[0]
+        number += data.count(b"\n", at)
+    if rest:
+        yield number, rest
 
 
 def _line(line: bytes, number: int, name: str) -> Record | Problem:

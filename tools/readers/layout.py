@@ -23,7 +23,7 @@ class Layout:
         self._parts: list[str] = []
         self._length = 0
         self._path: tuple[str, ...] | None = None
-        self._sections: list[Section] = []
+        self._sections: list[tuple[str, int, int]] = []
 
     def paragraph(self, path: tuple[str, ...], text: str) -> None:
         """Add a paragraph below these headings, the outermost first; one of white space alone is left out."""
@@ -34,17 +34,17 @@ class Layout:
             self._begin(path)
         elif self._parts:
             self._write("\n")
-        start = self._length
+        title, start = JOINT.join(path), self._length
         self._write(line)
         if self._sections and path == self._path:
-            self._sections[-1] = self._sections[-1].model_copy(update={"end": self._length})
-        else:
-            self._sections.append(Section(title=JOINT.join(path), start=start, end=self._length))
+            title, start, _ = self._sections.pop()
+        self._sections.append((title, start, self._length))
         self._path = path
 
     def finish(self) -> tuple[str, tuple[Section, ...]]:
         """The text, and its sections in order."""
-        return "".join(self._parts), tuple(self._sections)
+        sections = tuple(Section(title=title, start=start, end=end) for title, start, end in self._sections)
+        return "".join(self._parts), sections
 
     def _begin(self, path: tuple[str, ...]) -> None:
         if self._parts:

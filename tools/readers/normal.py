@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines cuts at
 # Controls, the soft hyphen, zero-width space, word joiner and byte order mark: seen by no reader, found by no search.
 INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 SURROGATE = re.compile("[\ud800-\udfff]")  # halves of a character, as a JSON escape can hold: no UTF-8 has them
+MARKS = 30  # code: marks on one letter in Unicode's stream-safe text format (UAX 15); sorting more takes their square
+MARKED = range(0x300, 0x20000)  # code: where Unicode has characters that combine
 WORD = re.compile(r"\w+")
 SLUG = 60  # ours: characters of a name in an id
 DIGITS = 10  # ours: hexadecimal digits of the hash in an id; 10,000 documents collide once in 20,000 libraries
@@ -18,7 +21,19 @@ DIGITS = 10  # ours: hexadecimal digits of the hash in an id; 10,000 documents c
 def normalise(text: str) -> str:
     """The text with ``\\n`` as its only line end, without invisible characters, in Unicode's form NFC. Idempotent."""
     text = INVISIBLE.sub("", LINE_ENDS.sub("\n", text))
-    return unicodedata.normalize("NFC", SURROGATE.sub("\ufffd", text))
+    text = SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _few_marks(unicodedata.normalize("NFC", _few_marks(text)))
+
+
+def _few_marks(text: str) -> str:
+    """The text without marks beyond those that a letter can have."""
+    return _marks().sub(r"\1", text)
+
+
+@lru_cache(maxsize=1)
+def _marks() -> re.Pattern[str]:
+    some = "".join(chr(c) for c in MARKED if unicodedata.combining(chr(c)))
+    return re.compile(f"([{re.escape(some)}]{{{MARKS}}})[{re.escape(some)}]+")
 
 
 def one_line(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from prompts.errors import DataError
 from tools.readers.contract import Problem, Record
 from tools.readers.dates import iso_date
-from tools.readers.files import LARGEST_PDF, problem, read_bytes
+from tools.readers.files import LARGEST_PDF, LARGEST_TEXT, problem, read_bytes
 from tools.readers.layout import Layout
 from tools.readers.normal import normalise, one_line, own_id
 from tools.readers.plain import title_of
@@ -90,8 +90,13 @@ def _pages(reader: Any) -> tuple[list[str], list[Problem]]:
     texts: list[str] = []
     empty: list[int] = []
     problems: list[Problem] = []
+    unpacked = 0
     for number in range(1, len(reader.pages) + 1):
         try:
+            contents = reader.pages[number - 1].get_contents()
+            unpacked += len(contents.get_data()) if contents is not None else 0
+            if unpacked > LARGEST_TEXT:
+                raise DataError(f"The pages unpack to more than {LARGEST_TEXT // 1_000_000} MB.", "Split the PDF.")
             texts.append(normalise(reader.pages[number - 1].extract_text()))
         except (PyPdfError, *FAULTS):
             texts.append("")

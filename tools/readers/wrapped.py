@@ -6,8 +6,10 @@ import re
 
 from tools.text.language import HAN
 
-BREAK = re.compile(r"(?P<first>\w*[^\W\d_])[-\u2010]\n(?P<second>[^\W\d_]\w*)")
-BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+# Both begin at a word's beginning and give nothing back: a text without spaces is one word.
+BREAK = re.compile(r"(?<!\w)(?P<first>\w*[^\W\d_])[-\u2010]\n(?P<second>[^\W\d_]\w*)")
+HYPHENATED = re.compile(r"(?<!\w)\w++(?:-\w++)++")
+BLANK = re.compile(r"\n[ \t]*+(?:\n[ \t]*+)++")
 ITEM = re.compile(r"^\s*(?:[-*•‣▪◦–]\s|\(?\d{1,3}[.)]\s|\(?[a-z][.)]\s|#{1,6}\s|\|)")
 WIDE = 200  # ours: a longer line was never broken to fit a page
 FULL = 0.85  # ours: proportional fonts and ragged edges make full lines of unlike length
@@ -28,16 +30,15 @@ def unwrap(text: str) -> list[str]:
 
 def _join(lines: list[str]) -> list[str]:
     width = max(map(len, lines), default=0)
-    joined: list[str] = []
+    joined: list[list[str]] = []
     before = ""
     for line in lines:
         if joined and width <= WIDE and _goes_on(before, line, width):
-            glue = "" if HAN.match(joined[-1][-1]) and HAN.match(line[0]) else " "
-            joined[-1] += glue + line
+            joined[-1] += ["" if HAN.match(before[-1]) and HAN.match(line[0]) else " ", line]
         else:
-            joined.append(line)
+            joined.append([line])
         before = line
-    return joined
+    return ["".join(parts) for parts in joined]
 
 
 def _goes_on(before: str, line: str, width: int) -> bool:
@@ -49,7 +50,7 @@ def _goes_on(before: str, line: str, width: int) -> bool:
 
 def _hyphens(text: str) -> str:
     """Words parted by a hyphen at a line's end; the hyphen stays where the text writes the word with it elsewhere."""
-    words = {m[0].lower() for m in re.finditer(r"\w+(?:-\w+)+", text)}
+    words = {m[0].lower() for m in HYPHENATED.finditer(text)}
 
     def whole(match: re.Match[str]) -> str:
         first, second = match["first"], match["second"]

@@ -7,18 +7,19 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 from xml.etree.ElementTree import ParseError
 
 from prompts.errors import DataError
 from tools.readers.contract import Problem, Record
-from tools.readers.files import PACKED, open_bytes, problem
+from tools.readers.files import PACKED, Metered, open_bytes, problem
 from tools.readers.jats import JatsReader
 from tools.readers.pubmed import PubmedReader
 
 ARTICLES = {"article", "pmc-articleset"}
 RECORDS = {"PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "DeleteCitation"}
 WHOLE = "Fetch it anew, or save it as well-formed XML."
+PROLOG = 1_000_000  # ours: bytes before the root element's end; declarations and comments there take a few hundred
 HEAD = 4096  # ours: bytes in which a web page shows itself
 
 
@@ -57,7 +58,8 @@ def root_of(path: Path) -> str:
             head = file.read(HEAD)
             if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html")):
                 raise DataError("This is a web page, not XML.", "Save it as .html, or fetch the XML anew.")
-            for _, element in iterparse(_Joined(head, file), events=("start",)):
+            joined = Metered(cast(IO[bytes], _Joined(head, file)), WHOLE, PROLOG, "What stands before the root")
+            for _, element in iterparse(joined, events=("start",)):
                 return str(element.tag).rpartition("}")[2]
     except DefusedXmlException as error:
         raise DataError(

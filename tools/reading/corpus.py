@@ -13,15 +13,16 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from prompts.errors import InputError
 from tools.medicines.names import generic_names, medicines_in
-from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
+from tools.reading.answered import told
+from tools.reading.contract import ANSWERS, DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
 from tools.text.sentences import split_sentences
 
 HERE = Path(__file__).parent
@@ -35,7 +36,10 @@ BIOASQ = "literature/bioasq_dev.jsonl"
 SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
 MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
 JUDGE = 3  # ours: one article in three is for judging
-HALF = 0.5  # ours: open questions, and our unrelated pairs, of which a pass reads half
+THEIRS, OURS = 0.3, 0.6  # ours: shares of the examples from open data, and of our own, that a pass reads
+ALIKE = 0.6  # ours: cosine from which two questions that a sentence answers are taken to ask for the same
+FOREIGN_SHARE = 0.15  # ours: of the questions that are held against another document's
+HALF = 0.3  # ours: share of open questions, and of our unrelated pairs, that a pass reads
 SWAPPED, ESTRANGED = 0.5, 0.1  # ours: shares of the pairs that share a medicine's name
 OWN_JUDGE = 8  # ours: one question in eight of our own pairs
 
@@ -313,6 +317,48 @@ def _labelled(pair: Pair, key: str, stance: str, direction: str, role: str) -> E
     return Example(pair, "own", key, (Stance(stance),), Direction(direction), Role(role))
 
 
+def from_answered(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
+    """Our own closed questions against one another: a question asked of a like one that stands with its answer.
+
+    Two questions that one sentence answers are alike or each other's reverse; the likest of another document's, with
+    its answer, tells nothing.
+    """
+    answers: dict[str, list[Example]] = defaultdict(list)
+    for e in found:
+        if e.source == "own" and e.stances[0] in ANSWERS and len(e.stances) == 1 and _closed(e.pair.question):
+            answers[e.pair.sentence].append(e)
+    flat = [e for group in answers.values() for e in group]
+    near = _vectors(tuple(sorted({e.pair.question for e in flat})))
+    for e in (e for group in answers.values() for e in rng.sample(group, min(3, len(group)))):
+        others = [o for o in answers[e.pair.sentence] if o.pair.question != e.pair.question and near(e, o) >= ALIKE]
+        if others:
+            yield replace(e, pair=_answered(e, rng.choice(others)), role=Role.CONCLUSION, weight=1.0)
+        foreign = [o for o in rng.sample(flat, min(200, len(flat))) if o.pair.title != e.pair.title]
+        if foreign and rng.random() < FOREIGN_SHARE:
+            likest = max(foreign, key=partial(near, e))
+            yield replace(
+                e, pair=_answered(e, likest), stances=SILENT, direction=Direction.UNCLEAR, role=Role.CONCLUSION
+            )
+
+
+def _closed(question: str) -> bool:
+    return question.rstrip().endswith("?")
+
+
+def _answered(asked: Example, other: Example) -> Pair:
+    return Pair(asked.pair.question, told(other.pair.question, other.stances[0]), other.pair.title)
+
+
+@lru_cache(maxsize=1)
+def _vectors(questions: tuple[str, ...]) -> Callable[[Example, Example], float]:
+    """The cosine of two examples' questions."""
+    from tools.encoders import load_encoder
+
+    vectors = load_encoder(threads=1).encode_queries(list(questions))
+    place = {q: at for at, q in enumerate(questions)}
+    return lambda a, b: float(vectors[place[a.pair.question]] @ vectors[place[b.pair.question]])
+
+
 def annotated(data: Path) -> Iterator[Example]:
     """Single sentences of abstracts and snippets with our own labels; all of articles that may be trained on."""
     held = {r["id"]: r for file in (PUBMEDQA, BIOASQ) for r in rows(data / file)}
@@ -335,14 +381,17 @@ def _places(row: Mapping[str, Any]) -> list[str]:
 
 def epoch(data: Path, rng: random.Random, *, swaps: bool = True) -> list[Example]:
     """The examples of one pass over what may be trained on; what is sampled differs from pass to pass."""
-    parts: list[Iterable[Example]] = [
+    theirs: list[Iterable[Example]] = [
         from_comparisons(comparisons(data, judge=False), rng),
         from_abstract_questions(abstract_questions(data, judge=False), rng),
         from_snippet_questions(snippet_questions(data, judge=False), rng),
-        (e for e in own(judge=False, rng=rng) if e.stances != FOREIGN or rng.random() < HALF),
         annotated(data),
     ]
-    out = [swapped(e, rng) if swaps else e for part in parts for e in part]
+    out = [e for part in theirs for e in part if rng.random() < THEIRS]
+    ours = own(judge=False, rng=rng)
+    out += [e for e in ours if rng.random() < (HALF if e.stances == FOREIGN else OURS)]
+    out += from_answered(ours, rng)
+    out = [swapped(e, rng) if swaps else e for e in out]
     rng.shuffle(out)
     return out
 

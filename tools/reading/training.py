@@ -17,6 +17,8 @@ from tools.reading.contract import DIRECTIONS, ROLES, STANCES
 from tools.reading.corpus import DIRECTION_AT, ROLE_AT, STANCE_AT, Example, counted, epoch
 from tools.reading.model import HEADED, Encoded, PairModel, PairTokenizer, load, padded, save, split
 
+EMBEDDINGS = ("encoder.segment", "encoder.norm.")
+
 
 class TrainingSettings(Frozen):
     """Settings of a training run. All ours.
@@ -63,7 +65,7 @@ def train_reader(
     model, tokenizer = load(start) if start else PairModel(), PairTokenizer()
     _drop(model, settings.dropout)
     model.to(settings.device)
-    optimiser = _optimiser(model, settings)
+    optimiser = _optimiser(model, settings, embeddings=start is None)
     rates = [group["lr"] for group in optimiser.param_groups]
     started, done = time.perf_counter(), 0
     for number in range(settings.passes):
@@ -85,8 +87,9 @@ def train_reader(
         tell(f"pass {number + 1} of {settings.passes}: {told}")
 
 
-def _optimiser(model: PairModel, settings: TrainingSettings) -> torch.optim.Optimizer:
-    trained = model.trained()
+def _optimiser(model: PairModel, settings: TrainingSettings, *, embeddings: bool) -> torch.optim.Optimizer:
+    """``embeddings``: their segments and norm too, whose gradient has to pass the first layer."""
+    trained = {n: p for n, p in model.trained().items() if embeddings or not n.startswith(EMBEDDINGS)}
     for name, p in model.named_parameters():
         p.requires_grad_(name in trained)
     head = [p for n, p in trained.items() if n.startswith(HEADED)]

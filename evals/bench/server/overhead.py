@@ -68,11 +68,11 @@ def here(agent: Agent) -> Iterator[str]:
 
     from agent.server.app import create_app
     from agent.server.settings import ServerSettings
-    from agent.server.start import address_of, bind
+    from agent.server.start import address_of, bind, config_of
 
     listener = bind("127.0.0.1", 0)
-    app = create_app(agent, ServerSettings(requests=10**6, finish_at_start=False))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on"))
+    settings = ServerSettings(requests=10**6, finish_at_start=False)
+    server = uvicorn.Server(config_of(create_app(agent, settings), settings))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,36 @@ def test_without_keys_sessions_are_those_of_the_command_line(tmp_path: Path) -> 
         answers = talk(running, "", three_turns)
         assert agent.sessions() == [answers[0].session]
         assert run(agent.records.get(answers[0].session)).owner == ""
+
+
+def opened(server: Served, key: str) -> httpx.Response:
+    return refused(server, {"Authorization": f"Bearer {key}"})
+
+
+def alive(server: Served, key: str, connection: str) -> bool:
+    headers = {"Authorization": f"Bearer {key}", "mcp-session-id": connection}
+    return refused(server, headers, {"jsonrpc": "2.0", "id": 2, "method": "ping"}).status_code == 200
+
+
+def test_a_key_has_so_many_connections_and_the_idle_ones_make_room(tmp_path: Path) -> None:
+    with Agent(home=tmp_path / "home", parts=parts()) as agent, served(agent, mcp_connections=3) as server:
+        mine, other = server.key("a", EVERY), server.key("b", EVERY)
+        elsewhere = opened(server, other).headers["mcp-session-id"]
+        names = [opened(server, mine).headers["mcp-session-id"] for _ in range(3)]
+        assert alive(server, mine, names[0])  # so that the second is idle longest
+        names.append(opened(server, mine).headers["mcp-session-id"])
+        assert [alive(server, mine, name) for name in names] == [True, False, True, True]
+        assert alive(server, other, elsewhere)
+
+        with ExitStack() as listening:
+            for name in (names[0], names[2], names[3]):
+                headers = {**TAKES, "Authorization": f"Bearer {mine}", "mcp-session-id": name}
+                listening.enter_context(httpx.stream("GET", f"{server.url}/mcp", headers=headers, trust_env=False))
+            full = opened(server, mine)
+            assert (full.status_code, full.json()["error"]["code"]) == (429, "too_many_connections")
+            assert "DELETE" in full.json()["error"]["advice"]
+            assert int(full.headers["Retry-After"]) >= 1
+            assert opened(server, other).status_code == 200
+            ending = {"Authorization": f"Bearer {mine}", "mcp-session-id": names[0]}
+            assert httpx.delete(f"{server.url}/mcp", headers=ending, trust_env=False).status_code == 200
+            assert opened(server, mine).status_code == 200

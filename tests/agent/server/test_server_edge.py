@@ -20,6 +20,19 @@ def test_a_name_that_is_not_ours_is_refused(server: Served, host: str) -> None:
             assert client.get(path, headers={"Host": host}).status_code == 421, path
 
 
+MORE_THAN_A_NAME = ["evil.example@localhost", "x:y@127.0.0.1", "localhost#evil.example", "localhost?x", "localhost/x"]
+MORE_THAN_A_NAME += ["localhost\\x", "local host", "local\thost", "localhost\x0b", "localhost:", "localhost:8x"]
+MORE_THAN_A_NAME += ["localhost:1:2", "[::1", "::1", "[::1]x"]
+
+
+@pytest.mark.parametrize("host", MORE_THAN_A_NAME)
+def test_a_host_that_is_more_than_a_name_and_a_port_is_refused(server: Served, host: str) -> None:
+    address = server.url.removeprefix("http://")
+    with socket.create_connection(tuple(address.split(":"))) as raw:  # type: ignore[arg-type]
+        raw.sendall(f"GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        assert raw.recv(100).split()[1] in (b"400", b"421")
+
+
 def test_our_names_and_any_address_are_taken(start: Any) -> None:
     server = start(hosts=["ward.example"])
     with server.client() as client:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from prompts.errors import DataError
+from tools.databases import fault_of
 from tools.indexes.contract import Entry
 from tools.indexes.disk.counting import numbers_of
 from tools.indexes.disk.layout import AGAIN
@@ -77,5 +78,5 @@ class DiskRows:
         with self._lock:
             try:
                 yield
-            except sqlite3.Error as error:
-                raise DataError(f"{self._file.name} of the index is damaged: {error}.", AGAIN) from error
+            except sqlite3.DatabaseError as error:
+                raise fault_of(error, self._file, f"{self._file.name} of the index", AGAIN) from error

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from prompts.errors import DataError
+from tools.files import private_file, told_when_full
 
 
 class Journal:
@@ -21,9 +22,9 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._known: dict[str, Any] = {}
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._name = path.name
         whole = self._read(path) if path.exists() else 0
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(private_file(path), os.O_RDWR)
         os.ftruncate(handle, whole)
         os.lseek(handle, 0, os.SEEK_END)
         self._file = os.fdopen(handle, "wb")
@@ -40,9 +41,10 @@ class Journal:
         """Keep a judgement; it is on disk when this returns."""
         key = _key(what, of)
         self._known[key] = value
-        self._file.write(json.dumps([key, value], ensure_ascii=False).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with told_when_full(self._name):
+            self._file.write(json.dumps([key, value], ensure_ascii=False).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def __enter__(self) -> Self:
         """The journal itself."""
