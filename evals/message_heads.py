@@ -24,6 +24,7 @@ INVERSE = 10.0  # ours: inverse strength of the penalty
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
 FOLDS, SEED, STEPS = 3, 7, 60  # ours: folds, seed of their drawing, steps of L-BFGS
 ALARMS = 0.01  # asked: share of ordinary questions that may be called an emergency
+MILD_ALARMS = 0.05  # asked: the same of cases that are none
 LEAST = 0.1  # ours: no text less likely an emergency than this is called one
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 Floats = NDArray[np.float64]
@@ -63,13 +64,14 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     alarm, least = _emergencies(rows, matrix, tell)
     held = [(row, one) for row, one in zip(rows, read, strict=True) if row.kind and row.emergency]
     parts = [np.vstack([a, b]) for a, b in zip(sorts, alarm, strict=True)]
-    tensors = {
+    tensors: dict[str, NDArray[Any]] = {
         "dense": parts[0][:, :DENSE].astype(np.float16),
         "grams": parts[0][:, DENSE:].astype(np.float16),
         "bias": parts[1].reshape(-1).astype(np.float32),
         "exemplars": _small(np.stack([one.dense[-384:] for _, one in held])),
+        "emergency": np.array([round(least, 3)], dtype=np.float32),
     }
-    about = {"kinds": " ".join(row.kind for row, _ in held), "emergency": f"{least:.3f}"}
+    about = {"kinds": " ".join(row.kind for row, _ in held)}  # one entry: several are written in any order
     write_atomic(out, save(tensors, metadata=about))
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
@@ -162,7 +164,8 @@ def _emergencies(
         "questions": ordinary,
         "other cases": np.array([row.sort is Sort.CASE and not row.emergency for row in rows]),
     }
-    least = max(float(np.quantile(held[ordinary], 1 - ALARMS)), LEAST)
+    bounds = (("questions", ALARMS), ("other cases", MILD_ALARMS))
+    least = max(LEAST, *(float(np.quantile(held[sets[name]], 1 - most)) for name, most in bounds))
     for at in (*CURVE, least):
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
@@ -207,4 +210,5 @@ def _fit(x: Parts, target: NDArray[Any], weight: Floats) -> tuple[Floats, Floats
 
 def _small(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Directions in a byte a number."""
-    return np.round(127 * vectors / np.abs(vectors).max(axis=1, keepdims=True)).astype(np.int8)
+    small: NDArray[np.int8] = np.round(127 * vectors / np.abs(vectors).max(axis=1, keepdims=True)).astype(np.int8)
+    return small

@@ -19,6 +19,7 @@ CONCEPTS = ("concepts.yaml", "concepts_more.yaml")
 RULES = "red_flags.yaml"
 GAP = {"en": r"[^.;:!?,\n()]{0,45}?", "zh": r"[^。；！？,，;!?、\n]{0,12}?"}  # ours: "…", a few words of one clause
 LATIN = re.compile(r"[A-Za-z]{3}")
+UNNAMED = "emergency"  # code of one that is like examples of several kinds
 QUOTED = 80  # ours: characters of a message that are told where it is like an example
 
 
@@ -73,7 +74,7 @@ def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag,
     like = None if shown or exam else emergency_in(text)
     if like is None:
         return shown
-    rule = load_rules().named[load_rules().exemplars[like.kind]]
+    rule = load_rules().named[load_rules().exemplars.get(like.kind, UNNAMED)]
     return (_flag(rule, language, f"“{text.strip()[:QUOTED]}”"),)
 
 

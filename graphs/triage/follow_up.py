@@ -9,7 +9,7 @@ from graphs.triage.contract import AskedQuestion
 from graphs.triage.corrections import join
 from graphs.triage.head import Sort, sorted_as
 from graphs.triage.questions import is_question, parts
-from graphs.triage.replies import FIRST, NO, UNSURE, YES, asks_value, gives_value
+from graphs.triage.replies import COURTEOUS, FIRST, NO, NUMBERS, SIDES, TIMES, UNSURE, YES, asks_value, gives_value
 from graphs.triage.values import ASKS_PLACE, NOWHERE, places_of, read_measurement
 from tools.contract import Finding
 from tools.text.clauses import clauses
@@ -147,7 +147,8 @@ def _restated(text: str, asked: AskedQuestion) -> Reply | None:
 
 def _value(text: str, asked: AskedQuestion) -> Reply | None:
     """A number, side or time for a question that asks for one; degrees for a question about fever."""
-    if not _short(text) or sorted_as(text).best is Sort.COURTESY or _names_another(text, asked):
+    courteous = COURTEOUS.search(text) and sorted_as(text).best is Sort.COURTESY
+    if not _short(text) or courteous or _names_another(text, asked):
         return None
     degrees = CELSIUS.search(text)
     if degrees and TEMPERATURE.search(asked.text):
@@ -164,7 +165,10 @@ def _value(text: str, asked: AskedQuestion) -> Reply | None:
 def _names_another(text: str, asked: AskedQuestion) -> bool:
     """Whether a text tells of a complaint that the question does not ask about."""
     rest = " ".join(c.plain for c in clauses(text) if not set(tokens(c.plain)) <= set(tokens(asked.text)))
-    return bool(rest) and not TEMPERATURE.search(rest) and sorted_as(rest).best is Sort.CASE
+    for value in (NUMBERS, SIDES, TIMES):
+        rest = value.sub(" ", rest)
+    named = re.search(r"[^\W\d_]{4}|[\u4e00-\u9fff]", rest)
+    return named is not None and not TEMPERATURE.search(rest) and sorted_as(rest).best is Sort.CASE
 
 
 def _worded(asked: AskedQuestion, present: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from graphs.triage.about_case import is_about_case, names_no_disease
 from graphs.triage.contract import Explain, Kind, SessionView
 from graphs.triage.explanations import Diseases, read_explanation
 from graphs.triage.head import Sort, Sorted, sorted_as
+from graphs.triage.replies import COURTEOUS
 from tools.medicines.names import medicines_in
 
 OnSubject = Callable[[str], bool]
@@ -18,6 +20,8 @@ OnSubject = Callable[[str], bool]
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
 FEW = 15  # words of a bare list of complaints; ours
+WHAT_IT_IS = re.compile(r"\b(?:could|might) (?:it|this) be\b|会不会是|可能是", re.IGNORECASE)
+SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him)\b|我|他|她", re.IGNORECASE)
 
 
 class Verdict(NamedTuple):
@@ -54,11 +58,14 @@ def classify(
     explain = read_explanation(text, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
-    if read.best is Sort.COURTESY and len(text) <= COURTESY:
+    if read.best is Sort.COURTESY and len(text) <= COURTESY and COURTEOUS.search(text):
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
+    said = _in_session(text, session, read)
+    if said is not None:
+        return said
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
-    return _in_session(text, session, read) or _by_sort(read)
+    return _by_sort(text, read)
 
 
 def describes_patient(text: str) -> bool:
@@ -71,8 +78,10 @@ def _likely(read: Sorted) -> str:
     return f"{read.best.value} at {read.of(read.best):.2f}"
 
 
-def _by_sort(read: Sorted) -> Verdict:
+def _by_sort(text: str, read: Sorted) -> Verdict:
     """The kind of a message that stands on its own."""
+    if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
+        return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
     return Verdict(kind, _likely(read))
 
@@ -102,11 +111,13 @@ def _about_case(session: SessionView) -> Verdict:
 
 def _beside_case(text: str, read: Sorted, *, leaning: bool) -> Verdict | None:
     """What a message adds to the case or asks of it; a question about a medicine is one of evidence."""
-    asks = any(map(questions.is_question, questions.parts(text)))
-    if asks and read.best is Sort.PATIENT_QUESTION and medicines_in(text):
+    asking = [questions.is_question(part) for part in questions.parts(text)]
+    asks = any(asking)
+    if all(asking) and read.best is Sort.PATIENT_QUESTION and medicines_in(text):
         return None
-    if leaning or (asks and read.patient):
+    if leaning or (asks and (read.patient or SOMEBODY.search(text))):
         return Verdict(Kind.CASE, "asks about the case told so far")
-    if not asks and (read.best is not Sort.ASSISTANT or len(text.split()) <= FEW):
+    away = read.best in (Sort.ASSISTANT, Sort.OTHER) and len(text.split()) > FEW
+    if not asks and not away:
         return Verdict(Kind.CASE, "adds to the case told so far")
     return None

@@ -129,6 +129,27 @@ def test_letters_in_prose_are_no_options() -> None:
     assert decide("Hepatitis A. My B cells are low and I have had a fever for 2 days").options == {}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8 days blocked nose with an aching face, no complications. Do I have to have my sinuses X-rayed?",
+        "On carbimazole, woke with a sore throat and a temperature. Do I really need a blood test today?",
+        "Mammogram clear three months ago, now I feel a lump. Do I still need to get it checked?",
+    ],
+)
+def test_a_closed_question_about_a_patient_is_one_of_evidence_asked_as_written(text: str) -> None:
+    decision = decide(text)
+    assert decision.kind is Kind.EVIDENCE
+    assert decision.question == text
+    assert decision.closed
+
+
+def test_an_emergency_is_told_whatever_is_asked_of_it() -> None:
+    decision = decide("My husband's face has dropped on one side and he cannot lift his arm. Does he need a scan?")
+    assert decision.kind is Kind.CASE
+    assert [f.code for f in decision.red_flags] == ["stroke"]
+
+
 def test_an_emergency_without_other_words_is_a_case() -> None:
     decision = decide("please help, she is choking on a grape")
     assert decision.kind is Kind.CASE
