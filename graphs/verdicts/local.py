@@ -43,10 +43,13 @@ class VerdictSettings(Frozen):
     Attributes:
         pairs: sentences that are read at most.
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
-        sure: probability of its answer from which a sentence carries one by itself.
+        sure, sure_given: probability of its answer from which a sentence carries one by itself; of a text that was
+            given with the question, or found for it alone.
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
+        plain_words, plain_near: the same, from which it answers in the question's own words; then plain is enough
+            where the opposite is less probable than unopposed.
         heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
         side: sentences that are quoted for each answer, beside the leading one.
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
@@ -55,15 +58,21 @@ class VerdictSettings(Frozen):
         alike: cosine from which a closed question that a sentence of the library is known to answer is taken for the
             user's, or its reverse; compared, known: how many are compared, and read, the likest first.
         agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
-            probability of the opposite, read from the sentence itself, from which it does not.
+            probability of the opposite, read from the sentence itself, from which it does not; seconded: probability
+            from which both readings together carry it.
     """
 
     pairs: int = 48
     telling: float = 0.5
-    sure: float = 0.85
+    sure: float = 0.95
+    sure_given: float = 0.85
     words: float = 0.4
-    in_context: float = 0.6
+    in_context: float = 0.4
     near: float = 0.5
+    plain_words: float = 0.75
+    plain_near: float = 0.7
+    plain: float = 0.5
+    unopposed: float = 0.1
     heard: float = 0.6
     side: int = 2
     relevant: float = 0.6
@@ -73,8 +82,9 @@ class VerdictSettings(Frozen):
     alike: float = 0.7
     compared: int = 64
     known: int = 8
-    agreed: float = 0.7
-    against: float = 0.8
+    agreed: float = 0.95
+    against: float = 0.6
+    seconded: float = 0.8
 
 
 OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
@@ -87,6 +97,7 @@ class Said(NamedTuple):
     reading: Reading
     about: bool = True
     known: bool = False
+    plain: bool = False
 
     @property
     def answer(self) -> Stance:
@@ -133,10 +144,10 @@ class VerdictJudgeLocal:
                 told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
         pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
         readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
-        about = self._about(question, pieces)
+        about, plain = self._about(question, pieces)
         known = self._known(question, pieces, readings)
         said = [
-            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known)
+            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
             for at, ((e, s, _), r) in enumerate(zip(pieces, readings, strict=True))
         ]
         told = [s for s in said if s.known or s.reading.telling >= self.settings.telling]
@@ -151,22 +162,23 @@ class VerdictJudgeLocal:
             [s.sentence for s in beside[: self.settings.beside]],
         )
 
-    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[bool]:
-        """Of each sentence whether it may lead: it shares words and meaning with the question, or was given with it."""
+    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> tuple[list[bool], list[bool]]:
+        """Of each sentence whether it may lead, and whether it answers in the question's own words.
+
+        One that may lead shares words and meaning with the question, or was given with it.
+        """
         if not pieces or self._encoder is None:
-            return [True] * len(pieces)
+            return [True] * len(pieces), [False] * len(pieces)
         texts = [s.of(e.text) for e, s, _ in pieces]
-        near = self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]
+        near = (self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]).tolist()
         own = self.settings
-        return [
-            e.origin is Origin.CASE
-            or (
-                float(cosine) >= own.near
-                and words_held(question, text) >= own.words
-                and words_held(question, f"{e.title} {before} {text}") >= own.in_context
-            )
-            for (e, _, before), text, cosine in zip(pieces, texts, near, strict=True)
+        held = [words_held(question, text) for text in texts]
+        around = [words_held(question, f"{e.title} {b} {s.of(e.text)}") for e, s, b in pieces]
+        about = [
+            e.origin is Origin.CASE or (cosine >= own.near and words >= own.words and more >= own.in_context)
+            for (e, _, _), cosine, words, more in zip(pieces, near, held, around, strict=True)
         ]
+        return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)]
 
     def _known(
         self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], readings: Sequence[Reading]
@@ -184,8 +196,9 @@ class VerdictJudgeLocal:
         out: dict[int, Reading] = {}
         for at, reading in sorted(zip((at for at, _ in told), read, strict=True), key=lambda r: _answers(r[1])[0]):
             p, answer = _answers(reading)
-            opposite = OPPOSITE.get(answer)
-            if p >= own.agreed and (opposite is None or readings[at].stance(opposite) < own.against):
+            opposite, own_words = OPPOSITE.get(answer), readings[at]
+            agreed = p >= own.agreed and (opposite is None or own_words.stance(opposite) < own.against)
+            if agreed or min(p, own_words.stance(answer)) >= own.seconded:
                 out[at] = reading
         return out
 
@@ -199,14 +212,22 @@ class VerdictJudgeLocal:
         """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
         short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
         for pool in (short, told):
-            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self.settings.sure))]
+            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self._bar(s)))]
             if sure:
                 lead = max(sure, key=Said.rank)
-                least = self.settings.sure if lead.known else self.settings.heard
+                least = self._bar(lead) if lead.known else self.settings.heard
                 heard = [s for s in pool if (s.known or (s.about and s.p >= least)) and s is not lead]
                 heard.sort(key=lambda s: -s.p)
                 return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
         return []
+
+    def _bar(self, said: Said) -> float:
+        """From which probability a sentence carries a verdict."""
+        opposite = OPPOSITE.get(said.answer)
+        if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
+            return self.settings.plain
+        given = self._encoder is None or said.sentence.evidence.origin is Origin.CASE
+        return self.settings.sure_given if given else self.settings.sure
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
         if not carrying:

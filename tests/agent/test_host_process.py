@@ -47,6 +47,11 @@ print("as before")
 """
 
 
+def _plain() -> dict[str, str]:
+    """This environment without what earlier tests may have said about tracing."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH", "LANGCHAIN"))}
+
+
 def test_importing_building_and_asking_leave_the_process_as_it_was_and_send_no_trace(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as collector:
         collector.settimeout(0.5)
@@ -55,7 +60,7 @@ def test_importing_building_and_asking_leave_the_process_as_it_was_and_send_no_t
         own |= {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "k", "LANGSMITH_ENDPOINT": f"http://127.0.0.1:{port}"}
         own |= {"ANAMNESIS_LITERATURE__LIVE": "off"}
         ran = subprocess.run(
-            [sys.executable, "-c", HOST], env={**os.environ, **own}, cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-c", HOST], env=_plain() | own, cwd=tmp_path, capture_output=True, text=True
         )
         assert ran.stdout.strip() == "as before", ran.stderr[-2000:]
         with pytest.raises(TimeoutError):  # nobody came to deliver a trace

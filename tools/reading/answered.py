@@ -44,11 +44,12 @@ def told(question: str, answer: Stance) -> str:
 
 def known_answers(sentence: str) -> tuple[Answered, ...]:
     """The closed questions that a sentence of the library is known to answer; none for any other sentence."""
-    return _answered().get(" ".join(sentence.split()), ())
+    return answered().get(" ".join(sentence.split()), ())
 
 
 @lru_cache(maxsize=1)
-def _answered() -> Mapping[str, tuple[Answered, ...]]:
+def answered() -> Mapping[str, tuple[Answered, ...]]:
+    """For sentences of the starter library, white space made one, the closed questions that each answers."""
     out: dict[str, dict[Answered, None]] = defaultdict(dict)
     for pattern in LIBRARY:
         for path in sorted(EXAMPLES.glob(pattern)):

@@ -286,23 +286,25 @@ def _nearest(questions: Sequence[str], most: int = 4) -> list[list[int]]:
 
 
 def own(judge: bool, rng: random.Random) -> list[Example]:
-    """Our own pairs of one side, divided by question or sentence."""
-    out: list[Example] = []
+    """Our own pairs of one side, divided by question or sentence; what both sides hold is not judged on."""
+    sides: dict[bool, list[Example]] = {False: [], True: []}
     for path in sorted(EXAMPLES.glob("*.jsonl")):
         for row in rows(path):
             key = row.get("question") or row["sentence"]
-            if _drawn(key, OWN_JUDGE) == judge:
-                out += _own(row, key, rng)
-    return out
+            held = _drawn(key, OWN_JUDGE)
+            sides[held] += _own(row, key, rng, compare=not held)
+    trained = {e.pair for e in sides[False]} if judge else set()
+    return [e for e in sides[judge] if e.pair not in trained]
 
 
-def _own(row: Mapping[str, Any], key: str, rng: random.Random) -> Iterator[Example]:
+def _own(row: Mapping[str, Any], key: str, rng: random.Random, *, compare: bool) -> Iterator[Example]:
     title = row.get("title", "")
     if "sentence" in row:
         for question, stance, direction in row["questions"]:
             yield _labelled(Pair(question, row["sentence"], title), key, stance, direction, row["role"])
         return
-    compared = comparison(*row["pico"]) if row.get("pico") and row["pico"][0] and row["pico"][2] else ""
+    told = compare and row.get("pico") and row["pico"][0] and row["pico"][2]
+    compared = comparison(*row["pico"]) if told else ""  # questions of both sides may have the same comparison
     for sentence, stance, direction, role, *around in row["sentences"]:
         before, own_title = [*around, "", ""][:2]
         pair = Pair(row["question"], sentence, own_title or title, before)

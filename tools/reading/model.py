@@ -10,6 +10,7 @@ changed in the other layers is shipped as int8 differences with a scale a row, s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,7 +157,8 @@ def save(model: PairModel, path: Path, about: dict[str, str]) -> None:
         scale = rows.abs().amax(dim=1).clamp(min=1e-12) / 127
         out[f"{name}.change"] = (rows / scale.unsqueeze(1)).round().to(torch.int8).reshape(change.shape).contiguous()
         out[f"{name}.scale"] = scale
-    write_atomic(path, serialised(out, metadata=about))
+    told = json.dumps(about, sort_keys=True)  # one entry: several are written in any order
+    write_atomic(path, serialised(out, metadata={"about": told}))
 
 
 def load(path: Path) -> PairModel:

@@ -33,8 +33,8 @@ def described(bench: Bench) -> Part:
     if find_spec("schemathesis") is None:
         return Part(left_out=["schemathesis is not installed (pip install 'anamnesis[dev]')"])
     key = keys(bench.home, 1)[0]
-    many = {f"ANAMNESIS_SERVER__{name}": "1000000" for name in ("REQUESTS", "FAILED_KEYS")}
-    with serving(bench.home, bench.home / "described.log", **many) as server:
+    log, many = bench.home / "described.log", "1000000"
+    with serving(bench.home, log, ANAMNESIS_SERVER__REQUESTS=many, ANAMNESIS_SERVER__FAILED_KEYS=many) as server:
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", "--no-color"]
         command += ["-H", f"Authorization: Bearer {key}", "--phases", PHASES, "--request-timeout", PATIENCE]
         command += ["--max-examples", str(bench.sizes.examples), "--seed", str(SEED)]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from graphs.verdicts import local
 from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece
 from tools.encoders import Encoder
 from tools.evidence import Origin
+from tools.reading.answered import Answered, answered
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
 
+STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 QUESTION = "Does velmoxatrine prevent gout attacks?"
 LESS = "Gout attacks were fewer with velmoxatrine (RR 0.60, 95% CI 0.45 to 0.80) among 412 adults with gout."
 MORE = "Velmoxatrine brought more attacks of gout than placebo."
@@ -238,3 +243,48 @@ def test_contract_of_a_judge(made: object) -> None:
         assert not judging.carries(QUESTION, value, [])
         assert not judging.carries(QUESTION, value, [(first, SAME), (third, OTHER)])
     assert not judging.carries(QUESTION, VerdictValue.YES, [(second, MORE), (third, OPEN)])
+
+
+KNOWN = Answered("Does velmoxatrine keep gout attacks away?", Stance.SUPPORTS)
+LIKE = "Does velmoxatrine keep attacks of gout away?"
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence of the library that is known to answer a question."""
+    table = {SOME: (KNOWN,)}
+    monkeypatch.setattr(local, "known_answers", lambda sentence: table.get(sentence, ()))
+
+
+@pytest.mark.usefixtures("known")
+def test_a_question_like_one_that_a_sentence_is_known_to_answer_gets_its_answer(encoder: Encoder) -> None:
+    table = {KNOWN.told: YES, SOME: BESIDE}
+    verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(LIKE, [piece(SOME)]).verdict
+    assert verdict is not None
+    assert verdict.value is VerdictValue.YES
+    assert verdict.statements == (SOME,)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("Is warfarin monitored by the INR?", {KNOWN.told: YES}),
+        (LIKE, {KNOWN.told: BESIDE}),
+        (LIKE, {KNOWN.told: YES, SOME: NO}),
+    ],
+    ids=["another question", "the reader does not see it", "the sentence reads as the opposite"],
+)
+def test_a_known_answer_alone_is_no_verdict(question: str, table: dict[str, Reading], encoder: Encoder) -> None:
+    verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(question, [piece(SOME)]).verdict
+    assert verdict is None or verdict.value is not VerdictValue.YES
+
+
+def test_known_questions_are_closed_of_sentences_of_the_starter_library_and_stand_with_their_answer() -> None:
+    pages = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in STARTER.glob("*.md"))
+    table = answered()
+    assert sum(map(len, table.values())) > 8_000
+    assert [s for s in table if s not in pages] == []
+    assert {a.told.removeprefix(a.question).strip() for told in table.values() for a in told} == {
+        "Yes.", "No.", "It depends.", "That is not settled."
+    }  # fmt: skip

@@ -46,6 +46,7 @@ def built_here(home: Path, source: Path) -> dict[str, bytes]:
     return contents(home)
 
 
+@pytest.mark.slow  # starts Ray
 def test_ray_makes_the_same_bytes(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(TESTS))  # its workers import the encoder
     with RayEngine(RaySettings(), workers=1) as engine:

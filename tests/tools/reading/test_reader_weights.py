@@ -36,7 +36,7 @@ def test_the_file_is_small_says_what_it_is_and_is_the_same_each_time(
 ) -> None:
     assert weights.stat().st_size < MOST
     with safe_open(str(weights), "pt") as file:
-        assert file.metadata() == {"settings": "none"}
+        assert file.metadata() == {"about": '{"settings": "none"}'}
         assert not [name for name in file.keys() if "word" in name or "position" in name]  # noqa: SIM118
     save(changed, tmp_path / "again.safetensors", {"settings": "none"})
     assert (tmp_path / "again.safetensors").read_bytes() == weights.read_bytes()
