@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
-from graphs.triage.head import BUCKETS, DENSE, SORTS, WEIGHTS, Features, Sort, features
+from graphs.triage.head import SORTS, WEIGHTS, Sort
 from tools.files import sha256_of, write_atomic
 from tools.reading import corpus
+from tools.reading.features import BUCKETS, DENSE, LAST, Features, features
 
 EXAMPLES = WEIGHTS.parent / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
@@ -59,16 +59,16 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     rows = messages(data)
     read = features([row.text for row in rows])
     tell(f"{len(rows)} texts")
-    matrix = _parts(read)
+    matrix = _matrix(read)
     sorts = _sorts(rows, matrix, tell)
     alarm, least = _emergencies(rows, matrix, tell)
     held = [(row, one) for row, one in zip(rows, read, strict=True) if row.kind and row.emergency]
-    parts = [np.vstack([a, b]) for a, b in zip(sorts, alarm, strict=True)]
+    weights = np.vstack([sorts.coef_, alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
-        "dense": parts[0][:, :DENSE].astype(np.float16),
-        "grams": parts[0][:, DENSE:].astype(np.float16),
-        "bias": parts[1].reshape(-1).astype(np.float32),
-        "exemplars": _small(np.stack([one.dense[-384:] for _, one in held])),
+        "dense": weights[:, :DENSE].astype(np.float16),
+        "grams": weights[:, DENSE:].astype(np.float16),
+        "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
+        "exemplars": _small(np.stack([one.dense[-LAST:] for _, one in held])),
         "emergency": np.array([round(least, 3)], dtype=np.float32),
     }
     about = {"kinds": " ".join(row.kind for row, _ in held)}  # one entry: several are written in any order
@@ -94,44 +94,25 @@ def messages(data: Path) -> list[Message]:
     return out
 
 
-class Parts(NamedTuple):
-    """The features of some texts: dense columns, then sparse ones."""
-
-    dense: Floats
-    grams: Any
-
-    def of(self, rows: Any) -> Parts:
-        """Some of the rows."""
-        return Parts(self.dense[rows], self.grams[rows])
-
-    def times(self, w: Floats) -> Floats:
-        """(rows, classes) for weights (classes, features)."""
-        product: Floats = self.dense @ w[:, :DENSE].T + self.grams @ w[:, DENSE:].T
-        return product
-
-    def back(self, slope: Floats) -> Floats:
-        """(classes, features) for slopes (rows, classes)."""
-        return np.hstack([slope.T @ self.dense, (self.grams.T @ slope).T])
-
-
-def _parts(read: Sequence[Features]) -> Parts:
+def _matrix(read: Sequence[Features]) -> Any:
+    """The features of some texts, a row each: dense columns, then n-grams."""
     from scipy import sparse
 
     rows = np.repeat(np.arange(len(read)), [len(one.buckets) for one in read])
     columns = np.concatenate([one.buckets for one in read])
     values = np.concatenate([one.values for one in read])
     grams = sparse.csr_matrix((values, (rows, columns)), shape=(len(read), BUCKETS))
-    return Parts(np.stack([one.dense for one in read]).astype(np.float64), grams.astype(np.float64))
+    return sparse.hstack([np.stack([one.dense for one in read]), grams], format="csr", dtype=np.float64)
 
 
-def _sorts(rows: Sequence[Message], matrix: Parts, tell: Callable[[str], None]) -> tuple[Floats, Floats]:
+def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> Any:
     """The head of sorts; from which probability a message is surely of another field (`SURELY`) is told."""
     known = [at for at, row in enumerate(rows) if row.sort is not None]
     target = np.array([SORTS.index(rows[at].sort or Sort.OTHER) for at in known])
     weight = np.array([rows[at].weight for at in known])
     share = np.array([weight[target == k].sum() / weight.sum() for k in range(len(SORTS))])
     weight = weight / np.sqrt(share[target] * len(SORTS))  # ours: a rare sort counts more, not as much as a common one
-    x = matrix.of(known)
+    x = matrix[known]
     held = _held_out(x, target, weight, [rows[at].group for at in known])
     own = np.array([rows[at].weight == 1.0 for at in known])
     medical = np.isin(target, [SORTS.index(s) for s in (Sort.CASE, Sort.QUESTION, Sort.PATIENT_QUESTION)])
@@ -147,12 +128,10 @@ def _sorts(rows: Sequence[Message], matrix: Parts, tell: Callable[[str], None]) 
     return _fit(x, target, weight)
 
 
-def _emergencies(
-    every: Sequence[Message], matrix: Parts, tell: Callable[[str], None]
-) -> tuple[tuple[Floats, Floats], float]:
+def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[Any, float]:
     """The head of emergencies, and from which probability a text tells of one."""
     known = [at for at, row in enumerate(every) if row.emergency is not None]
-    rows, x = [every[at] for at in known], matrix.of(known)
+    rows, x = [every[at] for at in known], matrix[known]
     target = np.array([int(bool(row.emergency)) for row in rows])
     calm = [not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows]
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
@@ -169,11 +148,10 @@ def _emergencies(
     for at in (*CURVE, least):
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
-    w, bias = _fit(x, target, weight)
-    return (w[1:] - w[:1], bias[1:] - bias[:1]), least
+    return _fit(x, target, weight), least
 
 
-def _held_out(x: Parts, target: NDArray[Any], weight: Floats, groups: Sequence[str]) -> Floats:
+def _held_out(x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str]) -> Floats:
     """Probabilities of each row by a head that saw none of its group."""
     names = sorted(set(groups))
     random.Random(SEED).shuffle(names)  # noqa: S311
@@ -181,31 +159,15 @@ def _held_out(x: Parts, target: NDArray[Any], weight: Floats, groups: Sequence[s
     of = np.array([fold[g] for g in groups])
     out = np.zeros((len(target), int(target.max()) + 1))
     for k in range(FOLDS):
-        w, bias = _fit(x.of(of != k), target[of != k], weight[of != k])
-        out[of == k] = np.exp(log_softmax(x.of(of == k).times(w) + bias.T, axis=1))
+        fitted = _fit(x[of != k], target[of != k], weight[of != k])
+        out[of == k] = fitted.predict_proba(x[of == k])
     return out
 
 
-def _fit(x: Parts, target: NDArray[Any], weight: Floats) -> tuple[Floats, Floats]:
-    """Weights (classes, features) and biases (classes, 1) of a multinomial logistic regression."""
-    from scipy.optimize import minimize
+def _fit(x: Any, target: NDArray[Any], weight: Floats) -> Any:
+    from sklearn.linear_model import LogisticRegression
 
-    classes, wide = int(target.max()) + 1, DENSE + BUCKETS
-    wanted = np.eye(classes)[target]
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        w = flat.reshape(classes, wide + 1)
-        logs = log_softmax(x.times(w[:, :wide]) + w[:, wide], axis=1)
-        slope = weight[:, None] * (np.exp(logs) - wanted)
-        pull = np.hstack([x.back(slope), slope.sum(axis=0)[:, None]])
-        pull[:, :wide] += w[:, :wide] / INVERSE
-        cost = -(weight[:, None] * wanted * logs).sum() + 0.5 / INVERSE * (w[:, :wide] ** 2).sum()
-        return float(cost), pull.ravel()
-
-    start = np.zeros(classes * (wide + 1))
-    done = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    w = done.x.reshape(classes, wide + 1)
-    return w[:, :wide], w[:, wide:]
+    return LogisticRegression(C=INVERSE, max_iter=STEPS).fit(x, target, weight)
 
 
 def _small(vectors: NDArray[np.float32]) -> NDArray[np.int8]:

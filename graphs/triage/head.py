@@ -1,19 +1,14 @@
 """What sort of message a text is, and whether it tells of an emergency: two trained heads over the embedded encoder.
 
-Both are logistic regressions over the mean states behind three of the encoder's layers, joined with hashed character
-n-grams and pairs of words, so that Chinese (which the encoder hardly knows) and misspellings hold. Trained by
-`evals/message_heads.py` on `examples/` and on the *fit* part of BioASQ's and PubMedQA's questions.
+Both are logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `examples/` and on
+the *fit* part of BioASQ's and PubMedQA's questions.
 """
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections import Counter
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import DataError
-from tools.encoders import MiniLMEncoder, Vectors
+from tools.encoders import Vectors
+from tools.reading.features import LAST, Features, features
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
-LAYERS = (2, 4, 6)  # ours: the last layer tells the subject, earlier ones the form
-DENSE = 384 * len(LAYERS)
-BUCKETS = 1 << 15  # ours: of hashed n-grams
-LONGEST = 4  # ours: characters of an n-gram
-LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
-READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
-WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 # ours: probability from which a message is surely of another field; held out, 1.0 % of other writers' medical messages
 # in training reach it before the library is asked, and 80 % of other fields
 SURELY = 0.4
@@ -96,14 +85,6 @@ class Heads(NamedTuple):
     emergency: float
 
 
-class Features(NamedTuple):
-    """A text as both heads see it: the encoder's part, and its n-grams' buckets and values."""
-
-    dense: NDArray[np.float32]
-    buckets: NDArray[np.int64]
-    values: NDArray[np.float32]
-
-
 def sorted_as(text: str) -> Sorted:
     """The probabilities of each sort of message."""
     logits = _logits(text)[: len(SORTS)]
@@ -116,7 +97,7 @@ def emergency_in(text: str) -> Emergency | None:
     chance = emergency_chance(text)
     if chance < heads().emergency:
         return None
-    near = heads().exemplars @ _read(text).dense[-384:]
+    near = heads().exemplars @ _read(text).dense[-LAST:]
     kind, votes = Counter(heads().kinds[at] for at in np.argsort(-near)[:NEAREST]).most_common(1)[0]
     return Emergency(chance, kind if votes >= AGREED else "")
 
@@ -124,13 +105,6 @@ def emergency_in(text: str) -> Emergency | None:
 def emergency_chance(text: str) -> float:
     """How surely a text tells of an emergency, 0..1."""
     return float(1 / (1 + np.exp(-_logits(text)[-1])))
-
-
-def features(texts: Sequence[str]) -> list[Features]:
-    """What both heads see of some texts."""
-    cut = [_cut(text) for text in texts]
-    dense = LAYERS_WEIGH * _encoder().encode_layers(cut, LAYERS)
-    return [Features(row, *_grams(text)) for row, text in zip(dense.astype(np.float32), cut, strict=True)]
 
 
 @lru_cache(maxsize=1)
@@ -153,11 +127,6 @@ def heads(path: Path = WEIGHTS) -> Heads:
     return Heads(*parts, exemplars, tuple(about["kinds"].split()), float(stored["emergency"][0]))
 
 
-@lru_cache(maxsize=1)
-def _encoder() -> MiniLMEncoder:
-    return MiniLMEncoder(threads=1)
-
-
 @lru_cache(maxsize=256)
 def _read(text: str) -> Features:
     return features([text])[0]
@@ -167,24 +136,3 @@ def _logits(text: str) -> Vectors:
     model, read = heads(), _read(text)
     logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
     return logits
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
-
-
-def _grams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Buckets of the character n-grams of each word and of the pairs of words, and the roots of their counts."""
-    words = WORD.findall(text.lower())
-    found: Counter[str] = Counter(f"{a}_{b}" for a, b in pairwise(["^", *words, "$"]))
-    for word in words:
-        told = f" {word} "
-        for size in range(1, LONGEST + 1):
-            found.update(g for at in range(len(told) - size + 1) if (g := told[at : at + size]).strip())
-    counts: Counter[int] = Counter()
-    for gram, count in found.items():
-        counts[zlib.crc32(gram.encode()) % BUCKETS] += count
-    buckets = np.array(sorted(counts), dtype=np.int64)
-    values = np.sqrt(np.array([counts[int(b)] for b in buckets], dtype=np.float32))
-    weighed = GRAMS_WEIGH * values / max(float(np.linalg.norm(values)), 1.0)
-    return buckets, weighed.astype(np.float32)
