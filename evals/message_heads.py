@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphs.triage.head import SORTS, WEIGHTS, Sort
+from graphs.triage.head import NAMED, SORTS, WEIGHTS, Sort, is_long
 from tools.files import sha256_of, write_atomic
 from tools.reading import corpus
-from tools.reading.features import BUCKETS, DENSE, LAST, Features, features
+from tools.reading.features import BUCKETS, DENSE, Features, features
 
 EXAMPLES = WEIGHTS.parent / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
@@ -24,8 +24,7 @@ INVERSE = 10.0  # ours: inverse strength of the penalty
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
 FOLDS, SEED, STEPS = 3, 7, 60  # ours: folds, seed of their drawing, steps of L-BFGS
 ALARMS = 0.01  # asked: share of ordinary questions that may be called an emergency
-MILD_ALARMS = 0.05  # asked: the same of cases that are none
-LEAST = 0.1  # ours: no text less likely an emergency than this is called one
+MILD_ALARMS = {"short cases": 0.2, "long cases": 0.02}  # ours: the same of cases that are none; recall first
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 Floats = NDArray[np.float64]
 
@@ -62,16 +61,17 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     matrix = _matrix(read)
     sorts = _sorts(rows, matrix, tell)
     alarm, least = _emergencies(rows, matrix, tell)
-    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.kind and row.emergency]
-    weights = np.vstack([sorts.coef_, alarm.coef_])
+    kinds, named = _kinds(rows, matrix, tell)
+    weights = np.ascontiguousarray(np.vstack([sorts.coef_, alarm.coef_]))  # what lies otherwise is saved wrongly
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
         "grams": weights[:, DENSE:].astype(np.float16),
         "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
-        "exemplars": _small(np.stack([one.dense[-LAST:] for _, one in held])),
-        "emergency": np.array([round(least, 3)], dtype=np.float32),
+        "named": np.ascontiguousarray(named.coef_).astype(np.float16),
+        "named_bias": named.intercept_.astype(np.float32),
+        "emergency": np.array(least, dtype=np.float32).round(3),
     }
-    about = {"kinds": " ".join(row.kind for row, _ in held)}  # one entry: several are written in any order
+    about = {"kinds": " ".join(kinds)}  # one entry: several are written in any order
     write_atomic(out, save(tensors, metadata=about))
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
@@ -128,27 +128,43 @@ def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) ->
     return _fit(x, target, weight)
 
 
-def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[Any, float]:
-    """The head of emergencies, and from which probability a text tells of one."""
+def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[Any, list[float]]:
+    """The head of emergencies, and from which probability a short text tells of one, and a long one."""
     known = [at for at, row in enumerate(every) if row.emergency is not None]
     rows, x = [every[at] for at in known], matrix[known]
     target = np.array([int(bool(row.emergency)) for row in rows])
-    calm = [not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows]
+    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows])
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
     held = _held_out(x, target, weight, [row.group for row in rows])[:, 1]
-    ordinary = np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows])
+    long = np.array([is_long(row.text) for row in rows])
+    case = np.array([row.sort is Sort.CASE and not row.emergency for row in rows])
     sets = {
         "emergencies": np.array([bool(row.kind) and bool(row.emergency) for row in rows]),
         "look-alikes": np.array([bool(row.kind) and not row.emergency for row in rows]),
-        "questions": ordinary,
-        "other cases": np.array([row.sort is Sort.CASE and not row.emergency for row in rows]),
+        "questions": np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows]),
+        "long emergencies": (target == 1) & long,
+        "short cases": case & ~long,
+        "long cases": case & long,
     }
-    bounds = (("questions", ALARMS), ("other cases", MILD_ALARMS))
-    least = max(LEAST, *(float(np.quantile(held[sets[name]], 1 - most)) for name, most in bounds))
-    for at in (*CURVE, least):
+    asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
+    least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
+    for at in (*CURVE, *least):
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
     return _fit(x, target, weight), least
+
+
+def _kinds(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[list[str], Any]:
+    """The head that names an emergency; how often it is right when it is sure (`NAMED`) is told."""
+    rows = [at for at, row in enumerate(every) if row.kind and row.emergency]
+    kinds = sorted({every[at].kind for at in rows})
+    target, weight = np.array([kinds.index(every[at].kind) for at in rows]), np.ones(len(rows))
+    x = matrix[rows][:, :DENSE]
+    held = _held_out(x, target, weight, [str(at) for at in rows])
+    sure = held.max(1) >= NAMED
+    right = (held.argmax(1) == target)[sure].mean()
+    tell(f"emergencies named: {100 * sure.mean():.1f} % of {len(rows)}, of these {100 * right:.1f} % right")
+    return kinds, _fit(x, target, weight)
 
 
 def _held_out(x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str]) -> Floats:
@@ -168,9 +184,3 @@ def _fit(x: Any, target: NDArray[Any], weight: Floats) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=INVERSE, max_iter=STEPS).fit(x, target, weight)
-
-
-def _small(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Directions in a byte a number."""
-    small: NDArray[np.int8] = np.round(127 * vectors / np.abs(vectors).max(axis=1, keepdims=True)).astype(np.int8)
-    return small

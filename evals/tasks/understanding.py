@@ -4,7 +4,8 @@
 a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of the kinds of turn. ``other.SET.declined``
 is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_rules`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
-curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger. Figures only, never rows.
+curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger; ``findings``: `evals.stated_findings`.
+Figures only, never rows.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from evals import stated_findings
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.ddxplus import TEXTS, read_texts
+from evals.datasets.ddxplus import CODES, TEXTS, read_texts
+from evals.datasets.ddxplus_findings import STATEMENTS
 from evals.datasets.exams import EXAM, read_exam
 from evals.datasets.messages import (
     BIOASQ,
@@ -41,6 +44,7 @@ from graphs.triage.contract import Kind, SessionView, TriageDecision
 from graphs.triage.emergency import described
 from graphs.triage.head import emergency_chance
 from graphs.triage.local import TriageLocal
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.reading import corpus
 from tools.text.language import language_of
 
@@ -77,7 +81,10 @@ def run(context: TaskContext) -> list[Figure]:
         told = context.sample(read_told(path))
         decided = _decided(context, triage, name, [row.text for row in told])
         out += emergency_figures(name, [_marked(row, one) for row, one in zip(told, decided, strict=True)])
-    return out + _mild(context, triage)
+    graph = _graph(context)
+    out += _mild(context, triage) + stated_findings.figures(context, graph)
+    patients = all(_there(context, file) for file in (TEXTS, CODES, STATEMENTS))
+    return out + (stated_findings.patients(context, graph) if patients else [])
 
 
 def question_sets(context: TaskContext) -> dict[str, list[str]]:
@@ -168,6 +175,14 @@ def _decided(context: TaskContext, triage: TriageLocal, name: str, texts: Sequen
     return [triage.decide_now(text, SessionView()) for text in context.tick(texts, name, len(texts))]
 
 
+def _graph(context: TaskContext) -> KnowledgeGraph:
+    from agent.assembly import open_encoder
+    from agent.sessions import Home
+
+    home = Home(context.settings.home).prepare()
+    return KnowledgeGraph(open_encoder(context.settings, home), home.indexes)
+
+
 def _triage(context: TaskContext) -> TriageLocal:
     """The triage as the agent has it, over the starter library alone."""
     from agent.adapters import LibraryDocuments
@@ -185,8 +200,20 @@ def _triage(context: TaskContext) -> TriageLocal:
 TASK = Task(
     name="understanding",
     what=WHAT,
-    inputs=(BIOASQ, PUBMEDQA, LIVEQA, KQA, EXAM, STRANGERS_KINDS, STRANGERS_EMERGENCIES, TEXTS, CONDITIONS),
-    expected="4 minutes",
+    inputs=(
+        BIOASQ,
+        PUBMEDQA,
+        LIVEQA,
+        KQA,
+        EXAM,
+        STRANGERS_KINDS,
+        STRANGERS_EMERGENCIES,
+        TEXTS,
+        CONDITIONS,
+        CODES,
+        STATEMENTS,
+    ),
+    expected="12 minutes",
     limit=400,
     run=run,
     any_of=True,

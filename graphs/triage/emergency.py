@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
 from graphs.triage.guards import Guarded, guarded
-from graphs.triage.head import emergency_in
+from graphs.triage.head import emergency_in, may_be_emergency
 from graphs.triage.readings import alarms
 from tools.text.abbreviations import write_out
 from tools.text.language import HAN
@@ -79,7 +79,7 @@ def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag,
 
 
 def described(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag, ...]:
-    """The emergencies that rules or numbers show."""
+    """The emergencies that numbers show, and rules where the trained head does not speak against a long text."""
     written, rules = write_out(plain(text)), load_rules()
     reading = Reading(written.text, exam=exam)
     found: dict[str, RedFlag] = {}
@@ -88,7 +88,7 @@ def described(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag,
         told = sorted({written.source(a, b) for a, b in spans})
         found.setdefault(rule.code, _flag(rule, language, "; ".join(f"“{text[a:b].strip()}”" for a, b in told)))
 
-    for rule in rules.rules:
+    for rule in rules.rules if exam or may_be_emergency(text) else ():
         spans = next((s for s in (_spans(line, reading) for line in rule.when) if s), None)
         if spans:
             tell(rule, spans)

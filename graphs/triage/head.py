@@ -1,12 +1,12 @@
 """What sort of message a text is, and whether it tells of an emergency: two trained heads over the embedded encoder.
 
-Both are logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `examples/` and on
-the *fit* part of BioASQ's and PubMedQA's questions.
+Logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `examples/` and on the
+*fit* part of BioASQ's and PubMedQA's questions; a third names the emergency.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from prompts.errors import DataError
 from tools.encoders import Vectors
-from tools.reading.features import LAST, Features, features
+from tools.reading.features import Features, features
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
 # ours: probability from which a message is surely of another field; held out, 1.0 % of other writers' medical messages
 # in training reach it before the library is asked, and 80 % of other fields
-SURELY = 0.4
-NEAREST, AGREED = 5, 3  # ours: exemplars that name an emergency, and how many of them must agree (71 % are right then)
+SURELY = 0.5
+LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
+WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
+NAMED = 0.5  # ours: probability from which an emergency is named
 
 
 class Sort(StrEnum):
@@ -68,38 +70,49 @@ class Sorted(NamedTuple):
 
 
 class Emergency(NamedTuple):
-    """How surely a text tells of an emergency of now, and the kind on which the nearest exemplars agree, else ""."""
+    """How surely a text tells of an emergency of now, and its kind where that is sure, else ""."""
 
     probability: float
     kind: str
 
 
 class Heads(NamedTuple):
-    """The weights: of sorts (6) and of an emergency (1), the exemplars' vectors, and what counts as sure."""
+    """The weights: of sorts (6) and of an emergency (1), of its kinds, and from which probability a short text tells
+    of one, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
     bias: NDArray[np.float32]
-    exemplars: NDArray[np.float32]
+    named: NDArray[np.float32]
+    named_bias: NDArray[np.float32]
     kinds: tuple[str, ...]
-    emergency: float
+    emergency: tuple[float, ...]
 
 
 def sorted_as(text: str) -> Sorted:
     """The probabilities of each sort of message."""
-    logits = _logits(text)[: len(SORTS)]
-    shares = np.exp(logits - logits.max())
-    return Sorted(tuple(float(s) for s in shares / shares.sum()))
+    return Sorted(tuple(_softmax(_logits(text)[: len(SORTS)]).tolist()))
 
 
 def emergency_in(text: str) -> Emergency | None:
     """The emergency that a text surely enough tells of; None when it tells of none."""
     chance = emergency_chance(text)
-    if chance < heads().emergency:
+    if chance < heads().emergency[is_long(text)]:
         return None
-    near = heads().exemplars @ _read(text).dense[-LAST:]
-    kind, votes = Counter(heads().kinds[at] for at in np.argsort(-near)[:NEAREST]).most_common(1)[0]
-    return Emergency(chance, kind if votes >= AGREED else "")
+    shares = _softmax(heads().named @ _read(text).dense + heads().named_bias)
+    best = int(shares.argmax())
+    return Emergency(chance, heads().kinds[best] if shares[best] >= NAMED else "")
+
+
+def may_be_emergency(text: str) -> bool:
+    """Whether rules may show an emergency: a long history holds their words far apart, so the head must
+    see one too."""
+    return not is_long(text) or emergency_chance(text) >= heads().emergency[True]
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is a whole history, which names much that sounds alarming by itself."""
+    return len(WORDS.findall(text)) >= LONG
 
 
 def emergency_chance(text: str) -> float:
@@ -122,9 +135,8 @@ def heads(path: Path = WEIGHTS) -> Heads:
     with safe_open(str(path), framework="numpy") as file:
         about: dict[str, str] = file.metadata()
         stored: dict[str, Any] = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
-    exemplars = stored["exemplars"] / np.linalg.norm(stored["exemplars"], axis=1, keepdims=True)
-    parts = (stored["dense"], stored["grams"], stored["bias"])
-    return Heads(*parts, exemplars, tuple(about["kinds"].split()), float(stored["emergency"][0]))
+    least = tuple(stored.pop("emergency").tolist())
+    return Heads(**stored, kinds=tuple(about["kinds"].split()), emergency=least)
 
 
 @lru_cache(maxsize=256)
@@ -136,3 +148,9 @@ def _logits(text: str) -> Vectors:
     model, read = heads(), _read(text)
     logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
     return logits
+
+
+def _softmax(logits: Vectors) -> Vectors:
+    shares = np.exp(logits - logits.max())
+    total: Vectors = shares / shares.sum()
+    return total

@@ -58,7 +58,8 @@ def classify(
     explain = read_explanation(text, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
-    if read.best is Sort.COURTESY and len(text) <= COURTESY and COURTEOUS.search(text):
+    corrects = bool(session.case) and corrections.is_correction(text, session.case)
+    if read.best is Sort.COURTESY and len(text) <= COURTESY and COURTEOUS.search(text) and not corrects:
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
     said = _in_session(text, session, read)
     if said is not None:

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
+from evals import stated_findings
 from evals.contract import TaskContext
 from evals.datasets.messages import KIND_OF, Message, Told, mild_conditions, read_questions, read_told
+from evals.stated_findings import Note
 from evals.tasks import understanding
 from evals.tasks.understanding import Marked, emergency_figures, message_figures, question_figures
 from graphs.triage.contract import Kind, RedFlag, TriageDecision
+from tools.contract import Finding
 from tools.reading import corpus
 
 FLAG = RedFlag(code="stroke", seen="possible stroke", advice="Call.")
@@ -74,3 +77,26 @@ def test_questions_that_were_trained_on_are_left_out(tmp_path: Path, monkeypatch
     write(tmp_path / understanding.BIOASQ, [{"id": "j", "question": "Judged?"}, {"id": "f", "question": "Fitted?"}])
     context = TaskContext(tmp_path, 10, 0, Settings(home=tmp_path / "home"))
     assert understanding.question_sets(context) == {"bioasq": ["Judged?"]}
+
+
+def test_findings_of_a_text_are_counted_with_their_assertions_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = [
+        Note(text="a", language="en", style="lay", findings=(("fever", "absent"), ("cough", "past")), unlisted=("x",)),
+        Note(text="b", language="en", style="lay", findings=(("rash", "present"),)),
+    ]
+    said = {"a": {("fever", "absent"), ("cough", "present")}, "b": {("rash", "present"), ("itch", "present")}}
+    read = [(note, said[note.text]) for note in notes]
+    values = {f.name: f.value for f in stated_findings.note_figures(read, seed=0)}
+    assert values["findings.lay.precision"] == 50
+    assert values["findings.lay.recall"] == pytest.approx(200 / 3)
+    assert values["findings.lay.ids.f1"] == pytest.approx(600 / 7)
+    assert values["findings.lay.unlisted"] == 1
+    assert not any(name.startswith("findings.zh") for name in values)
+
+
+@pytest.mark.parametrize(
+    ("present", "told"),
+    [(True, "present"), (False, "absent"), (None, "possible")],
+)
+def test_how_a_finding_is_stated(present: bool | None, told: str) -> None:
+    assert stated_findings.assertion(Finding(name="n", clause="c", present=present)) == told

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import MiniLMEncoder
+from tools.text.language import language_of
 
 LAYERS = (2, 4, 6)  # ours
-LAST = 384  # columns of the last layer, at the end
-DENSE = LAST * len(LAYERS)
+DENSE = 384 * len(LAYERS)
 BUCKETS = 1 << 15  # ours: of hashed n-grams
 LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
+LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 
@@ -41,7 +42,14 @@ def features(texts: Sequence[str]) -> list[Features]:
     """What the heads see of some texts; of a long one its beginning and its end."""
     cut = [_cut(text) for text in texts]
     dense = LAYERS_WEIGH * _encoder().encode_layers(cut, LAYERS)
-    return [Features(row, *_grams(text)) for row, text in zip(dense.astype(np.float32), cut, strict=True)]
+    return [_features(text, row.astype(np.float32)) for row, text in zip(dense, cut, strict=True)]
+
+
+def _features(text: str, dense: NDArray[np.float32]) -> Features:
+    buckets, values = _grams(text)
+    if language_of(text) == "zh":
+        return Features(np.float32(LAYERS_ZH) * dense, buckets, np.float32(GRAMS_ZH) * values)
+    return Features(dense, buckets, values)
 
 
 @lru_cache(maxsize=1)
