@@ -19,7 +19,7 @@ from tools.evidence import EvidenceId, Frozen
 
 Event = dict[str, Any]
 GoldKind = Literal["document", "disease", "choice"]
-AWAY = (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE)
+AWAY = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 TRIAGE, GATE, TOOLS, KADS, FILTER, ANSWER = (
     "triage", "completeness_gate", "tools", "kads_selector", "differential_filter", "answer"
 )  # fmt: skip

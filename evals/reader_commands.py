@@ -16,6 +16,8 @@ def register(app: typer.Typer) -> None:
         help="The trained reader: what a sentence says of a question.", no_args_is_help=True, rich_markup_mode=None
     )
     reader.command("train")(train)
+    reader.command("heads")(heads)
+    reader.command("findings")(findings)
     reader.command("evaluate")(evaluate)
     reader.command("read")(read)
     app.add_typer(reader, name="reader")
@@ -39,6 +41,27 @@ def train(
         settings = settings.model_copy(update={"passes": passes})
     train_reader(data, out, settings, tell=typer.echo, start=start)
     write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
+
+
+def heads(
+    data: DataOption,
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
+    from evals.message_heads import train_heads
+    from graphs.triage.head import WEIGHTS
+
+    train_heads(data, out or WEIGHTS, tell=typer.echo)
+
+
+def findings(
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what hears findings in clauses, on our wordings and marked texts (six minutes)."""
+    from evals.finding_head import train_findings
+    from tools.knowledge_graph.spoken import WEIGHTS
+
+    train_findings(out or WEIGHTS, tell=typer.echo)
 
 
 def evaluate(data: DataOption) -> None:

@@ -14,7 +14,7 @@ def after_triage(state: State) -> Literal["respond", "completeness_gate", "answe
     """Small talk and what is out of scope are answered at once; what was said is explained without a search."""
     if state["kind"] == Kind.EXPLAIN:
         return "answer"
-    return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE) else "completeness_gate"
+    return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE) else "completeness_gate"
 
 
 def after_gate(state: State) -> list[str]:

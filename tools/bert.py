@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import nn
 
@@ -55,13 +57,27 @@ class BertEncoder(nn.Module):
         mean = (x * weight).sum(1) / weight.sum(1)
         return nn.functional.normalize(mean, dim=-1)
 
+    def means(self, ids: torch.Tensor, mask: torch.Tensor, layers: Sequence[int]) -> torch.Tensor:
+        """The mean state behind each of these layers (from 1), each of unit length: (n, len(layers) * hidden)."""
+        weight = mask.unsqueeze(-1).float()
+        x, out = self._embedded(ids, None), []
+        for number, layer in enumerate(self.layers.layers, start=1):
+            x = layer(x, src_key_padding_mask=~mask)
+            if number in layers:
+                out.append(nn.functional.normalize((x * weight).sum(1) / weight.sum(1), dim=-1))
+        return torch.cat(out, dim=-1)
+
     def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
         """Token states (n, t, hidden), float32; ``segments`` (n, t) are 0 and 1, all 0 when not given."""
-        first, second = self.segment
-        segment = first if segments is None else first + segments.unsqueeze(-1) * (second - first)
-        x = self.norm(self.word(ids) + self.position.weight[: ids.shape[1]] + segment)
+        x = self._embedded(ids, segments)
         states: torch.Tensor = self.layers(x, src_key_padding_mask=None if bool(mask.all()) else ~mask).float()
         return states
+
+    def _embedded(self, ids: torch.Tensor, segments: torch.Tensor | None) -> torch.Tensor:
+        first, second = self.segment
+        segment = first if segments is None else first + segments.unsqueeze(-1) * (second - first)
+        embedded: torch.Tensor = self.norm(self.word(ids) + self.position.weight[: ids.shape[1]] + segment)
+        return embedded
 
 
 def _layer(weights: dict[str, torch.Tensor], layer: int) -> dict[str, torch.Tensor]:

@@ -100,30 +100,36 @@ class MiniLMEncoder:
         """Array (len(texts), 384)."""
         return self._encode(texts)
 
+    def encode_layers(self, texts: Sequence[str], layers: Sequence[int]) -> Vectors:
+        """Array (len(texts), len(layers) * 384): the mean state behind each of these layers, each of unit length."""
+        return self._encode(texts, layers)
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Word pieces of each text, special tokens left out."""
         return [len(e.ids) for e in self._counter.encode_batch(list(texts), add_special_tokens=False)]
 
-    def _encode(self, texts: Sequence[str]) -> Vectors:
+    def _encode(self, texts: Sequence[str], layers: Sequence[int] = ()) -> Vectors:
         """Batches of like length, one thread each: on a busy machine torch's own threads wait for each other."""
-        out = np.empty((len(texts), self.dimension), dtype=np.float32)
+        out = np.empty((len(texts), self.dimension * max(len(layers), 1)), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
         parts = [[texts[i] for i in rows] for rows in batches]
-        for rows, vectors in zip(batches, self._workers.map(self._encode_batch, parts), strict=True):
+        for rows, vectors in zip(
+            batches, self._workers.map(lambda part: self._encode_batch(part, layers), parts), strict=True
+        ):
             out[rows] = vectors
         if len(batches) > 1:
             give_back()
         return out
 
-    def _encode_batch(self, texts: list[str]) -> Vectors:
+    def _encode_batch(self, texts: list[str], layers: Sequence[int] = ()) -> Vectors:
         import torch
 
         encoded = self._tokenizer.encode_batch(texts)
         ids = torch.tensor([e.ids for e in encoded])
         mask = torch.tensor([e.attention_mask for e in encoded], dtype=torch.bool)
         with torch.inference_mode():
-            vectors: Vectors = self._model(ids, mask).numpy()
+            vectors: Vectors = (self._model.means(ids, mask, layers) if layers else self._model(ids, mask)).numpy()
         return vectors
 
     def _bf16_is_faster(self, weights: Path) -> bool:

@@ -75,7 +75,7 @@ def _is_case(text: str) -> bool:
     from graphs.triage.kinds import describes_patient
     from tools.text.sentences import sentences
 
-    return len(sentences(text)) >= NARRATIVE or bool(describes_patient(text))
+    return len(sentences(text)) >= NARRATIVE or describes_patient(text)
 
 
 def _safe(artifact: ToolArtifact) -> ToolArtifact:

@@ -16,7 +16,7 @@ from agent.telemetry.spans import CLIENT, INTERNAL, Spans, around, go_in, here
 from anamnesis import __version__
 
 PROVIDER = "openai"  # the protocol, whoever's server it is
-WITHOUT_SEARCH = {"small_talk": "respond", "out_of_scope": "respond", "explain": "explain"}
+WITHOUT_SEARCH = {"small_talk": "respond", "assistant": "respond", "out_of_scope": "respond", "explain": "explain"}
 
 _tool: ContextVar[Span | None] = ContextVar("anamnesis_tool", default=None)
 

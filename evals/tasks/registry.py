@@ -32,6 +32,7 @@ from evals.tasks import (
     report_text,
     segmentation,
     trust,
+    understanding,
     verdicts,
 )
 from prompts.errors import InputError
@@ -67,6 +68,7 @@ TASKS: dict[str, Task] = {
         report_text.TASK,
         segmentation.TASK,
         trust.TASK,
+        understanding.TASK,
         verdicts.TASK,
     )
 }

@@ -39,7 +39,7 @@ def finish(
         first = answer.follow_up_questions[0]
         asked = {"finding": first.finding, "text": first.text}
     update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
-    if state["kind"] not in (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE, Kind.EXPLAIN) or asked is not None:
+    if state["kind"] not in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN) or asked is not None:
         update["asked"] = asked
     if state["kind"] in REMEMBERED and not answer.abstained:
         update["last_answer_key"] = update["answer_key"]

@@ -21,7 +21,7 @@ async def on_given(triage: Triage, state: State, context: TurnContext, decision:
         return decision
     texts = context.load_evidence(state, state["given"])
     read = [await triage.decide(item.text[:READ], SessionView()) for item in texts]
-    if all(r.kind in (Kind.OUT_OF_SCOPE, Kind.SMALL_TALK) for r in read):
+    if all(r.kind in (Kind.OUT_OF_SCOPE, Kind.SMALL_TALK, Kind.ASSISTANT) for r in read):
         return decision
     reason = "asks about the texts that came with it"
     closed = is_closed(decision.question)

@@ -126,9 +126,8 @@ def _first_for_choice(view: ResearchView) -> list[PlannedCall]:
         PlannedCall(tool=LITERATURE, arguments={"query": whole[:MAX_QUERY], "limit": LIMIT}, reason=reason),
         PlannedCall(tool=ANSWERED, arguments={"question": asked[:MAX_QUERY]}, reason="look for the stem's question"),
     ]
-    patient = describes_patient(view.question)
-    if patient:
-        reason = f"the stem describes a patient ({patient})"
+    if describes_patient(view.question):
+        reason = "the stem describes a patient"
         calls.append(PlannedCall(tool=DIFFERENTIAL, arguments={"case": _question(view)}, reason=reason))
     return calls
 

@@ -19,7 +19,7 @@ from tools.text.language import language_of
 from tools.text.tokens import tokens
 
 SETTLED = (Kind.FOLLOW_UP, Kind.EXPLAIN)  # they are bound to what the session holds
-DISMISSED = (Kind.SMALL_TALK, Kind.OUT_OF_SCOPE)
+DISMISSED = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 CASE, BEFORE, MESSAGE = 3000, 600, 12_000  # ours: characters of the case, of other texts, and of the message shown
 LONGEST = 600  # ours: characters of a stand-alone question
 KNOWN = 0.5  # ours: share of its words that the message or the session must hold; the rest are words of asking
@@ -69,7 +69,7 @@ def _kind(named: Kind, local: TriageDecision) -> Kind:
     """The kind that the model names, as far as it may: options are read by rules, and no patient is sent away."""
     if local.options:
         return named if named is Kind.OUT_OF_SCOPE else Kind.MULTIPLE_CHOICE
-    if named is Kind.MULTIPLE_CHOICE or (local.kind is Kind.CASE and named in DISMISSED):
+    if named is Kind.MULTIPLE_CHOICE or (local.kind in (Kind.CASE, Kind.ASSISTANT) and named in DISMISSED):
         return local.kind
     return named
 

@@ -1,4 +1,4 @@
-"""Red flags of an emergency by open rules: concepts (patterns), rules (combinations), guards (not of now)."""
+"""Red flags of an emergency: open rules (concepts and guards), numbers, and likeness to written examples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
 from graphs.triage.guards import Guarded, guarded
+from graphs.triage.head import emergency_in, may_be_emergency
+from graphs.triage.readings import alarms
 from tools.text.abbreviations import write_out
 from tools.text.language import HAN
 
@@ -17,6 +19,8 @@ CONCEPTS = ("concepts.yaml", "concepts_more.yaml")
 RULES = "red_flags.yaml"
 GAP = {"en": r"[^.;:!?,\n()]{0,45}?", "zh": r"[^。；！？,，;!?、\n]{0,12}?"}  # ours: "…", a few words of one clause
 LATIN = re.compile(r"[A-Za-z]{3}")
+UNNAMED = "emergency"  # code of one that is like examples of several kinds
+QUOTED = 80  # ours: characters of a message that are told where it is like an example
 
 
 class Rule(NamedTuple):
@@ -29,10 +33,12 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Compiled concepts by language, and the rules."""
+    """Compiled concepts by language, the rules, every emergency by its code, and the code of each kind of example."""
 
     concepts: dict[str, dict[str, re.Pattern[str]]]
     rules: tuple[Rule, ...]
+    named: dict[str, Rule]
+    exemplars: dict[str, str]
 
 
 class Reading:
@@ -60,20 +66,41 @@ class Reading:
 
 
 def red_flags(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag, ...]:
-    """The emergencies that a message shows, worded in ``language``. ``exam``: a multiple-choice question."""
-    written = write_out(plain(text))
+    """The emergencies that a message shows, worded in ``language``. ``exam``: a multiple-choice question.
+
+    What rules or numbers show comes first; likeness to examples is asked where they show nothing.
+    """
+    shown = described(text, language, exam=exam)
+    like = None if shown or exam else emergency_in(text)
+    if like is None:
+        return shown
+    rule = load_rules().named[load_rules().exemplars.get(like.kind, UNNAMED)]
+    return (_flag(rule, language, f"“{text.strip()[:QUOTED]}”"),)
+
+
+def described(text: str, language: str, *, exam: bool = False) -> tuple[RedFlag, ...]:
+    """The emergencies that numbers show, and rules where the trained head does not speak against a long text."""
+    written, rules = write_out(plain(text)), load_rules()
     reading = Reading(written.text, exam=exam)
-    found: list[RedFlag] = []
-    for rule in load_rules().rules:
+    found: dict[str, RedFlag] = {}
+
+    def tell(rule: Rule, spans: list[tuple[int, int]]) -> None:
+        told = sorted({written.source(a, b) for a, b in spans})
+        found.setdefault(rule.code, _flag(rule, language, "; ".join(f"“{text[a:b].strip()}”" for a, b in told)))
+
+    for rule in rules.rules if exam or may_be_emergency(text) else ():
         spans = next((s for s in (_spans(line, reading) for line in rule.when) if s), None)
         if spans:
-            told = sorted({written.source(a, b) for a, b in spans})
-            quotes = "; ".join(f"“{text[a:b].strip()}”" for a, b in told)
-            mark = "：" if language == "zh" else ": "
-            found.append(
-                RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language])
-            )
-    return tuple(found)
+            tell(rule, spans)
+    if not exam:
+        for alarm in alarms(reading.text, reading.guards, lambda concept: reading.find(concept) is not None):
+            tell(rules.named[alarm.code], alarm.spans)
+    return tuple(found.values())
+
+
+def _flag(rule: Rule, language: str, quotes: str) -> RedFlag:
+    mark = "：" if language == "zh" else ": "
+    return RedFlag(code=rule.code, seen=rule.name[language] + mark + quotes, advice=rule.advice[language])
 
 
 def _spans(line: tuple[tuple[str, ...], ...], reading: Reading) -> list[tuple[int, int]]:
@@ -98,19 +125,22 @@ def load_rules() -> Rules:
     raw = {name: body for file in CONCEPTS for name, body in _yaml(file).items()}
     concepts = {name: {lang: _compile(body[lang], lang) for lang in GAP} for name, body in raw.items()}
     data = _yaml(RULES)
-    rules = tuple(
-        Rule(
-            code=entry["code"],
-            name={"en": entry["en"], "zh": entry["zh"]},
-            advice=data["advice"][entry["advice"]],
-            when=tuple(tuple(tuple(item.split("|")) for item in line) for line in entry["when"]),
-        )
-        for entry in data["rules"]
-    )
+    rules = tuple(_rule(entry, data["advice"]) for entry in data["rules"])
+    others = (_rule(entry, data["advice"]) for entry in data["named"])
+    named = {rule.code: rule for rule in (*rules, *others)}
     unknown = {c for r in rules for line in r.when for item in line for c in item} - concepts.keys()
     if unknown:
         raise KeyError(f"red_flags.yaml names unknown concepts: {', '.join(sorted(unknown))}")
-    return Rules(concepts, rules)
+    return Rules(concepts, rules, named, data["exemplars"])
+
+
+def _rule(entry: dict[str, Any], advice: dict[str, dict[str, str]]) -> Rule:
+    return Rule(
+        code=entry["code"],
+        name={"en": entry["en"], "zh": entry["zh"]},
+        advice=advice[entry["advice"]],
+        when=tuple(tuple(tuple(item.split("|")) for item in line) for line in entry.get("when", ())),
+    )
 
 
 def _compile(patterns: list[str], language: str) -> re.Pattern[str]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
 from graphs.triage.corrections import join
-from graphs.triage.lexicon import SMALL_TALK, SYMPTOM
+from graphs.triage.head import Sort, sorted_as
 from graphs.triage.questions import is_question, parts
-from graphs.triage.replies import FIRST, NO, UNSURE, YES, asks_value, gives_value
+from graphs.triage.replies import COURTEOUS, FIRST, NO, NUMBERS, SIDES, TIMES, UNSURE, YES, asks_value, gives_value
 from graphs.triage.values import ASKS_PLACE, NOWHERE, places_of, read_measurement
 from tools.contract import Finding
 from tools.text.clauses import clauses
@@ -147,7 +147,8 @@ def _restated(text: str, asked: AskedQuestion) -> Reply | None:
 
 def _value(text: str, asked: AskedQuestion) -> Reply | None:
     """A number, side or time for a question that asks for one; degrees for a question about fever."""
-    if SMALL_TALK.match(text) or not _short(text) or _names_another(text, asked):
+    courteous = COURTEOUS.search(text) and sorted_as(text).best is Sort.COURTESY
+    if not _short(text) or courteous or _names_another(text, asked):
         return None
     degrees = CELSIUS.search(text)
     if degrees and TEMPERATURE.search(asked.text):
@@ -163,8 +164,11 @@ def _value(text: str, asked: AskedQuestion) -> Reply | None:
 
 def _names_another(text: str, asked: AskedQuestion) -> bool:
     """Whether a text tells of a complaint that the question does not ask about."""
-    known = set(tokens(asked.text))
-    return any(not set(tokens(m[0])) <= known for m in SYMPTOM.finditer(text) if not TEMPERATURE.search(m[0]))
+    rest = " ".join(c.plain for c in clauses(text) if not set(tokens(c.plain)) <= set(tokens(asked.text)))
+    for value in (NUMBERS, SIDES, TIMES):
+        rest = value.sub(" ", rest)
+    named = re.search(r"[^\W\d_]{4}|[\u4e00-\u9fff]", rest)
+    return named is not None and not TEMPERATURE.search(rest) and sorted_as(rest).best is Sort.CASE
 
 
 def _worded(asked: AskedQuestion, present: bool) -> str:

@@ -1,4 +1,4 @@
-"""Triage without a model: open rules, in an order that a person can follow."""
+"""Triage without a language model: two small trained heads, and open rules for what leans on the session."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Turn(NamedTuple):
 
 
 class TriageLocal:
-    """Classifies a message by rules over words and forms, English and Chinese.
+    """Classifies a message, English or Chinese.
 
     Args:
-        on_subject: whether the library holds something on a question in which no word is known; None never asks.
+        on_subject: whether the library holds something on what seems to be of another field; None never asks.
         diseases: ids of the diseases that a text names; None knows none.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graphs.triage import corrections, lexicon
+from graphs.triage import corrections
 from tools.text.demographics import read_person
 from tools.text.tokens import tokens
 
@@ -31,7 +31,7 @@ def is_other_patient(text: str, case: str) -> bool:
     """Whether a message begins the case of somebody else than ``case`` is about."""
     if any(words in text.lower() for words in NEW_CASE):
         return True
-    if not case or corrections.is_correction(text, case) or not lexicon.HEADER.search(text):
+    if not case or corrections.is_correction(text, case):
         return False
     now, before = read_person(text), read_person(case)
     introduced = INTRODUCED.match(text) is not None

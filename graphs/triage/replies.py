@@ -66,6 +66,14 @@ NUMBERS = re.compile(
     r"[一二两三四五六七八九十半]",
     re.IGNORECASE,
 )
+# A word that only courtesy holds; short answers of another sort look like courtesy without one.
+COURTEOUS = re.compile(
+    r"\b(?:hi|hello|hey|good (?:morning|afternoon|evening|night|day)|thanks?|thank you|thx|cheers|bye|goodbye|see you|"
+    r"how are you|meet you|ok(?:ay)?|great|perfect|nice|lovely|brilliant|helpful|welcome|sorry|got it|i see|understood|"
+    r"take care|appreciate\w*)\b|你好|您好|谢|再见|拜拜|辛苦|嗨|早上好|下午好|晚上好|晚安|早安|好的|明白|知道了|在吗|"
+    r"嗯|太好了|不客气|麻烦",
+    re.IGNORECASE,
+)
 ASKS_SIDE = re.compile(r"\b(?:which|what) side\b|哪(?:一)?[侧边]", re.IGNORECASE)
 ASKS_TIME = re.compile(r"^\W*(?:how long|when|since when)\b|多久|多长时间|何时|什么时候|几天", re.IGNORECASE)
 ASKS_VALUE = re.compile(

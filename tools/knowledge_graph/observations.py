@@ -86,15 +86,17 @@ def reported(
     """The findings of the case as shown: one record an id, its surest clause, in order of the text.
 
     Only what a clause says plainly is shown; the ranking and the votes count more. What a stated finding implies is
-    not shown as denied.
+    not shown as denied, nor beside it where one clause tells both.
     """
     kept = surest(matches, assured=True)
-    stated = [graph.findings[f].id for f, m in kept.items() if m.present]
-    implied = {above for f in stated for above in graph.broader(f)}
+    implied = {(above, m.clause) for f, m in kept.items() if m.present for above in graph.broader(graph.findings[f].id)}
+    stated = {above for above, _ in implied}
     chosen = [
         m
         for f, m in kept.items()
-        if graph.findings[f].id not in overruled and (m.present is not False or graph.findings[f].id not in implied)
+        if (name := graph.findings[f].id) not in overruled
+        and (name, m.clause) not in implied
+        and (m.present is not False or name not in stated)
     ]
     ordered = sorted(chosen, key=lambda m: (clauses[m.clause].start, -m.score, m.finding))
     return [_finding(graph, clauses[m.clause], m, language) for m in ordered]

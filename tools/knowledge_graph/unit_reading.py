@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tools.encoders import Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
+from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings
 from tools.text.language import language_of
@@ -35,6 +36,7 @@ class UnitReader:
         self._vectors = compiled.vectors
         self._english = EnglishWordings(compiled)
         self._chinese = ChineseWordings(compiled.graph)
+        self._spoken = Spoken(compiled.graph.findings)
         self._known: OrderedDict[Key, Agreement] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -70,10 +72,11 @@ class UnitReader:
         if texts:
             cosines = np.asarray(self._encoder.encode_queries(texts) @ self._vectors.T, dtype=np.float32)
         row = {text: i for i, text in enumerate(texts)}
-        return [
+        read = [
             self._english.agreement(u, cosines[row[u.text]]) if u.text in row else self._chinese.agreement(u)
             for u in units
         ]
+        return self._spoken.joined(units, read) if self._spoken.knows else read
 
 
 def _key(unit: Unit) -> Key:

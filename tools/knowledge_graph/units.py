@@ -44,7 +44,8 @@ class Unit:
         members: the clauses that it is made of.
         weight: what a match of it is worth against a match of the clause alone, 0..1.
         denied: its clause denies what it says.
-        negated: it is a denied clause with its negation, to be matched with negative wordings only (``no energy``).
+        negated: it is a denied clause with its negation, to be matched with negative wordings only (``no energy``);
+            bare: the same without its negation.
         negative: it holds a negating word, so that negative wordings may match it.
         sites: the sites that its topic adds. topical: words of an earlier clause stand in it.
         distant: it is a part alone, with the topic of an earlier sentence: counted, and not shown.
@@ -60,6 +61,7 @@ class Unit:
     sites: frozenset[str] = frozenset()
     topical: bool = False
     distant: bool = False
+    bare: str = ""
 
 
 def units_of(clauses: Sequence[Clause]) -> list[Unit]:
@@ -70,7 +72,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         denied = clause.present is False
         out.append(Unit(i, clause.plain, (i,), negative=_negative(clause), denied=denied))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
-            out.append(Unit(i, clause.told, (i,), negated=True, negative=True))
+            out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)
         named = _topic(clause)
         if topic and not clause.reading:

@@ -18,7 +18,7 @@ TRIAGE = TriageLocal()
         ("I have had a chesty cough for ten days. Would amoxicillin make it go any quicker?", Kind.EVIDENCE),
         ("Do I need an X-ray for a sore back that started last week?", Kind.EVIDENCE),
         ("My son is 3 and has had a barking cough and fever since last night. Does he need steroids?", Kind.CASE),
-        ("I've had burning when I pee for two days and my back hurts. Should I get antibiotics?", Kind.CASE),
+        ("I've had burning when I pee for two days and my back hurts. Should I get antibiotics?", Kind.EVIDENCE),
         ("My calf is swollen and painful. Could it be a clot, and would a scan help?", Kind.CASE),
         ("My dad is 72 and has had crushing chest pain for an hour. Would aspirin help?", Kind.CASE),
     ],
@@ -30,17 +30,3 @@ def test_what_is_asked_decides(text: str, kind: Kind) -> None:
 def test_in_a_case_told_before_the_patient_stays_the_subject() -> None:
     session = SessionView(case="My son is 3 and has a barking cough.", kind=Kind.CASE)
     assert TRIAGE.decide_now("He is 3 and his cough is worse. Would dexamethasone help?", session).kind is Kind.CASE
-
-
-def test_the_library_is_asked_only_where_no_word_is_known() -> None:
-    asked: list[str] = []
-
-    def on_subject(text: str) -> bool:
-        asked.append(text)
-        return "gallbladder" in text
-
-    triage = TriageLocal(on_subject)
-    assert triage.decide_now("Which film shows an inflamed gallbladder?", SessionView()).kind is Kind.EVIDENCE
-    assert triage.decide_now("Which camera is sharper?", SessionView()).kind is Kind.OUT_OF_SCOPE
-    assert triage.decide_now("Does aspirin prevent strokes?", SessionView()).kind is Kind.EVIDENCE
-    assert all("aspirin" not in text for text in asked)

@@ -104,17 +104,17 @@ def test_the_model_decides_kind_stand_alone_question_and_form(server: ScriptedMo
     assert "and grown-ups?" in shown
 
 
-def test_what_rules_do_not_recognise_may_be_medical_by_the_model(server: ScriptedModel) -> None:
-    text = "Is zorblax any good?"
+def test_what_is_of_another_field_here_may_be_medical_by_the_model(server: ScriptedModel) -> None:
+    text = "Which tyres are best for snow?"
     assert decide(LOCAL, text).kind is Kind.OUT_OF_SCOPE
     decision = decide(by_model(server, said("evidence", question=text, closed=True)), text)
     assert (decision.kind, decision.question) == (Kind.EVIDENCE, text)
     assert decision.reason.startswith("by the model")
 
 
-def test_a_case_in_words_that_no_rule_knows_is_one_by_the_model(server: ScriptedModel) -> None:
-    text = "She goes blank for a minute and then plucks at her sleeve."
-    assert decide(LOCAL, text).kind is Kind.OUT_OF_SCOPE
+def test_a_question_here_may_be_a_case_by_the_model(server: ScriptedModel) -> None:
+    text = "Are brief blank spells with plucking at a sleeve absences?"
+    assert decide(LOCAL, text).kind is Kind.EVIDENCE
     decision = decide(by_model(server, said("case", question="Does she have absences?")), text)
     assert decision.kind is Kind.CASE
     assert decision.question == decision.case == text

@@ -64,13 +64,15 @@ def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
         ("如何预防中风？", Kind.EVIDENCE),
         ("Does zintrol reduce relapses better than placebo?", Kind.EVIDENCE),
         ("ok great, thank you so much!", Kind.SMALL_TALK),
-        ("Who are you?", Kind.SMALL_TALK),
+        ("Who are you?", Kind.ASSISTANT),
         ("早上好", Kind.SMALL_TALK),
         ("Write a poem about asthma", Kind.OUT_OF_SCOPE),
         ("What is the capital? A. Paris B. London", Kind.OUT_OF_SCOPE),
         ("Translate this contract into French", Kind.OUT_OF_SCOPE),
         ("明天的天气怎么样？", Kind.OUT_OF_SCOPE),
-        ("qwerty", Kind.OUT_OF_SCOPE),
+        ("qwerty", Kind.EVIDENCE),  # not surely of another field: it is searched
+        ("Where do your sources come from?", Kind.ASSISTANT),
+        ("你的资料可靠吗，从哪里来的？", Kind.ASSISTANT),
     ],
 )
 def test_kinds_by_hand(text: str, kind: Kind) -> None:
@@ -131,6 +133,27 @@ def test_forms_of_options(text: str, options: dict[str, str]) -> None:
 
 def test_letters_in_prose_are_no_options() -> None:
     assert decide("Hepatitis A. My B cells are low and I have had a fever for 2 days").options == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8 days blocked nose with an aching face, no complications. Do I have to have my sinuses X-rayed?",
+        "On carbimazole, woke with a sore throat and a temperature. Do I really need a blood test today?",
+        "Mammogram clear three months ago, now I feel a lump. Do I still need to get it checked?",
+    ],
+)
+def test_a_closed_question_about_a_patient_is_one_of_evidence_asked_as_written(text: str) -> None:
+    decision = decide(text)
+    assert decision.kind is Kind.EVIDENCE
+    assert decision.question == text
+    assert decision.closed
+
+
+def test_an_emergency_is_told_whatever_is_asked_of_it() -> None:
+    decision = decide("My husband's face has dropped on one side and he cannot lift his arm. Does he need a scan?")
+    assert decision.kind is Kind.CASE
+    assert [f.code for f in decision.red_flags] == ["stroke"]
 
 
 def test_an_emergency_without_other_words_is_a_case() -> None:

@@ -155,10 +155,11 @@ def test_a_question_about_a_topic_leaves_the_case_behind() -> None:
 
 
 def test_red_flags_come_from_the_whole_case() -> None:
-    case = "58M with pain in the middle of the chest since this morning."
-    assert not in_case("it is worse today", case).red_flags
-    decision = in_case("Now he is sweating and it goes down his left arm", case)
+    case = "58M with a sore middle finger and a runny nose since Tuesday."
+    assert not in_case("it is a bit worse today", case).red_flags
+    decision = in_case("Now he has crushing chest pain, he is sweating and it goes down his left arm", case)
     assert "heart_attack" in {f.code for f in decision.red_flags}
+    assert in_case("it is worse today", "58M with crushing chest pain and sweating.").red_flags
 
 
 QUESTION = "Do antibiotics help otherwise healthy adults with acute bronchitis?"

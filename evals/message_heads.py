@@ -1,0 +1,186 @@
+"""Training of the two heads of messages (`graphs/triage/head.py`): logistic regression, and thresholds by folds.
+
+Ordinary questions of BioASQ and PubMedQA are those of the *fit* part (`tools/reading/split.json`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphs.triage.head import NAMED, SORTS, WEIGHTS, Sort, is_long
+from tools.files import sha256_of, write_atomic
+from tools.reading import corpus
+from tools.reading.features import BUCKETS, DENSE, Features, features
+
+EXAMPLES = WEIGHTS.parent / "examples"
+FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
+INVERSE = 10.0  # ours: inverse strength of the penalty
+CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
+FOLDS, SEED, STEPS = 3, 7, 60  # ours: folds, seed of their drawing, steps of L-BFGS
+ALARMS = 0.01  # asked: share of ordinary questions that may be called an emergency
+MILD_ALARMS = {"short cases": 0.2, "long cases": 0.02}  # ours: the same of cases that are none; recall first
+CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+Floats = NDArray[np.float64]
+
+
+class Message(NamedTuple):
+    """A training text.
+
+    Attributes:
+        sort: None where unknown; emergency: None where it may be argued.
+        group: what it is held out with; kind: the emergency that it tells of, or looks like.
+        asked: a question of BioASQ or PubMedQA.
+    """
+
+    text: str
+    sort: Sort | None
+    emergency: bool | None
+    group: str
+    kind: str = ""
+    asked: bool = False
+
+    @property
+    def weight(self) -> float:
+        """What the text counts as a message of its sort."""
+        return FEWER if self.asked or self.kind else 1.0
+
+
+def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
+    """Train both heads and write their weights with a checksum beside; the same file for the same data."""
+    from safetensors.numpy import save
+
+    rows = messages(data)
+    read = features([row.text for row in rows])
+    tell(f"{len(rows)} texts")
+    matrix = _matrix(read)
+    sorts = _sorts(rows, matrix, tell)
+    alarm, least = _emergencies(rows, matrix, tell)
+    kinds, named = _kinds(rows, matrix, tell)
+    weights = np.ascontiguousarray(np.vstack([sorts.coef_, alarm.coef_]))  # what lies otherwise is saved wrongly
+    tensors: dict[str, NDArray[Any]] = {
+        "dense": weights[:, :DENSE].astype(np.float16),
+        "grams": weights[:, DENSE:].astype(np.float16),
+        "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
+        "named": np.ascontiguousarray(named.coef_).astype(np.float16),
+        "named_bias": named.intercept_.astype(np.float32),
+        "emergency": np.array(least, dtype=np.float32).round(3),
+    }
+    about = {"kinds": " ".join(kinds)}  # one entry: several are written in any order
+    write_atomic(out, save(tensors, metadata=about))
+    write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
+
+
+def messages(data: Path) -> list[Message]:
+    """Every training text. Raises InputError when the data is not there."""
+    out = []
+    for path in sorted(EXAMPLES.glob("kinds*.jsonl")):
+        for at, row in enumerate(corpus.rows(path)):
+            sort = Sort(row["kind"])
+            out.append(Message(row["text"], sort, row.get("emergency", False), f"{path.stem}/{at}"))
+    for path in sorted(EXAMPLES.glob("emergencies*.jsonl")):
+        for row in corpus.rows(path):
+            kind, urgent = row["kind"], row["label"] == "emergency"
+            out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
+    held = corpus.division()
+    for source, file in (("pubmedqa", corpus.PUBMEDQA), ("bioasq", corpus.BIOASQ)):
+        asked = [row for row in corpus.rows(data / file) if row["id"] not in held[source]]
+        out += [Message(row["question"], Sort.QUESTION, False, row["id"], asked=True) for row in asked]
+    return out
+
+
+def _matrix(read: Sequence[Features]) -> Any:
+    """The features of some texts, a row each: dense columns, then n-grams."""
+    from scipy import sparse
+
+    rows = np.repeat(np.arange(len(read)), [len(one.buckets) for one in read])
+    columns = np.concatenate([one.buckets for one in read])
+    values = np.concatenate([one.values for one in read])
+    grams = sparse.csr_matrix((values, (rows, columns)), shape=(len(read), BUCKETS))
+    return sparse.hstack([np.stack([one.dense for one in read]), grams], format="csr", dtype=np.float64)
+
+
+def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> Any:
+    """The head of sorts; from which probability a message is surely of another field (`SURELY`) is told."""
+    known = [at for at, row in enumerate(rows) if row.sort is not None]
+    target = np.array([SORTS.index(rows[at].sort or Sort.OTHER) for at in known])
+    weight = np.array([rows[at].weight for at in known])
+    share = np.array([weight[target == k].sum() / weight.sum() for k in range(len(SORTS))])
+    weight = weight / np.sqrt(share[target] * len(SORTS))  # ours: a rare sort counts more, not as much as a common one
+    x = matrix[known]
+    held = _held_out(x, target, weight, [rows[at].group for at in known])
+    own = np.array([rows[at].weight == 1.0 for at in known])
+    medical = np.isin(target, [SORTS.index(s) for s in (Sort.CASE, Sort.QUESTION, Sort.PATIENT_QUESTION)])
+    at_other = held[:, SORTS.index(Sort.OTHER)]
+    for name, which in (("ours", own), ("of others", ~own)):
+        right = (held.argmax(1) == target)[which].mean()
+        tell(f"sorts, held out, {name}: {100 * right:.1f} % right of {int(which.sum())}")
+    sets = {"other fields": ~medical & (target == SORTS.index(Sort.OTHER)), "our medical messages": medical & own}
+    sets["medical messages of others"] = medical & ~own
+    for at in CURVE:
+        shares = (f"{100 * (at_other[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
+        tell(f"surely another field from {at:.3f}: {', '.join(shares)}")
+    return _fit(x, target, weight)
+
+
+def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[Any, list[float]]:
+    """The head of emergencies, and from which probability a short text tells of one, and a long one."""
+    known = [at for at, row in enumerate(every) if row.emergency is not None]
+    rows, x = [every[at] for at in known], matrix[known]
+    target = np.array([int(bool(row.emergency)) for row in rows])
+    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows])
+    weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
+    held = _held_out(x, target, weight, [row.group for row in rows])[:, 1]
+    long = np.array([is_long(row.text) for row in rows])
+    case = np.array([row.sort is Sort.CASE and not row.emergency for row in rows])
+    sets = {
+        "emergencies": np.array([bool(row.kind) and bool(row.emergency) for row in rows]),
+        "look-alikes": np.array([bool(row.kind) and not row.emergency for row in rows]),
+        "questions": np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows]),
+        "long emergencies": (target == 1) & long,
+        "short cases": case & ~long,
+        "long cases": case & long,
+    }
+    asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
+    least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
+    for at in (*CURVE, *least):
+        shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
+        tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
+    return _fit(x, target, weight), least
+
+
+def _kinds(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[list[str], Any]:
+    """The head that names an emergency; how often it is right when it is sure (`NAMED`) is told."""
+    rows = [at for at, row in enumerate(every) if row.kind and row.emergency]
+    kinds = sorted({every[at].kind for at in rows})
+    target, weight = np.array([kinds.index(every[at].kind) for at in rows]), np.ones(len(rows))
+    x = matrix[rows][:, :DENSE]
+    held = _held_out(x, target, weight, [str(at) for at in rows])
+    sure = held.max(1) >= NAMED
+    right = (held.argmax(1) == target)[sure].mean()
+    tell(f"emergencies named: {100 * sure.mean():.1f} % of {len(rows)}, of these {100 * right:.1f} % right")
+    return kinds, _fit(x, target, weight)
+
+
+def _held_out(x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str]) -> Floats:
+    """Probabilities of each row by a head that saw none of its group."""
+    names = sorted(set(groups))
+    random.Random(SEED).shuffle(names)  # noqa: S311
+    fold = {name: at % FOLDS for at, name in enumerate(names)}
+    of = np.array([fold[g] for g in groups])
+    out = np.zeros((len(target), int(target.max()) + 1))
+    for k in range(FOLDS):
+        fitted = _fit(x[of != k], target[of != k], weight[of != k])
+        out[of == k] = fitted.predict_proba(x[of == k])
+    return out
+
+
+def _fit(x: Any, target: NDArray[Any], weight: Floats) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=INVERSE, max_iter=STEPS).fit(x, target, weight)

@@ -1,0 +1,57 @@
+"""Emergencies by numbers: how they are written, from where they count, and what they do not count in."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphs.triage.emergency import described, load_rules
+from graphs.triage.readings import _rules
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("BP 165/112 at 34 weeks", "pre_eclampsia"),
+        ("BP 228/124, blurred vision and headache", "hypertensive_emergency"),
+        ("BP 84/50", "shock"),
+        ("glucose 29 ketones 5", "diabetic_ketoacidosis"),
+        ("血糖32，血酮4.1", "diabetic_ketoacidosis"),
+        ("BM 2.4", "severe_hypoglycaemia"),
+        ("glucose 41 mg/dL", "severe_hypoglycaemia"),
+        ("Na 114", "severe_hyponatraemia"),
+        ("Na 126, K 5.9", "adrenal_crisis"),
+        ("K 7.1", "hyperkalaemia"),
+        ("sats 86% RA", "breathing_failure"),
+        ("known COPD, sats 86%", "breathing_failure"),
+        ("known COPD, sats 90%", "none"),
+        ("lactate 5.2", "sepsis"),
+        ("GCS 9", "unconscious"),
+        ("GCS 15 -> 13", "unconscious"),
+        ("HR 148", "pulse"),
+        ("4-year-old, HR 140", "none"),
+        ("RR 32", "breathing_failure"),
+        ("6 week old, temp 38.4", "infant"),
+        ("neuts 0.2, temp 38.9", "neutropenic_sepsis"),
+        ("Hb 61", "severe_anaemia"),
+        ("Hb 6.1 g/dL", "severe_anaemia"),
+        ("BP 128/80, HR 72, sats 98%, RR 14, K 4.2, Na 139, GCS 15, Hb 132, glucose 5.4", "none"),
+        ("HbA1c 61", "none"),
+        ("vitamin K 7 mg", "none"),
+    ],
+)
+def test_numbers_raise_their_flag(text: str, code: str) -> None:
+    codes = {flag.code for flag in described(text, "zh" if text[0] > "一" else "en")}
+    assert (code in codes) if code != "none" else not codes
+
+
+@pytest.mark.parametrize(
+    "text", ["Is a blood pressure of 84/50 dangerous?", "K was 7.1 two years ago, normal since", "What if K is 7.1?"]
+)
+def test_numbers_of_no_patient_of_now_raise_none(text: str) -> None:
+    assert described(text, "en") == ()
+
+
+def test_every_threshold_has_its_origin_and_its_name() -> None:
+    for flag in _rules()["flags"]:
+        assert flag["origin"]
+        assert flag["code"] in load_rules().named
