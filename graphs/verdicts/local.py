@@ -114,6 +114,17 @@ class Said(NamedTuple):
         return self.known, self.outright, self.p
 
     @property
+    def given(self) -> bool:
+        """Whether its text came with the question."""
+        return self.sentence.evidence.origin is Origin.CASE
+
+    def speaks_for(self, other: Said) -> bool:
+        """Whether the other is of the same document and says otherwise: of a text that was given the surest sentence
+        decides, because its results are told one by one."""
+        same = self.sentence.evidence.document_id == other.sentence.evidence.document_id
+        return same and self.answer is not other.answer
+
+    @property
     def outright(self) -> bool:
         """Whether it opens with yes or no, and the reader leans the same way: its own question may be the reverse."""
         led = OUTRIGHT.match(self.sentence.text)
@@ -216,7 +227,8 @@ class VerdictJudgeLocal:
             if sure:
                 lead = max(sure, key=Said.rank)
                 least = self._bar(lead) if lead.known else self.settings.heard
-                heard = [s for s in pool if (s.known or (s.about and s.p >= least)) and s is not lead]
+                others = [s for s in pool if s is not lead and not (lead.given and lead.speaks_for(s))]
+                heard = [s for s in others if s.known or (s.about and s.p >= least)]
                 heard.sort(key=lambda s: -s.p)
                 return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
         return []
@@ -226,7 +238,7 @@ class VerdictJudgeLocal:
         opposite = OPPOSITE.get(said.answer)
         if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
             return self.settings.plain
-        given = self._encoder is None or said.sentence.evidence.origin is Origin.CASE
+        given = self._encoder is None or said.given
         return self.settings.sure_given if given else self.settings.sure
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
@@ -261,7 +273,7 @@ def words_held(question: str, text: str) -> float:
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     """The verdict of what was heard on each side.
 
-    Both yes and no: of one document it depends, of several they conflict. Else what is surest; a "no" because nothing
+    Both yes and no: of one document that was found it depends, of several they conflict. Else what is surest; a "no" because nothing
     differed is "no difference".
     """
     yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])

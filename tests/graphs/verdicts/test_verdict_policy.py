@@ -89,6 +89,14 @@ def test_both_sides_in_one_document_depends_and_both_are_quoted() -> None:
     assert set(ruling.verdict.statements) == {LESS, MORE}
 
 
+def test_of_a_text_that_was_given_the_surest_sentence_decides() -> None:
+    surest = reading(Stance.REFUTES, p=0.97)
+    ruling = judge({LESS: YES, SAME: surest}).judge(QUESTION, [piece(f"{LESS} {SAME}", origin=Origin.CASE)])
+    assert ruling.verdict is not None
+    assert ruling.verdict.value is VerdictValue.NO
+    assert carrying(ruling) == [SAME]
+
+
 def test_two_pieces_of_one_document_are_one_document() -> None:
     pieces = [piece(LESS), piece(MORE)]
     assert pieces[0].document_id == pieces[1].document_id
