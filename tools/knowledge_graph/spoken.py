@@ -25,7 +25,8 @@ WEIGHTS = Path(__file__).parent / "spoken.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader findings --out FILE."
 KNOWN = 0.5  # ours: share of a graph's findings that the head must know to be asked
 COUNTED = 0.25  # ours: probability from which a finding counts in the ranking, by its square root
-SHOWN = 0.4  # ours: probability from which a finding may be shown
+SHOWN = 0.45  # ours: probability from which a finding may be shown
+SOMETHING = 0.5  # ours: what all findings together must reach where a wording's own is not heard
 HEARD = 0.01  # ours: the same of one whose wording stands in the text
 OTHERS = 0.7  # ours: how much less a finding that only its wordings tell counts where the head is sure of another
 LESS = 0.5  # ours: of a denied clause, what the head hears without its negation, against with it, where it tells a lack
@@ -69,7 +70,8 @@ class Spoken:
         best = max(float(chance.max()), 0.0)
         kept = np.where(found.assured, 1.0, 1 - OTHERS * np.clip(best - chance, 0, 1)).astype(np.float32)
         score = np.maximum(found.score * kept, np.where(chance >= COUNTED, np.sqrt(chance), np.float32(0.0)))
-        return Agreement(score, found.similarity, (found.assured & (chance >= HEARD)) | (chance >= SHOWN))
+        said = found.assured & ((chance >= HEARD) | (chance.sum() >= SOMETHING))
+        return Agreement(score, found.similarity, said | (chance >= SHOWN))
 
     def read(self, texts: Sequence[str]) -> Matrix:
         """Array (texts, findings): the probability that a text tells of a finding, 0 of one that the head lacks."""

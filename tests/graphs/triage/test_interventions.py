@@ -17,7 +17,7 @@ TRIAGE = TriageLocal()
         ("My dad is 72 with AF. Would a blood thinner prevent a stroke?", Kind.EVIDENCE),
         ("I have had a chesty cough for ten days. Would amoxicillin make it go any quicker?", Kind.EVIDENCE),
         ("Do I need an X-ray for a sore back that started last week?", Kind.EVIDENCE),
-        ("My son is 3 and has had a barking cough and fever since last night. Does he need steroids?", Kind.CASE),
+        ("My son is 3 and has had a barking cough and fever since last night. Does he need steroids?", Kind.EVIDENCE),
         ("I've had burning when I pee for two days and my back hurts. Should I get antibiotics?", Kind.EVIDENCE),
         ("My calf is swollen and painful. Could it be a clot, and would a scan help?", Kind.CASE),
         ("My dad is 72 and has had crushing chest pain for an hour. Would aspirin help?", Kind.CASE),
