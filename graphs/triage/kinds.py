@@ -19,6 +19,8 @@ OnSubject = Callable[[str], bool]
 
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
+NAMED = 6  # words from which a closed question says what it asks about; ours
+ASKED = 0.05  # ours: probability of a question from which one after a patient's story is asked of the evidence
 FEW = 15  # words of a bare list of complaints; ours
 WHAT_IT_IS = re.compile(r"\b(?:could|might) (?:it|this) be\b|会不会是|可能是", re.IGNORECASE)
 SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him)\b|我|他|她", re.IGNORECASE)
@@ -83,8 +85,17 @@ def _by_sort(text: str, read: Sorted) -> Verdict:
     """The kind of a message that stands on its own."""
     if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
         return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
+    if read.best is Sort.CASE and _asks_for_knowledge(text, read):
+        return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}")
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
     return Verdict(kind, _likely(read))
+
+
+def _asks_for_knowledge(text: str, read: Sorted) -> bool:
+    """Whether a message that describes a patient ends in a closed question that says what it asks about."""
+    last = questions.parts(text)[-1]
+    said = len(last.split()) >= NAMED and not WHAT_IT_IS.search(last)
+    return said and questions.is_closed(last) and read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= ASKED
 
 
 def _in_session(text: str, session: SessionView, read: Sorted) -> Verdict | None:
