@@ -273,8 +273,8 @@ def words_held(question: str, text: str) -> float:
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     """The verdict of what was heard on each side.
 
-    Both yes and no: of one document that was found it depends, of several they conflict. Else what is surest; a "no" because nothing
-    differed is "no difference".
+    Both yes and no: of one document that was found it depends, of several they conflict. Else what is surest; a "no"
+    because nothing differed is "no difference".
     """
     yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
     if yes and no:
