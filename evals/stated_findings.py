@@ -3,6 +3,7 @@
 ``findings.wordings_KIND.first``: of single wordings of a finding, those whose first match it is. ``findings.STYLE.*``:
 findings shown of a text against the gold ones, as pairs of finding and assertion (present, absent, past, possible,
 somebody else's); ``ids`` leaves the assertion out. ``unlisted`` are findings of the texts that the graph lacks.
+``findings.values.*``: of measured values in notes, ``told``: abnormal ones told so; ``wrong``: others told as abnormal.
 ``findings.ddxplus_WORDING.first``: patients whose disease is ranked first among DDXPlus's conditions, told in the
 release's plain statements and in a third wording by a writer who saw only the evidences.
 """
@@ -10,7 +11,6 @@ release's plain statements and in a third wording by a writer who saw only the e
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,14 +20,17 @@ from evals.datasets.ddxplus import read_codes, read_conditions, validate_texts
 from evals.datasets.ddxplus_findings import STATEMENTS
 from evals.datasets.originals.ddxplus_codes import Codebook
 from evals.datasets.originals.ddxplus_texts import Wording
-from evals.datasets.rows import read_jsonl, read_object
+from evals.datasets.rows import SHIPPED, read_jsonl, read_object
 from evals.statistics import paired_difference, paired_ratio, share
 from tools.contract import Finding
 from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.text.clauses import clauses
+from tools.text.demographics import read_person
+from tools.text.measures import measures
 
-SHIPPED = Path(__file__).parent / "data" / "unseen"
-WORDINGS, NOTES = SHIPPED / "wordings.jsonl", SHIPPED / "notes.jsonl"
-THIRD = SHIPPED / "ddxplus_statements.json"
+UNSEEN = SHIPPED / "unseen"
+WORDINGS, NOTES, VALUES = UNSEEN / "wordings.jsonl", UNSEEN / "notes.jsonl", UNSEEN / "values.jsonl"
+THIRD = UNSEEN / "ddxplus_statements.json"
 READ_AS = ("lay", "clinical", "zh")
 
 
@@ -54,6 +57,15 @@ class Note(BaseModel):
     unlisted: tuple[str, ...] = ()
 
 
+class Valued(BaseModel):
+    """A text with measured values: the words of each, its measure, and what a doctor reads it as."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(min_length=1)
+    values: tuple[tuple[str, str, Literal["high", "low", "normal", "grey", "not"]], ...]
+
+
 Read = tuple[Note, set[tuple[str, str]]]  # a text, and the findings shown of it with their assertions
 
 
@@ -73,6 +85,7 @@ def figures(context: TaskContext, graph: KnowledgeGraph) -> list[Figure]:
         told = [(row.id, text) for row in rows for text in getattr(row, kind)]
         first = [_first(graph, text) == name for name, text in context.tick(told, kind, len(told))]
         out += share(f"findings.wordings_{kind}.first", first)
+    out += value_figures(context.sample(read_jsonl(VALUES, Valued)))
     notes = context.sample(read_jsonl(NOTES, Note))
     return out + note_figures([(n, stated(graph, n)) for n in context.tick(notes, "notes", len(notes))], context.seed)
 
@@ -92,6 +105,25 @@ def note_figures(read: Sequence[Read], seed: int) -> list[Figure]:
         unlisted = sum(len(n.unlisted) for n, _ in some)
         out.append(Figure(name=f"findings.{name}.unlisted", value=unlisted, n=len(some)))
     return out
+
+
+def value_figures(rows: Sequence[Valued]) -> list[Figure]:
+    """What is told of values: of high and low ones; of normal ones and of those of another time, fluid or person."""
+    falls = {one["words"] for m in measures().values() for one in m.get("tells", ()) if "below" in one}
+    told: dict[str, list[bool]] = {"told": [], "wrong": []}
+    for row in rows:
+        read = [
+            c for c in clauses(row.text, read_person(row.text)) if c.reading and c.present and "normal" not in c.plain
+        ]
+        for words, _, direction in row.values:
+            start = row.text.index(words)
+            near = [c for c in read if c.start < start + len(words) and start < c.end]
+            said = {"low" if c.plain in falls else "high" for c in near}
+            if direction in ("high", "low"):
+                told["told"].append(direction in said)
+            elif direction != "grey":
+                told["wrong"].append(bool(said))
+    return [figure for name, hits in told.items() for figure in share(f"findings.values.{name}", hits)]
 
 
 def patients(context: TaskContext, graph: KnowledgeGraph) -> list[Figure]:

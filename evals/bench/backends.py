@@ -19,7 +19,7 @@ from agent.sessions.home import Home
 from agent.settings import Settings, load_settings
 from evals.bench.figures import Figure, print_figures
 from evals.contract import TaskContext
-from evals.datasets.literature import BIOASQ, LiteratureDocument, read_abstracts
+from evals.datasets.literature import LiteratureDocument, read_abstracts
 from evals.datasets.rows import read_jsonl
 from evals.literature_collection import text_of, vectors_of
 from evals.statistics import bootstrap_mean
@@ -31,6 +31,7 @@ from tools.indexes.contract import CollectionIndex, Entry, Filter, Hit, Part
 from tools.indexes.milvus.backend import MilvusBackend
 from tools.indexes.milvus.connection import Connection
 from tools.indexes.milvus.index import MilvusIndex
+from tools.reading.corpus import BIOASQ
 
 NAME = "literature"
 K, POOL = 10, 100  # ours: as asked; as many of each stream as the evaluation of the literature fuses

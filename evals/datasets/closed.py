@@ -15,7 +15,6 @@ from evals.datasets.rows import read_jsonl
 
 STRANGERS = "strangers/closed_questions.jsonl"
 MEDEVIDENCE = "effects/medevidence_dev.jsonl"
-SHIPPED = Path(__file__).resolve().parents[1] / "data"
 UNSEEN = {name: f"unseen/closed_questions_{name}.jsonl" for name in ("a", "b", "zh")}
 OWN_DOCUMENTS = "unseen/own_documents.jsonl"
 

@@ -11,9 +11,9 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evals.datasets.rows import read_jsonl
+from tools.reading.corpus import PUBMEDQA
 
 EXAM = "mirage/exam_dev.jsonl"
-PUBMEDQA = "literature/pubmedqa_dev.jsonl"
 
 
 class ExamQuestion(BaseModel):

@@ -13,11 +13,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.datasets.rows import read_jsonl
+from tools.reading.corpus import BIOASQ, PUBMEDQA
 
 ABSTRACTS = "literature/abstracts.jsonl"
 SNIPPETS = "literature/bioasq_documents.jsonl"
-BIOASQ = "literature/bioasq_dev.jsonl"
-PUBMEDQA = "literature/pubmedqa_dev.jsonl"
 NARRATIVES = "literature/narratives_dev.jsonl"
 PUBMEDQA_SOURCE = "pubmedqa"  # the source of the rows whose title is the question
 

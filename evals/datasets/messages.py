@@ -13,10 +13,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from evals.datasets.rows import read_jsonl, read_object
 
-SHIPPED = Path(__file__).resolve().parents[1] / "data"
 UNSEEN_KINDS, UNSEEN_EMERGENCIES = "unseen/kinds.jsonl", "unseen/emergencies.jsonl"
 STRANGERS_KINDS, STRANGERS_EMERGENCIES = "strangers/kinds.jsonl", "strangers/emergencies.jsonl"
-BIOASQ, PUBMEDQA = "literature/bioasq_dev.jsonl", "literature/pubmedqa_dev.jsonl"
 LIVEQA, KQA = "medquad/liveqa_dev.jsonl", "effects/kqa_dev.jsonl"
 CONDITIONS = "ddxplus/release_conditions.json"
 MILD = 4  # code: DDXPlus gives each condition a severity, 1 the worst and 5 the least; ours: from where it is no danger

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from prompts.errors import DataError
 
 Model = TypeVar("Model", bound=BaseModel)
+SHIPPED = Path(__file__).resolve().parents[1] / "data"  # what this project wrote to be measured by
 ADVICE = "Restore the file, or give another folder with --data."
 
 

@@ -16,11 +16,12 @@ import numpy as np
 from pydantic import BaseModel
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.literature import ABSTRACTS, BIOASQ, SNIPPETS, read_bioasq, read_collection
+from evals.datasets.literature import ABSTRACTS, SNIPPETS, read_bioasq, read_collection
 from evals.datasets.rows import read_jsonl
 from evals.statistics import mean, share
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors, load_encoder
+from tools.reading.corpus import BIOASQ
 
 CHINESE = Path(__file__).parents[1] / "data" / "unseen" / "closed_questions_zh.jsonl"
 LIBRARY = Path(__file__).parents[2] / "tools" / "library" / "starter"

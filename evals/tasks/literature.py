@@ -14,12 +14,13 @@ from evals.datasets import literature as data
 from evals.literature_streams import STREAMS, recall
 from evals.metrics.ranking import reciprocal_rank
 from evals.statistics import mean, median, paired_difference, share
+from tools.reading.corpus import BIOASQ, PUBMEDQA
 
 if TYPE_CHECKING:
     from evals.datasets.literature import LiteratureQuestion
     from evals.literature_streams import Answer
 
-INPUTS = (data.ABSTRACTS, data.SNIPPETS, data.BIOASQ, data.PUBMEDQA, data.NARRATIVES)
+INPUTS = (data.ABSTRACTS, data.SNIPPETS, BIOASQ, PUBMEDQA, data.NARRATIVES)
 HITS = (1, 5, 10)  # with CoMeta's Hit@10
 MRR_DEPTH, RECALL_DEPTH = 10, 20  # ours
 COMPARED = (("hybrid", "rrf_plain"), ("pool_weighted", "pool_rrf"))

@@ -19,7 +19,8 @@ from agent.agent import Agent
 from agent.settings import Settings
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.closed import OWN_DOCUMENTS, SHIPPED, OwnDocument, read_own_documents, shelf_row
+from evals.datasets.closed import OWN_DOCUMENTS, OwnDocument, read_own_documents, shelf_row
+from evals.datasets.rows import SHIPPED
 from evals.sittings import Sittings
 from evals.statistics import share
 from evals.verdict_figures import NO, YES, said_of

@@ -22,8 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.closed import SHIPPED
-from evals.datasets.rows import read_jsonl
+from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.statistics import share
 
 if TYPE_CHECKING:

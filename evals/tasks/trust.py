@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, short
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.ddxplus import CODES, TEXTS, validate_texts
-from evals.datasets.exams import EXAM, PUBMEDQA
+from evals.datasets.exams import EXAM
 from evals.datasets.withdrawn import TYPES, read_withdrawn
 from evals.tasks import answers, cases, follow_up, injection
 from evals.trust_checks import Sources, checked
@@ -33,6 +33,7 @@ from evals.trust_figures import (
     statement_figures,
     withdrawn_figures,
 )
+from tools.reading.corpus import PUBMEDQA
 
 if TYPE_CHECKING:
     from evals.background_turns import Turn

@@ -20,13 +20,10 @@ from evals.datasets.ddxplus import CODES, TEXTS, read_texts
 from evals.datasets.ddxplus_findings import STATEMENTS
 from evals.datasets.exams import EXAM, read_exam
 from evals.datasets.messages import (
-    BIOASQ,
     CONDITIONS,
     KIND_OF,
     KQA,
     LIVEQA,
-    PUBMEDQA,
-    SHIPPED,
     STRANGERS_EMERGENCIES,
     STRANGERS_KINDS,
     UNSEEN_EMERGENCIES,
@@ -38,6 +35,7 @@ from evals.datasets.messages import (
     read_questions,
     read_told,
 )
+from evals.datasets.rows import SHIPPED
 from evals.statistics import share
 from evals.verdict_figures import macro_f1
 from graphs.triage.contract import Kind, SessionView, TriageDecision
@@ -46,6 +44,7 @@ from graphs.triage.head import emergency_chance
 from graphs.triage.local import TriageLocal
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.reading import corpus
+from tools.reading.corpus import BIOASQ, PUBMEDQA
 from tools.text.language import language_of
 
 WHAT = "first messages: medical questions refused or taken for a case, other fields declined, emergencies found"

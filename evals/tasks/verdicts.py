@@ -17,9 +17,10 @@ from pathlib import Path
 from agent.given import given_evidence
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.closed import SHIPPED, STRANGERS, UNSEEN, ClosedQuestion, read_closed
-from evals.datasets.exams import PUBMEDQA, PubMedQuestion, read_pubmedqa
+from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion, read_closed
+from evals.datasets.exams import PubMedQuestion, read_pubmedqa
 from evals.datasets.literature import ABSTRACTS, SNIPPETS, read_collection
+from evals.datasets.rows import SHIPPED
 from evals.datasets.snippets import SnippetQuestion, read_yes_no
 from evals.searching_sittings import Searching, searching_sitting
 from evals.statistics import share
@@ -42,9 +43,9 @@ from evals.verdict_figures import (
 )
 from graphs.verdicts.local import VerdictJudgeLocal
 from tools.reading import corpus
+from tools.reading.corpus import BIOASQ, PUBMEDQA
 
 WHAT = "closed questions through the agent: wrong verdicts, PubMedQA with its abstract, BioASQ with snippets and mirror"
-BIOASQ = corpus.BIOASQ
 ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
 GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"

@@ -1,4 +1,4 @@
-"""Emergencies by numbers: vital signs and laboratory values of a text against the thresholds of `readings.yaml`."""
+"""Emergencies by numbers: the values of a text (`tools/text/measures.py`) against the thresholds of `readings.yaml`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,17 @@ from typing import Any, NamedTuple
 
 from graphs.triage.guards import Guarded
 from tools.text.demographics import read_person
+from tools.text.measures import ADULT, Value, values
 
 THRESHOLDS = Path(__file__).parent / "readings.yaml"
 COMPARED: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt
 }  # fmt: skip
-ADULT = 12.0  # years; ours, as `tools/text/vital_signs.py`
 # Said beside a number rather than described: how far a pregnancy is, and a lung that is used to little oxygen.
 ALSO = {
     "weeks": re.compile(r"\b\d{2}\s*(?:/\s*40|\+\s*\d|weeks?|wks?)\b|孕\s*\d{2}", re.IGNORECASE),
     "copd": re.compile(r"\bcopd\b|emphysema|chronic bronchitis|慢阻肺|肺气肿", re.IGNORECASE),
 }
-
-
-class Value(NamedTuple):
-    """A number and its characters in the text."""
-
-    number: float
-    start: int
-    end: int
 
 
 class Alarm(NamedTuple):
@@ -42,22 +34,22 @@ class Alarm(NamedTuple):
 def alarms(text: str, guards: Sequence[Guarded], described: Callable[[str], bool]) -> list[Alarm]:
     """The emergencies that the numbers of a text show. ``described``: whether a concept is present in it."""
     rules = _rules()
-    values = {name: _values(text, measure, guards) for name, measure in rules["measures"].items()}
+    told = [v for v in values(text) if not any(g.start <= v.start < g.end for g in guards)]
     age = read_person(text).age
     found: dict[str, Alarm] = {}
     for flag in rules["flags"]:
-        shown = next((spans for line in flag["when"] if (spans := _shown(line, values))), None)
+        shown = next((spans for line in flag["when"] if (spans := _shown(line, told))), None)
         if shown and flag["code"] not in found and _applies(flag, age, text, described):
             found[flag["code"]] = Alarm(flag["code"], shown)
     return list(found.values())
 
 
-def _shown(line: Sequence[str], values: dict[str, list[Value]]) -> list[tuple[int, int]]:
+def _shown(line: Sequence[str], told: Sequence[Value]) -> list[tuple[int, int]]:
     """The characters of the numbers by which every condition of a line holds; [] when one does not."""
     spans: list[tuple[int, int]] = []
     for condition in line:
         name, sign, limit = condition.split()
-        hit = next((v for v in values[name] if COMPARED[sign](v.number, float(limit))), None)
+        hit = next((v for v in told if v.measure == name and COMPARED[sign](v.number, float(limit))), None)
         if hit is None:
             return []
         spans.append((hit.start, hit.end))
@@ -77,27 +69,9 @@ def _applies(flag: dict[str, Any], age: float | None, text: str, described: Call
     return ("with" not in flag or any(map(there, flag["with"]))) and not any(map(there, flag.get("without", ())))
 
 
-def _values(text: str, measure: dict[str, Any], guards: Sequence[Guarded]) -> list[Value]:
-    found = []
-    for match in measure["pattern"].finditer(text):
-        groups = [float(g) for g in match.groups() if g]
-        number = groups[0] - groups[1] if len(groups) > 1 else groups[0]
-        in_mg = text[match.end() :].lstrip().lower().startswith("mg")
-        if "over" in measure and (in_mg or number > measure["over"]["from"]):
-            number /= measure["over"]["divide"]
-        if "under" in measure and number < measure["under"]["from"]:
-            number *= measure["under"]["multiply"]
-        told = measure["least"] <= number <= measure["most"]
-        if told and not any(g.start <= match.start() < g.end for g in guards):
-            found.append(Value(number, *match.span()))
-    return found
-
-
 @lru_cache(maxsize=1)
 def _rules() -> dict[str, Any]:
     import yaml
 
     rules: dict[str, Any] = yaml.safe_load(THRESHOLDS.read_text(encoding="utf-8"))
-    for measure in rules["measures"].values():
-        measure["pattern"] = re.compile(measure["pattern"], re.IGNORECASE)
     return rules

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tools.text.body_sites import sites
 from tools.text.language import language_of
-from tools.text.vital_signs import readings
+from tools.text.measures import readings
 
 ASKS_PLACE = re.compile(r"^\W*where\b.*\bpain\b|哪里.*痛", re.IGNORECASE)
 NOWHERE = re.compile(

@@ -44,13 +44,13 @@ def data(tmp_path: Path) -> Path:
         ],
     )
     write(
-        tmp_path / literature.data.BIOASQ,
+        tmp_path / literature.BIOASQ,
         [
             {"id": "a", "question": "Do statins cause muscle pain?", "documents": ["1", "99"]},
             {"id": "b", "question": "Is it held?", "documents": ["99"]},
         ],
     )
-    write(tmp_path / literature.data.PUBMEDQA, [{"id": "p", "question": SUBJECTS["3"][0], "pmid": "3"}])
+    write(tmp_path / literature.PUBMEDQA, [{"id": "p", "question": SUBJECTS["3"][0], "pmid": "3"}])
     story = "My husband Paul coaches football and now his muscles ache. Is it the statin?"
     write(tmp_path / literature.data.NARRATIVES, [{"id": "a", "narrative": story}, {"id": "z", "narrative": "?"}])
     return tmp_path

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evals.datasets.answered_questions import read_liveqa, read_segments
 from evals.datasets.clinical import read_clinical
 from evals.datasets.exams import read_exam, read_pubmedqa
-from evals.datasets.literature import BIOASQ, SNIPPETS, read_bioasq
+from evals.datasets.literature import SNIPPETS, read_bioasq
 from evals.datasets.originals import healthsearchqa
 from evals.datasets.originals.contract import Placed, Problem, unique
 from evals.datasets.originals.converting import convert, drawn
@@ -24,6 +24,7 @@ from evals.datasets.originals.registry import ORIGINALS, find_original
 from evals.datasets.phenopackets import read_patients
 from evals.datasets.segmentation import read_pages
 from prompts.errors import DataError, InputError
+from tools.reading.corpus import BIOASQ
 
 SAMPLES = Path(healthsearchqa.__file__).resolve().parents[1] / "samples"
 RECORDS = {

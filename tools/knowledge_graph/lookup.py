@@ -211,7 +211,7 @@ class KnowledgeGraph:
     def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
         person = read_person(case)
-        told = clauses(case, person.age)
+        told = clauses(case, person)
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)
         seen = observe(self.graph, case, told, matches, known)

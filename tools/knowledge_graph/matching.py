@@ -72,7 +72,8 @@ class Matcher:
         self._fits: dict[frozenset[str], Matrix] = {}
         self._of_others = np.array([_about_others(f) for f in findings])
         self._of_family = np.array(["family" in f.id.split("-") for f in findings])
-        self._measured = np.array([f.kind in ("symptom", "sign") for f in findings])
+        self._measured = np.array([f.kind in ("symptom", "sign", "test") for f in findings])
+        self._named = [frozenset((f.name, *f.say)) for f in findings]
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
         self._never = np.array([f.only_shown for f in findings])
@@ -130,7 +131,7 @@ class Matcher:
         if clause.side is not None and language_of(unit.text) == "zh":
             allowed = allowed * ~(self._one_side if clause.side == "both" else self._both_sides)
         if clause.reading:
-            allowed = allowed * self._measured
+            allowed = allowed * (self._measured | np.array([unit.text in named for named in self._named]))
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
         assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
         return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)

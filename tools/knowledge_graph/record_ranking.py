@@ -25,6 +25,7 @@ from tools.knowledge_graph.record_readings import readings_of
 from tools.knowledge_graph.record_statements import RecordStatements, best_findings
 from tools.knowledge_graph.schema import Graph
 from tools.text.clauses import Clause, clauses
+from tools.text.demographics import Person
 from tools.text.language import language_of
 
 OWN = "record-"  # begins the id of a diagnosis that only records have
@@ -75,7 +76,7 @@ class RecordRanking:
                 disease = own
             at.append(position[disease])
         self._at, self.ids = at, tuple(position)
-        told = [clauses(r.text, r.age) for r in self._records]
+        told = [clauses(r.text, Person(r.age)) for r in self._records]
         best = readings_of(told, lambda c: best_findings(c, matcher.match(c)), folder, reader)
         self._statements = RecordStatements(told, best, encoder)
         self._learning = RecordLearning(self._statements, at, len(position))

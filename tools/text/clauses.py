@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from tools.text import negation
 from tools.text.abbreviations import expand
 from tools.text.body_sites import side, sites
-from tools.text.demographics import read_person
+from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
+from tools.text.measures import readings
 from tools.text.scopes import denied, pieces
 from tools.text.sentences import Span, sentences
-from tools.text.vital_signs import readings
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Clause:
         other: it is about somebody else. past: it tells plainly of the past.
         side, sites: as `tools.text.body_sites` reads them.
         sentence: number of its sentence, from 0.
-        reading: it is a vital sign, read from a number.
+        reading: it is a vital sign or a laboratory value, read from a number.
     """
 
     text: str
@@ -57,29 +57,31 @@ _TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve| had| feel| get)\b(?! (
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
-def clauses(text: str, age: float | None = None) -> list[Clause]:
+def clauses(text: str, person: Person | None = None) -> list[Clause]:
     """The clauses of a case in order; ``text[c.start:c.end] == c.text`` for each.
 
     Args:
         text: the case, in English or Chinese.
-        age: of the patient in years, for reading vital signs; None for an adult.
+        person: the patient, for reading numbers; None for an adult of unknown sex.
     """
     found: list[Clause] = []
     patient = _patient(text)
     for number, sentence in enumerate(sentences(text)):
-        found += _of_sentence(text, sentence, number, age, patient)
+        found += _of_sentence(text, sentence, number, person, patient)
     return found
 
 
-def _of_sentence(text: str, sentence: Span, number: int, age: float | None, patient: str) -> list[Clause]:
+def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, patient: str) -> list[Clause]:
     told = sentence.of(text)
-    vital = readings(told, age)
     found: list[Clause] = []
     masked = _signs(told)
-    for r in vital:
+    for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
-        found.append(Clause(text[start:end], start, end, r.words, r.words, r.present, sentence=number, reading=True))
+        if r.words:
+            found.append(
+                Clause(text[start:end], start, end, r.words, r.words, r.present, sentence=number, reading=True)
+            )
     chinese = language_of(told) == "zh"
     found_pieces = pieces(masked, chinese)
     past = other = False

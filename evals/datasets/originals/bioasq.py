@@ -15,11 +15,12 @@ from typing import Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from evals.datasets.literature import BIOASQ, SNIPPETS
+from evals.datasets.literature import SNIPPETS
 from evals.datasets.originals.contract import Conversion, Converted, Found, Original, Problem, Row, placed
 from evals.datasets.originals.entries import is_json, json_entries
 from evals.datasets.originals.json_rows import JsonText
 from evals.datasets.originals.members import Member, members
+from tools.reading.corpus import BIOASQ
 
 GOLDEN = re.compile(r"^(\d+)B(\d+)_golden$")
 PMID = re.compile(r"^(?:.*/)?(\d+)/?$")

@@ -13,11 +13,11 @@ from typing import Literal, Self
 
 from pydantic import AliasChoices, Field, field_validator, model_validator
 
-from evals.datasets.exams import PUBMEDQA
 from evals.datasets.originals.contract import Conversion, Converted, Found, Original, Placed, Problem, Row, placed
 from evals.datasets.originals.entries import json_entries
 from evals.datasets.originals.json_rows import JsonText
 from evals.datasets.originals.members import Member, members
+from tools.reading.corpus import PUBMEDQA
 
 QUESTIONS, TRUTH = "ori_pqal.json", "test_ground_truth.json"
 Answer = Literal["yes", "no", "maybe"]

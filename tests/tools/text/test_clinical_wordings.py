@@ -7,8 +7,8 @@ import pytest
 from tools.text.abbreviations import ANY_CASE, CAPITALS, expand
 from tools.text.body_sites import compatible, is_only_a_part, side
 from tools.text.demographics import Person, read_person
+from tools.text.measures import readings
 from tools.text.medicines import tells_of_medicine
-from tools.text.vital_signs import readings
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_left_and_right_together_are_both() -> None:
 
 
 def test_readings_of_children_and_of_other_units() -> None:
-    assert [r.words for r in readings("HR 140, RR 40", age=1.0)] == []
+    assert [r.words for r in readings("HR 140, RR 40", Person(1.0)) if r.words] == []
     assert [(r.words, r.present) for r in readings("temp 103 F")] == [("high fever", True)]
     assert [(r.words, r.present) for r in readings("体温38.2℃，血压 86/50mmHg")] == [
         ("fever", True),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tools.knowledge_graph.building.contract import Record, Told
 from tools.knowledge_graph.schema import Relation
 from tools.text.clauses import Clause, clauses
+from tools.text.demographics import Person
 
 # ours: who tells, said in other words elsewhere in the record's fields
 _PERSON = re.compile(
@@ -48,7 +49,7 @@ class DecompositionLocal:
 
 def decompose(text: str, age: float | None = None) -> list[Told]:
     """The manifestations of a text."""
-    found = clauses(text, age)
+    found = clauses(text, Person(age))
     told = [_told(found, at) for at in range(len(found)) if not _PERSON.match(found[at].plain)]
     return [t for t in told if t is not None]
 

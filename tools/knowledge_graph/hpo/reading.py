@@ -74,7 +74,7 @@ class Reader:
     def read(self, text: str) -> Reading:
         """The phenotypes of a text."""
         person = read_person(text)
-        told = [c for c in clauses(text, person.age) if not c.reading]
+        told = [c for c in clauses(text, person) if not c.reading]
         hits = self._lexicon.find(text)
         found = [p for p in (_worded(text, h, _clause_of(told, h.start)) for h in hits) if p is not None]
         unread = [c for c in told if not c.other and core(c) and _unexplained(c, hits)]

@@ -1,0 +1,186 @@
+"""Vital signs and laboratory values: numbers of a text by the ranges of `measures.yaml`, and what they tell.
+
+``T 38.6`` is fever, ``Hb 84`` low haemoglobin, ``WCC 6.1`` neither a high nor a low count. Ranges are those of adults;
+of children under twelve few are told. What lies near a limit, long ago or in another fluid tells nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.text.demographics import Person
+from tools.text.negation import is_other_person, is_past
+
+RANGES = Path(__file__).with_name("measures.yaml")
+ADULT = 12.0  # years; ours
+NEAR = 80  # characters; ours: how far back the fluid is named
+NUMBER = (
+    r"(\d{1,3}(?:,\d{3})+|\d{1,6}(?:\.\d+)?)"
+    r"(?!\d|,\d{3}|[./]\d|\s?[-–~]\s?\d|\s?(?:hours?|days?|weeks?|months?|years?|times)\b)"
+)
+GAP = (
+    r"(?:\s|[:：=~≈<>≤≥(（+-]|\b(?:is|was|of|at|to|now|today|level|levels|count|only|came|back|about|around|up|down|"
+    r"result|reading|still|currently|raised|high|low|elevated|normal|fine|total|serum|random|fasting)\b){0,9}?"
+)
+GAP_ZH = r"(?:\s|[:：=~≈<>≤≥(（为是约达到仅升高降低检查结果示,，]){0,6}?"
+UNIT = (
+    r"(?:[x×*]\s?10(?:\^|\*\*)?\s?[⁹69]?(?:/\s?[lL])?|(?:g|mg|ng|pg|[µμu]g|mcg|m?mol|[µμu]mol|[mµμu]?I?U|[kK])"
+    r"(?:\s?/\s?(?:d?[lL]|m[lL]|mol|mm3|[µμu]L|h))?(?![A-Za-z])|mm\s?Hg|kPa|bpm|%|℃|°\s?[CF]|/\s?min|mm/h|次/分|度)"
+)
+RANGE = (
+    r"[（(]\s*(?:[A-Za-z ]{0,16}\d[\d.,]*\s*[-–~]\s*\d[\d.,]*|(?:normal|ref\w*|nr)?\s*[<>≤≥]\s*\d[\d.,]*)"
+    r"[^)）]{0,12}[)）]"
+)
+TAIL = re.compile(rf"(?:\s?{UNIT}){{0,2}}(?:\s*FEU)?(?:\s*{RANGE})?")
+LATER = re.compile(rf"\s*(?:-+>|→|=>)\s*{NUMBER}")
+FLUID = re.compile(
+    r"\b(?:csf|lumbar puncture|lp|spinal fluid|pleural|ascit\w+|peritoneal|synovial|joint (?:fluid|aspirate)|"
+    r"aspirate|tap)\b|脑脊液|胸水|腹水|关节液",
+    re.IGNORECASE,
+)
+URINE = re.compile(r"\b(?:urine|urinary|dip(?:stick)?|msu|u/a|ua|stool)\b|尿(?!酸)|大便", re.IGNORECASE)
+BLOOD = re.compile(r"\b(?:blood|bloods|serum|plasma|fbc|cbc)\b|血", re.IGNORECASE)
+NOT_NOW = re.compile(
+    r"\b(?:target|aim(?:ing)?|goal|reference|usual|usually|threshold|cut-?off|baseline|(?:weeks?|months?|years?) ago|"
+    r"last (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|winter|year|month)\w*)\b|"
+    r"目标|参考|去年|月前",
+    re.IGNORECASE,
+)
+PIECE = re.compile(r"[,;，；。\n](?!\d)|\.(?!\d)")
+BRACKETS = re.compile(r"[(（][^)）]*[)）]")
+
+
+class Value(NamedTuple):
+    """A measured number in its measure's unit, and its characters in the text; ``unit``: what follows it."""
+
+    measure: str
+    number: float
+    start: int
+    end: int
+    unit: str = ""
+
+
+class Reading(NamedTuple):
+    """What a number says: a finding in words, whether it is present, and the number's characters in the text.
+
+    ``words`` is "" where the number tells nothing.
+    """
+
+    words: str
+    present: bool
+    start: int
+    end: int
+
+
+def readings(text: str, person: Person | None = None, patient: str = "") -> list[Reading]:
+    """What the vital signs and values of a sentence tell, in order; each number is there, also what tells nothing.
+
+    Args:
+        text: a sentence.
+        person: the patient; None for an adult of unknown sex.
+        patient: the word by which the teller names the patient (``son``).
+    """
+    person = person or Person()
+    told: list[Reading] = []
+    silent: list[Reading] = []
+    for value in values(text):
+        said = [Reading(*one, value.start, value.end) for one in _told(value, text, person, patient)]
+        told += said
+        silent += [] if said else [Reading("", False, value.start, value.end)]
+    shown = {r.words for r in told if r.present}
+    silent += [r._replace(words="") for r in told if not r.present and r.words in shown]
+    told = [r for r in told if r.present or r.words not in shown]
+    silent = [s for s in silent if not any(r.start <= s.start and s.end <= r.end for r in told)]
+    return sorted(dict.fromkeys([*told, *silent]), key=lambda r: r.start)
+
+
+def values(text: str) -> Iterator[Value]:
+    """Every number of a measure, whoever's and whenever it was."""
+    if not any(c.isdigit() for c in text):
+        return
+    for name, measure in measures().items():
+        for match in measure["pattern"].finditer(text):
+            yield from _values(name, measure, match, text)
+
+
+def _values(name: str, measure: Mapping[str, Any], match: re.Match[str], text: str) -> Iterator[Value]:
+    if "not_behind" in measure and re.search(measure["not_behind"], text[: match.start()], re.IGNORECASE):
+        return
+    numbers = [float(g.replace(",", "")) for g in match.groups() if g]
+    if measure.get("drop"):
+        numbers = [numbers[0] - numbers[1]]
+    end = match.end()
+    while measure.get("names") and (later := LATER.match(text, end)):  # of a series the last is that of now
+        numbers, end = [float(later[1].replace(",", ""))], later.end()
+    tail = measure["tail"].match(text, end)
+    unit = "" if tail is None else tail[0].strip().lower().replace("µ", "u").replace("μ", "u").replace("mcg", "ug")
+    if measure.get("percent") and unit.startswith("%"):
+        return
+    for number in numbers:
+        number = _in_unit(number, unit, measure)
+        if measure["least"] <= number <= measure["most"]:
+            yield Value(name, number, match.start(), end if tail is None else tail.end(), unit)
+
+
+def _in_unit(number: float, unit: str, measure: Mapping[str, Any]) -> float:
+    for other in measure.get("units", ()):
+        said = unit.replace(" ", "").startswith(other["unit"]) if "unit" in other else False
+        if said or number > other.get("over", float("inf")) or number < other.get("below", float("-inf")):
+            return float((number + other.get("plus", 0.0)) * other["times"])
+    return number
+
+
+def _told(value: Value, text: str, person: Person, patient: str) -> Iterator[tuple[str, bool]]:
+    """The findings that a number tells, and whether each is present."""
+    measure = measures()[value.measure]
+    if person.age is not None and person.age < ADULT and not measure.get("child"):
+        return
+    before, after = text[max(0, value.start - NEAR) : value.start], text[value.end :]
+    piece = PIECE.split(before)[-1] + text[value.start : value.end] + PIECE.split(BRACKETS.sub("", after))[0]
+    if is_past(piece) or NOT_NOW.search(piece) or is_other_person(piece, patient):
+        return
+    if measure.get("sample"):
+        fluids = list(FLUID.finditer(before))
+        if URINE.search(piece) or (fluids and not BLOOD.search(before, fluids[-1].end())):
+            return
+    verdicts = [(one["words"], _shown(value.number, one, person.sex)) for one in measure.get("tells", ())]
+    present = next((words for words, shown in verdicts if shown), None)
+    if present is not None:
+        yield present, True
+    elif not ("supported" in measure and re.search(measure["supported"], after, re.IGNORECASE)):
+        yield from ((words, False) for words, shown in verdicts if shown is False)
+
+
+def _shown(number: float, one: Mapping[str, Any], sex: str | None) -> bool | None:
+    """Whether a number shows a finding, of either sex where it is not known; None near the limit."""
+    low = "below" in one
+    limits = _limits(one["below"] if low else one.get("over", one.get("from")), sex)
+    if all(number < x if low else number >= x if "from" in one else number > x for x in limits):
+        return True
+    clear = _limits(one["clear"], sex) if "clear" in one else []
+    return False if clear and all(number >= x if low else number <= x for x in clear) else None
+
+
+def _limits(limit: float | Mapping[str, float], sex: str | None) -> list[float]:
+    if not isinstance(limit, Mapping):
+        return [limit]
+    return [limit[sex[0]]] if sex else list(limit.values())
+
+
+@lru_cache(maxsize=1)
+def measures() -> dict[str, dict[str, Any]]:
+    """The measures by name, with their patterns."""
+    import yaml
+
+    out: dict[str, dict[str, Any]] = yaml.safe_load(RANGES.read_text(encoding="utf-8"))
+    for measure in out.values():
+        if "names" in measure:
+            english = rf"(?<![A-Za-z])(?:{measure['names']})(?![A-Za-z]){GAP}"
+            measure["pattern"] = rf"(?:{english}|(?:{measure['zh']}){GAP_ZH}){NUMBER}"
+        measure["pattern"] = re.compile(measure["pattern"], re.IGNORECASE)
+        measure["tail"] = re.compile(measure["tail"], re.IGNORECASE) if "tail" in measure else TAIL
+    return out
