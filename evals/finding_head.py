@@ -13,11 +13,11 @@ from torch import nn
 
 from graphs.triage.head import WEIGHTS as MESSAGES
 from graphs.triage.head import Sort
-from tools.files import sha256_of, write_atomic
 from tools.knowledge_graph.loader import STARTER, read_graph
 from tools.reading.corpus import rows
 from tools.reading.features import BUCKETS, DENSE, Features, features
 from tools.text.clauses import clauses
+from tools.weights import store
 
 WORDINGS = STARTER / "wordings"
 NONE = WORDINGS / "none.jsonl"  # clauses that tell no finding of the graph
@@ -34,8 +34,6 @@ Example = tuple[str, tuple[int, ...]]  # a text, and the places of the findings 
 
 def train_findings(out: Path, tell: Callable[[str], None]) -> None:
     """Train the head and write its weights with a checksum beside; the same file for the same wordings."""
-    from safetensors.numpy import save
-
     ids = [f.id for f in read_graph(STARTER).findings if not f.only_shown]
     told = list(examples(ids))
     read = features([text for text, _ in told])
@@ -54,8 +52,7 @@ def train_findings(out: Path, tell: Callable[[str], None]) -> None:
         "out": head.out.weight.detach().numpy().astype(np.float16),
         "bias": head.out.bias.detach().numpy(),
     }
-    write_atomic(out, save(tensors, metadata={"ids": " ".join(ids)}))
-    write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
+    store(out, tensors, {"ids": " ".join(ids)})
 
 
 def examples(ids: Sequence[str]) -> Iterator[Example]:
@@ -64,18 +61,17 @@ def examples(ids: Sequence[str]) -> Iterator[Example]:
     for node in read_graph(STARTER).findings:
         if node.id in at:
             yield from ((text, (at[node.id],)) for text in (node.name, node.zh, *node.say, *node.say_zh))
-    for path in sorted(WORDINGS.glob("wordings*.jsonl")):
-        for row in rows(path):
-            place = (at[row["id"]],)
-            for text in (*row["lay"], *row["clinical"]):
-                yield text, place
-                yield rng.choice(FRAMES).format(text[0].lower() + text[1:]), place
-            yield from ((text, place) for text in row["zh"])
+    for row in rows(WORDINGS / "wordings.jsonl"):
+        place = (at[row["id"]],)
+        for text in (*row["lay"], *row["clinical"]):
+            yield text, place
+            yield rng.choice(FRAMES).format(text[0].lower() + text[1:]), place
+        yield from ((text, place) for text in row["zh"])
     for row in rows(NOTES):
         yield from _of_note(row, at)
     yield from ((row["text"], ()) for row in rows(NONE))
-    for path in sorted((MESSAGES.parent / "examples").glob("kinds*.jsonl")):
-        yield from ((r["text"][:200], ()) for r in rows(path) if r["kind"] in NOT_TOLD)
+    messages = rows(MESSAGES.parent / "examples" / "kinds.jsonl")
+    yield from ((row["text"][:200], ()) for row in messages if row["kind"] in NOT_TOLD)
 
 
 def _of_note(row: Mapping[str, Any], at: Mapping[str, int]) -> Iterator[Example]:

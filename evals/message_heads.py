@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphs.triage.head import NAMED, SORTS, WEIGHTS, Sort, is_long
-from tools.files import sha256_of, write_atomic
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
+from tools.weights import store
 
 EXAMPLES = WEIGHTS.parent / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
@@ -53,8 +53,6 @@ class Message(NamedTuple):
 
 def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     """Train both heads and write their weights with a checksum beside; the same file for the same data."""
-    from safetensors.numpy import save
-
     rows = messages(data)
     read = features([row.text for row in rows])
     tell(f"{len(rows)} texts")
@@ -62,31 +60,26 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     sorts = _sorts(rows, matrix, tell)
     alarm, least = _emergencies(rows, matrix, tell)
     kinds, named = _kinds(rows, matrix, tell)
-    weights = np.ascontiguousarray(np.vstack([sorts.coef_, alarm.coef_]))  # what lies otherwise is saved wrongly
+    weights = np.vstack([sorts.coef_, alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
         "grams": weights[:, DENSE:].astype(np.float16),
         "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
-        "named": np.ascontiguousarray(named.coef_).astype(np.float16),
+        "named": named.coef_.astype(np.float16),
         "named_bias": named.intercept_.astype(np.float32),
         "emergency": np.array(least, dtype=np.float32).round(3),
     }
-    about = {"kinds": " ".join(kinds)}  # one entry: several are written in any order
-    write_atomic(out, save(tensors, metadata=about))
-    write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
+    store(out, tensors, {"kinds": " ".join(kinds)})  # one entry: several are written in any order
 
 
 def messages(data: Path) -> list[Message]:
     """Every training text. Raises InputError when the data is not there."""
     out = []
-    for path in sorted(EXAMPLES.glob("kinds*.jsonl")):
-        for at, row in enumerate(corpus.rows(path)):
-            sort = Sort(row["kind"])
-            out.append(Message(row["text"], sort, row.get("emergency", False), f"{path.stem}/{at}"))
-    for path in sorted(EXAMPLES.glob("emergencies*.jsonl")):
-        for row in corpus.rows(path):
-            kind, urgent = row["kind"], row["label"] == "emergency"
-            out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
+    for at, row in enumerate(corpus.rows(EXAMPLES / "kinds.jsonl")):
+        out.append(Message(row["text"], Sort(row["kind"]), row.get("emergency", False), str(at)))
+    for row in corpus.rows(EXAMPLES / "emergencies.jsonl"):
+        kind, urgent = row["kind"], row["label"] == "emergency"
+        out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
     held = corpus.division()
     for source, file in (("pubmedqa", corpus.PUBMEDQA), ("bioasq", corpus.BIOASQ)):
         asked = [row for row in corpus.rows(data / file) if row["id"] not in held[source]]

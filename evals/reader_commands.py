@@ -33,14 +33,12 @@ def train(
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """Train on the fit part of the data and our own pairs (half an hour a pass on one core)."""
-    from tools.files import sha256_of, write_atomic
     from tools.reading.training import TrainingSettings, train_reader
 
     settings = TrainingSettings(threads=threads, seed=seed, device=device)
     if passes:
         settings = settings.model_copy(update={"passes": passes})
     train_reader(data, out, settings, tell=typer.echo, start=start)
-    write_atomic(out.with_suffix(".sha256"), f"{sha256_of(out)}\n".encode())
 
 
 def heads(

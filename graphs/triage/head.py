@@ -10,14 +10,14 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prompts.errors import DataError
 from tools.encoders import Vectors
 from tools.reading.features import Features, features
+from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
@@ -123,20 +123,9 @@ def emergency_chance(text: str) -> float:
 @lru_cache(maxsize=1)
 def heads(path: Path = WEIGHTS) -> Heads:
     """The shipped weights; raises DataError when they are missing or damaged."""
-    from safetensors import safe_open
-
-    from tools.files import sha256_of
-
-    if not path.is_file():
-        raise DataError("The weights of the message heads are missing.", AGAIN)
-    recorded = path.with_suffix(".sha256")
-    if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
-        raise DataError("The weights of the message heads are damaged.", AGAIN)
-    with safe_open(str(path), framework="numpy") as file:
-        about: dict[str, str] = file.metadata()
-        stored: dict[str, Any] = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
-    least = tuple(stored.pop("emergency").tolist())
-    return Heads(**stored, kinds=tuple(about["kinds"].split()), emergency=least)
+    arrays, about = stored(path, "the message heads", AGAIN)
+    least = tuple(arrays.pop("emergency").tolist())
+    return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 
 
 @lru_cache(maxsize=256)

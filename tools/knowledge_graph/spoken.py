@@ -7,19 +7,19 @@ Chinese. It knows the starter graph's findings by their ids; another graph's are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prompts.errors import DataError
 from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement
-from tools.reading.features import Features, features
+from tools.reading.features import Features
+from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "spoken.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader findings --out FILE."
@@ -56,10 +56,11 @@ class Spoken:
         """Whether the head knows enough of the graph's findings."""
         return float(np.mean(self._places >= 0)) >= KNOWN
 
-    def joined(self, units: Sequence[Unit], read: Sequence[Agreement]) -> list[Agreement]:
-        """What wordings say of each unit, and what the head hears in it."""
-        texts = list(dict.fromkeys(text for u in units for text in (u.text, u.bare) if text))
-        chances = dict(zip(texts, self.read(texts), strict=True)) if texts else {}
+    def joined(
+        self, units: Sequence[Unit], read: Sequence[Agreement], seen: Mapping[str, Features]
+    ) -> list[Agreement]:
+        """What wordings say of each unit, and what the head hears in it. ``seen``: the features of their texts."""
+        chances = dict(zip(seen, self.read(list(seen.values())), strict=True))
         return [self._heard(found, chances[u.text], chances.get(u.bare)) for u, found in zip(units, read, strict=True)]
 
     @staticmethod
@@ -73,9 +74,9 @@ class Spoken:
         said = found.assured & ((chance >= HEARD) | (chance.sum() >= SOMETHING))
         return Agreement(score, found.similarity, said | (chance >= SHOWN))
 
-    def read(self, texts: Sequence[str]) -> Matrix:
+    def read(self, seen: Sequence[Features]) -> Matrix:
         """Array (texts, findings): the probability that a text tells of a finding, 0 of one that the head lacks."""
-        chances = probabilities(features(texts))
+        chances = probabilities(seen)
         found: Matrix = np.where(self._places >= 0, chances[:, self._places], np.float32(0.0))
         return found
 
@@ -93,17 +94,6 @@ def probabilities(read: Sequence[Features]) -> Matrix:
 @lru_cache(maxsize=1)
 def weights(path: Path = WEIGHTS) -> Weights:
     """The shipped weights; raises DataError when they are missing or damaged."""
-    from safetensors import safe_open
-
-    from tools.files import sha256_of
-
-    if not path.is_file():
-        raise DataError("The weights of the finding head are missing.", AGAIN)
-    recorded = path.with_suffix(".sha256")
-    if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
-        raise DataError("The weights of the finding head are damaged.", AGAIN)
-    with safe_open(str(path), framework="numpy") as file:
-        about: dict[str, str] = file.metadata()
-        stored: dict[str, Any] = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
-    stored["grams"] *= stored.pop("scale")[:, None]
-    return Weights(**stored, ids=tuple(about["ids"].split()))
+    arrays, about = stored(path, "the finding head", AGAIN)
+    arrays["grams"] *= arrays.pop("scale")[:, None]
+    return Weights(**arrays, ids=tuple(about["ids"].split()))

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.encoders import Encoder
+from tools.encoders import MINILM, Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings
+from tools.reading.features import features, meanings
 from tools.text.language import language_of
 
 REMEMBERED = 2048  # ours: units kept; about 12 MB with the starter graph
@@ -66,17 +67,23 @@ class UnitReader:
         return [known[k] for k in keys]
 
     def _fresh(self, units: Sequence[Unit]) -> list[Agreement]:
-        english = [u for u in units if language_of(u.text) != "zh"]
-        texts = list(dict.fromkeys(u.text for u in english))
+        if not units:
+            return []
+        heard = self._spoken.knows
+        both = dict.fromkeys(text for u in units for text in (u.text, u.bare) if text)
+        seen = dict(zip(both, features(list(both)), strict=True)) if heard else {}
+        texts = list(dict.fromkeys(u.text for u in units if language_of(u.text) != "zh"))
         cosines: NDArray[np.float32] = np.zeros((0, len(self._vectors)), dtype=np.float32)
         if texts:
-            cosines = np.asarray(self._encoder.encode_queries(texts) @ self._vectors.T, dtype=np.float32)
+            read_already = heard and self._encoder.name == MINILM
+            told = meanings([seen[t] for t in texts]) if read_already else self._encoder.encode_queries(texts)
+            cosines = np.asarray(told @ self._vectors.T, dtype=np.float32)
         row = {text: i for i, text in enumerate(texts)}
         read = [
             self._english.agreement(u, cosines[row[u.text]]) if u.text in row else self._chinese.agreement(u)
             for u in units
         ]
-        return self._spoken.joined(units, read) if self._spoken.knows else read
+        return self._spoken.joined(units, read, seen) if heard else read
 
 
 def _key(unit: Unit) -> Key:

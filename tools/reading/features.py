@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.encoders import MiniLMEncoder
+from tools.encoders import MiniLMEncoder, Vectors
 from tools.text.language import language_of
 
 LAYERS = (2, 4, 6)  # ours
@@ -54,7 +54,14 @@ def _features(text: str, dense: NDArray[np.float32]) -> Features:
 
 @lru_cache(maxsize=1)
 def _encoder() -> MiniLMEncoder:
-    return MiniLMEncoder(threads=1)
+    return MiniLMEncoder()
+
+
+def meanings(read: Sequence[Features]) -> Vectors:
+    """Array (texts, 384), each of unit length: what the embedded encoder's last layer says, its vector of the text."""
+    last = np.stack([one.dense[-384:] for one in read])
+    found: Vectors = last / np.linalg.norm(last, axis=1, keepdims=True)
+    return found
 
 
 def _cut(text: str) -> str:

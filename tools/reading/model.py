@@ -20,8 +20,8 @@ from torch import nn
 
 from tools.bert import BertEncoder
 from tools.encoders import HEADS, MINILM_SHA256, minilm_folder, verify_checksum
-from tools.files import write_atomic
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Pair
+from tools.weights import store
 
 QUESTION, CONTEXT, SENTENCE = 64, 40, 144  # ours: word pieces of each part; what is longer is not read
 FROZEN = 1  # ours: first layers that stay the encoder's; with them the differences of six layers would pass 10 MB
@@ -144,8 +144,6 @@ def split(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tenso
 
 def save(model: PairModel, path: Path, about: dict[str, str]) -> None:
     """Write what training changed: int8 differences with a scale a row, the head in float16; atomic."""
-    from safetensors.torch import save as serialised
-
     base = PairModel().state_dict()
     out: dict[str, torch.Tensor] = {}
     for name, value in model.trained().items():
@@ -158,7 +156,7 @@ def save(model: PairModel, path: Path, about: dict[str, str]) -> None:
         out[f"{name}.change"] = (rows / scale.unsqueeze(1)).round().to(torch.int8).reshape(change.shape).contiguous()
         out[f"{name}.scale"] = scale
     told = json.dumps(about, sort_keys=True)  # one entry: several are written in any order
-    write_atomic(path, serialised(out, metadata={"about": told}))
+    store(path, {name: value.numpy() for name, value in out.items()}, {"about": told})
 
 
 def load(path: Path) -> PairModel:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -13,12 +12,12 @@ from prompts.errors import DataError
 from tools.encoders import give_back
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reading, Role, Stance
 from tools.text.language import language_of
+from tools.weights import checked
 
 if TYPE_CHECKING:
     from tools.reading.model import PairModel, PairTokenizer
 
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
-CHECKSUM = Path(__file__).parent / "weights.sha256"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader train --data DATA."
 BATCH = 16  # ours: pairs of like length read at once
 LONGEST = 2_000  # ours, characters: what is longer is no sentence (a table, a page), and is not read
@@ -70,9 +69,9 @@ class TrainedReader:
 
                 from tools.reading.model import PairTokenizer, load
 
-                _check(self._weights)
+                path = checked(self._weights, "the trained reader", AGAIN)
                 try:
-                    self._loaded = load(self._weights), PairTokenizer()
+                    self._loaded = load(path), PairTokenizer()
                 except (KeyError, RuntimeError, SafetensorError) as error:
                     raise DataError("The trained reader's weights are of another model.", AGAIN) from error
             return self._loaded
@@ -102,15 +101,3 @@ def _read(model: PairModel, rows: Sequence[tuple[list[int], int, int]]) -> list[
     with torch.inference_mode():
         parts = [part.float().softmax(-1).tolist() for part in split(model(padded(rows)))]
     return [Reading(tuple(s), tuple(d), tuple(r)) for s, d, r in zip(*parts, strict=True)]
-
-
-@lru_cache(maxsize=4)
-def _check(weights: Path) -> None:
-    """Raise DataError unless the weights are there, and are what the checksum beside them says."""
-    from tools.files import sha256_of
-
-    if not weights.is_file():
-        raise DataError("The trained reader's weights are missing.", AGAIN)
-    recorded = weights.with_suffix(".sha256")
-    if recorded.is_file() and recorded.read_text().strip() != sha256_of(weights):
-        raise DataError("The trained reader's weights are damaged.", AGAIN)

@@ -13,6 +13,7 @@ from tools.knowledge_graph import spoken
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.spoken import Spoken
+from tools.reading.features import features
 
 GRAPH = read_graph()
 HEAD = Spoken(GRAPH.findings)
@@ -30,13 +31,15 @@ AT = {f.id: i for i, f in enumerate(GRAPH.findings)}
     ],
 )
 def test_other_words_are_heard(told: str, finding: str) -> None:
-    chances = HEAD.read([told])[0]
+    chances = HEAD.read(features([told]))[0]
     assert finding in {GRAPH.findings[i].id for i in np.argsort(-chances)[:3]}
     assert chances[AT[finding]] >= spoken.SHOWN
 
 
 def test_what_tells_no_finding_is_heard_as_none() -> None:
-    chances = HEAD.read(["we drove to the coast on Saturday", "works as a plumber in Leeds", "should I see somebody?"])
+    chances = HEAD.read(
+        features(["we drove to the coast on Saturday", "works as a plumber in Leeds", "should I see somebody?"])
+    )
     assert chances.max() < spoken.SHOWN
 
 
@@ -44,7 +47,7 @@ def test_a_graph_of_other_findings_is_not_asked() -> None:
     others = [f.model_copy(update={"id": f"other-{i}"}) for i, f in enumerate(GRAPH.findings)]
     assert HEAD.knows
     assert not Spoken(others).knows
-    assert not Spoken(others).read(["fever"]).any()
+    assert not Spoken(others).read(features(["fever"])).any()
 
 
 def test_damaged_weights_are_told_and_missing_ones_too(tmp_path: Path) -> None:
