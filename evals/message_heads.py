@@ -5,7 +5,6 @@ Ordinary questions of BioASQ and PubMedQA are those of the *fit* part (`tools/re
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evals.fitting import held_out, logistic
 from graphs.triage.head import NAMED, SORTS, WEIGHTS, Sort, is_long
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
@@ -22,11 +22,10 @@ EXAMPLES = WEIGHTS.parent / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
 INVERSE = 10.0  # ours: inverse strength of the penalty
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
-FOLDS, SEED, STEPS = 3, 7, 60  # ours: folds, seed of their drawing, steps of L-BFGS
+STEPS = 60  # ours: steps of L-BFGS
 ALARMS = 0.0085  # ours: share of ordinary questions that may be called an emergency; asked is 0.01
 MILD_ALARMS = {"short cases": 0.2, "long cases": 0.02}  # ours: the same of cases that are none; recall first
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-Floats = NDArray[np.float64]
 
 
 class Message(NamedTuple):
@@ -106,7 +105,7 @@ def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) ->
     share = np.array([weight[target == k].sum() / weight.sum() for k in range(len(SORTS))])
     weight = weight / np.sqrt(share[target] * len(SORTS))  # ours: a rare sort counts more, not as much as a common one
     x = matrix[known]
-    held = _held_out(x, target, weight, [rows[at].group for at in known])
+    held = held_out(x, target, weight, [rows[at].group for at in known], INVERSE, STEPS)
     own = np.array([rows[at].weight == 1.0 for at in known])
     medical = np.isin(target, [SORTS.index(s) for s in (Sort.CASE, Sort.QUESTION, Sort.PATIENT_QUESTION)])
     at_other = held[:, SORTS.index(Sort.OTHER)]
@@ -118,7 +117,7 @@ def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) ->
     for at in CURVE:
         shares = (f"{100 * (at_other[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"surely another field from {at:.3f}: {', '.join(shares)}")
-    return _fit(x, target, weight)
+    return logistic(x, target, weight, INVERSE, STEPS)
 
 
 def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[Any, list[float]]:
@@ -128,7 +127,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     target = np.array([int(bool(row.emergency)) for row in rows])
     calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows])
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
-    held = _held_out(x, target, weight, [row.group for row in rows])[:, 1]
+    held = held_out(x, target, weight, [row.group for row in rows], INVERSE, STEPS)[:, 1]
     long = np.array([is_long(row.text) for row in rows])
     case = np.array([row.sort is Sort.CASE and not row.emergency for row in rows])
     sets = {
@@ -144,7 +143,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     for at in (*CURVE, *least):
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
-    return _fit(x, target, weight), least
+    return logistic(x, target, weight, INVERSE, STEPS), least
 
 
 def _kinds(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[list[str], Any]:
@@ -153,27 +152,8 @@ def _kinds(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -
     kinds = sorted({every[at].kind for at in rows})
     target, weight = np.array([kinds.index(every[at].kind) for at in rows]), np.ones(len(rows))
     x = matrix[rows][:, :DENSE]
-    held = _held_out(x, target, weight, [str(at) for at in rows])
+    held = held_out(x, target, weight, [str(at) for at in rows], INVERSE, STEPS)
     sure = held.max(1) >= NAMED
     right = (held.argmax(1) == target)[sure].mean()
     tell(f"emergencies named: {100 * sure.mean():.1f} % of {len(rows)}, of these {100 * right:.1f} % right")
-    return kinds, _fit(x, target, weight)
-
-
-def _held_out(x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str]) -> Floats:
-    """Probabilities of each row by a head that saw none of its group."""
-    names = sorted(set(groups))
-    random.Random(SEED).shuffle(names)  # noqa: S311
-    fold = {name: at % FOLDS for at, name in enumerate(names)}
-    of = np.array([fold[g] for g in groups])
-    out = np.zeros((len(target), int(target.max()) + 1))
-    for k in range(FOLDS):
-        fitted = _fit(x[of != k], target[of != k], weight[of != k])
-        out[of == k] = fitted.predict_proba(x[of == k])
-    return out
-
-
-def _fit(x: Any, target: NDArray[Any], weight: Floats) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=INVERSE, max_iter=STEPS).fit(x, target, weight)
+    return kinds, logistic(x, target, weight, INVERSE, STEPS)

@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     reader.command("train")(train)
     reader.command("heads")(heads)
     reader.command("findings")(findings)
+    reader.command("assertions")(assertions)
     reader.command("evaluate")(evaluate)
     reader.command("read")(read)
     app.add_typer(reader, name="reader")
@@ -60,6 +61,16 @@ def findings(
     from tools.knowledge_graph.spoken import WEIGHTS
 
     train_findings(out or WEIGHTS, tell=typer.echo)
+
+
+def assertions(
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what tells the present from the denied, the past and other people's, on marked texts (four minutes)."""
+    from evals.assertion_head import train_assertions
+    from tools.reading.assertion import WEIGHTS
+
+    train_assertions(out or WEIGHTS, tell=typer.echo)
 
 
 def evaluate(data: DataOption) -> None:

@@ -146,12 +146,14 @@ def patients(context: TaskContext, graph: KnowledgeGraph) -> list[Figure]:
 
 def stated(graph: KnowledgeGraph, note: Note) -> set[tuple[str, str]]:
     """The findings shown of a text, each with its assertion."""
-    found = graph.look_up(note.text, note.language, explained=0).findings
-    return {(f.id, assertion(f)) for f in found if f.id}
+    found = graph.look_up(note.text, note.language, explained=0)
+    return {(f.id, assertion(f)) for f in (*found.findings, *found.asides) if f.id}
 
 
 def assertion(finding: Finding) -> str:
-    """How a finding is stated, in the words of the gold; what is past or somebody else's is never shown as stated."""
+    """How a finding is stated, in the words of the gold."""
+    if finding.told_of != "now":
+        return finding.told_of
     if finding.present is None:
         return "possible"
     return "present" if finding.present else "absent"

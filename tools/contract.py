@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -53,6 +53,7 @@ class Finding(Frozen):
         name: its name in the graph, or the clause.
         clause: the clause of the case that states it.
         present: True stated present, False stated absent, None uncertain.
+        told_of: ``now`` for the patient as he is, ``past`` for what was, ``other`` for what somebody else has.
         side: ``left``, ``right``, ``both`` or None.
         site: body site named in the clause, or None.
         score: confidence of the match, 0..1.
@@ -63,6 +64,7 @@ class Finding(Frozen):
     name: str
     clause: str
     present: bool | None = True
+    told_of: Literal["now", "past", "other"] = "now"
     side: str | None = None
     site: str | None = None
     score: float = 1.0
@@ -121,6 +123,7 @@ class Differential(Frozen):
     """What the knowledge graph makes of a case. It reaches the answer whole: no selector or filter cuts it.
 
     Attributes:
+        asides: what the case tells of the past or of somebody else; the ranking counts little or nothing of it.
         ranking: diseases, best first.
         categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
         contrasts: K of the method: "disease | relation | what tells it apart", over the diseases of the winners.
@@ -137,6 +140,7 @@ class Differential(Frozen):
     graph: str = "starter"
     mode: str = "ours"
     findings: tuple[Finding, ...] = ()
+    asides: tuple[Finding, ...] = ()
     ranking: tuple[RankedDisease, ...] = ()
     categories: tuple[tuple[str, float], ...] = ()
     winners: tuple[str, ...] = ()

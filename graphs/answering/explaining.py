@@ -167,7 +167,7 @@ def _remarks(view: AnswerView, aspect: Aspect, differential: Differential, case:
         first = differential.questions[0]
         out.append(notice("why_asked", view.language, f"{first.text} {first.why}"))
     if aspect in (Aspect.WHY, Aspect.SUMMARY, Aspect.SURE):
-        out += _read(view, differential.findings)
+        out += _read(view, (*differential.findings, *differential.asides))
     return out
 
 
@@ -202,8 +202,16 @@ def _read(view: AnswerView, findings: Sequence[Finding]) -> list[Notice]:
     """What the case was understood to say, each finding with its words."""
     shown = [f for f in findings if f.present is not None][:READ]
     denied = "无" if view.language == "zh" else "no "
-    words = [f"{'' if f.present else denied}{f.name} (“{f.clause.strip()}”)" for f in shown]
+    words = [f"{'' if f.present else denied}{f.name}{_when(f, view.language)} (“{f.clause.strip()}”)" for f in shown]
     return [notice("read_from_case", view.language, "; ".join(words))] if words else []
+
+
+def _when(finding: Finding, language: str) -> str:
+    return {
+        "now": "",
+        "past": "，既往" if language == "zh" else ", in the past",
+        "other": "，他人" if language == "zh" else ", somebody else",
+    }[finding.told_of]
 
 
 def _name(disease: RankedDisease, language: str) -> str:

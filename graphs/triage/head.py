@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Vectors
-from tools.reading.features import Features, features
+from tools.reading.features import features
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
@@ -99,7 +99,7 @@ def emergency_in(text: str) -> Emergency | None:
     chance = emergency_chance(text)
     if chance < heads().emergency[is_long(text)]:
         return None
-    shares = _softmax(heads().named @ _read(text).dense + heads().named_bias)
+    shares = _softmax(heads().named @ features([text])[0].dense + heads().named_bias)
     best = int(shares.argmax())
     return Emergency(chance, heads().kinds[best] if shares[best] >= NAMED else "")
 
@@ -128,13 +128,8 @@ def heads(path: Path = WEIGHTS) -> Heads:
     return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 
 
-@lru_cache(maxsize=256)
-def _read(text: str) -> Features:
-    return features([text])[0]
-
-
 def _logits(text: str) -> Vectors:
-    model, read = heads(), _read(text)
+    model, read = heads(), features([text])[0]
     logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
     return logits
 

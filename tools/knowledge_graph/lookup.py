@@ -24,7 +24,16 @@ from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
 from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
-from tools.knowledge_graph.observations import Reading, observe, reported, surest, told_in, unanswered, without_answers
+from tools.knowledge_graph.observations import (
+    Reading,
+    asides,
+    observe,
+    reported,
+    surest,
+    told_in,
+    unanswered,
+    without_answers,
+)
 from tools.knowledge_graph.paper import PaperMethod
 from tools.knowledge_graph.questions import Questioner, Standing
 from tools.knowledge_graph.questions_gain import entropy
@@ -34,6 +43,7 @@ from tools.knowledge_graph.record_ranking import OWN, RecordRanking
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
+from tools.reading.assertion import asserted
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
 from tools.text.language import language_of
@@ -144,6 +154,7 @@ class KnowledgeGraph:
         found = Differential(
             graph=self.graph.about.name,
             findings=(*shown, *read.settled),
+            asides=tuple(asides(self.graph, read.told, self._matcher.asides(read.told), language, shown)),
             categories=votes.categories,
             winners=votes.winners,
             questions=self.questioner.next_questions(read.standing, language, QUESTIONS),
@@ -211,7 +222,7 @@ class KnowledgeGraph:
     def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
         person = read_person(case)
-        told = clauses(case, person)
+        told = asserted(case, clauses(case, person))
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)
         seen = observe(self.graph, case, told, matches, known)

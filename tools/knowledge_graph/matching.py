@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,13 @@ class Matcher:
                     stated = True if positive[c, f] else clause.present
                     out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
+
+    def asides(self, clauses: Sequence[Clause]) -> list[Match]:
+        """The matches of clauses on the past or on somebody else, as if they told of the patient now."""
+        if not any(c.past or c.other for c in clauses):
+            return []
+        now = [replace(c, past=False, other=False) for c in clauses]
+        return [m for m in self.match(now) if clauses[m.clause].past or clauses[m.clause].other]
 
     def _by_clause(self, clauses: Sequence[Clause], units: Sequence[Unit]) -> tuple[Matrix, Flags, Matrix, Flags]:
         """Arrays (clauses, findings): confidence, whether a denial states the finding, similarity, and assurance."""

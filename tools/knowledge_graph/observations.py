@@ -102,6 +102,20 @@ def reported(
     return [_finding(graph, clauses[m.clause], m, language) for m in ordered]
 
 
+def asides(
+    graph: Graph, clauses: Sequence[Clause], matches: Sequence[Match], language: str, shown: Sequence[Finding]
+) -> list[Finding]:
+    """What the case tells of the past or of somebody else, in order of the text; not what it tells of now as well.
+
+    Args:
+        matches: of such clauses, as `Matcher.asides` gives them; shown: the findings of now.
+    """
+    of = {(c.start, c.end): "other" if c.other else "past" for c in clauses}
+    now = frozenset(f.id for f in shown)
+    found = reported(graph, clauses, matches, language, now)
+    return [f.model_copy(update={"told_of": of[f.start, f.end]}) for f in found if f.present]
+
+
 def surest(matches: Sequence[Match], *, assured: bool) -> dict[int, Match]:
     """For each finding its surest match above the threshold that is near the best of its clause.
 

@@ -56,9 +56,7 @@ class Spoken:
         """Whether the head knows enough of the graph's findings."""
         return float(np.mean(self._places >= 0)) >= KNOWN
 
-    def joined(
-        self, units: Sequence[Unit], read: Sequence[Agreement], seen: Mapping[str, Features]
-    ) -> list[Agreement]:
+    def joined(self, units: Sequence[Unit], read: Sequence[Agreement], seen: Mapping[str, Features]) -> list[Agreement]:
         """What wordings say of each unit, and what the head hears in it. ``seen``: the features of their texts."""
         chances = dict(zip(seen, self.read(list(seen.values())), strict=True))
         return [self._heard(found, chances[u.text], chances.get(u.bare)) for u, found in zip(units, read, strict=True)]

@@ -7,8 +7,9 @@ hardly knows) and misspellings.
 from __future__ import annotations
 
 import re
+import threading
 import zlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -27,7 +28,12 @@ LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
 LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
+REMEMBERED = 2048  # ours: texts; about 15 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
+
+
+_lock = threading.Lock()
+_known: OrderedDict[str, Features] = OrderedDict()
 
 
 class Features(NamedTuple):
@@ -39,7 +45,23 @@ class Features(NamedTuple):
 
 
 def features(texts: Sequence[str]) -> list[Features]:
-    """What the heads see of some texts; of a long one its beginning and its end."""
+    """What the heads see of some texts; of a long one its beginning and its end. The last ones are remembered."""
+    wanted = dict.fromkeys(texts)
+    with _lock:
+        known = {text: _known[text] for text in wanted if text in _known}
+    new = [text for text in wanted if text not in known]
+    known |= dict(zip(new, _read(new), strict=True))
+    with _lock:
+        for text in new[-REMEMBERED:]:
+            _known[text] = known[text]
+        while len(_known) > REMEMBERED:
+            _known.popitem(last=False)
+    return [known[text] for text in texts]
+
+
+def _read(texts: Sequence[str]) -> list[Features]:
+    if not texts:
+        return []
     cut = [_cut(text) for text in texts]
     dense = LAYERS_WEIGH * _encoder().encode_layers(cut, LAYERS)
     return [_features(text, row.astype(np.float32)) for row, text in zip(dense, cut, strict=True)]

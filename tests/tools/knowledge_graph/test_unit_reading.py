@@ -20,7 +20,8 @@ class Counting:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
+        # what has the embedded name is not asked: the heads have embedded the same words
+        self.name, self.dimension, self.limit = "counted", encoder.dimension, encoder.limit
         self.asked: list[str] = []
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:

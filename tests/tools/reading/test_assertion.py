@@ -1,0 +1,71 @@
+"""How statements are made: what the trained head turns against the rules, and what it must leave."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prompts.errors import DataError
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.reading import assertion
+from tools.reading.assertion import Assertion, asserted, assertions, contexts
+from tools.text.clauses import clauses
+
+
+def told(text: str) -> dict[str, tuple[bool | None, bool, bool]]:
+    return {c.text: (c.present, c.past, c.other) for c in asserted(text, clauses(text))}
+
+
+def test_chances_of_a_clause_sum_to_one() -> None:
+    text = "Chest pain since noon. No fever."
+    found = assertions(contexts(text, clauses(text)))
+    assert found.shape == (2, len(Assertion))
+    assert found.sum(axis=1) == pytest.approx(np.ones(2), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have had a dry cough for days",
+        "My eyes are itchy",
+        "She can't smell anything",
+        "咳嗽三天",
+        "no appetite at all",
+    ],
+)
+def test_a_plain_statement_stays_as_the_rules_read_it(text: str) -> None:
+    read = clauses(text)
+    assert asserted(text, read) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "clause", "expected"),
+    [
+        ("Denies fever, cough or chest pain.", "chest pain", (False, False, False)),
+        ("My brother had diarrhoea last week. I feel fine.", "My brother had diarrhoea last week", (True, False, True)),
+        ("Had a bad cough as a teenager, none since.", "Had a bad cough as a teenager", (True, True, False)),
+    ],
+)
+def test_denials_the_past_and_other_people(text: str, clause: str, expected: tuple[bool | None, bool, bool]) -> None:
+    assert next(v for k, v in told(text).items() if clause in k) == expected
+
+
+def test_numbers_stay_as_they_are() -> None:
+    text = "T 38.6, BP 84/50, CRP 2"
+    assert asserted(text, clauses(text)) == clauses(text)
+
+
+def test_what_was_and_what_others_have_is_told_apart(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("Headache for two days. He had a nosebleed as a child. His wife has a cough.")
+    assert {f.id for f in found.findings} == {"headache"}
+    assert {(f.id, f.told_of) for f in found.asides} == {("nosebleed", "past"), ("cough", "other")}
+
+
+def test_damaged_weights_are_told(tmp_path: Path) -> None:
+    copy = Path(shutil.copy(assertion.WEIGHTS, tmp_path))
+    copy.with_suffix(".sha256").write_text("0" * 64)
+    with pytest.raises(DataError, match="assertion head are damaged"):
+        assertion.weights.__wrapped__(copy)

@@ -1,0 +1,159 @@
+"""How a clause states what it tells: present, absent, possible, past, or of somebody else; a trained head (ours).
+
+A logistic regression over the embedded encoder's layers of the clause and of its sentence, the words of both and those
+just before and after, and what the rules of `tools/text/clauses.py` say (as ConText, Harkema et al. 2009, has
+triggers and scopes). Trained by `evals/assertion_head.py`. Where it is sure the clause is taken its way.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.reading.features import features
+from tools.text.clauses import Clause
+from tools.text.negation import is_negative_phrase
+from tools.text.sentences import Span, sentences
+from tools.weights import stored
+
+WEIGHTS = Path(__file__).parent / "assertions.safetensors"
+AGAIN = "Reinstall the package, or train it again: anamnesis reader assertions --out FILE."
+BUCKETS, RULES = 1 << 14, 64  # ours: of hashed words, and of what the rules say
+BEFORE, NEAR, AFTER, PREVIOUS = 14, 4, 8, 6  # ours: words before, just before, after, and of the sentence before
+WEIGHT = 3.0  # ours: of the words beside the rules and the encoder
+UNSURE = 0.5  # ours: probability from which a clause is unsure
+TURNED = 0.7  # ours: from which it is denied, stated, of the past or of somebody else against the rules
+UNLIKELY = 0.1  # ours: below which it is not of the past or of somebody else, whatever the rules say
+WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+|[^\w\s]")
+Matrix = NDArray[np.float32]
+
+
+class Assertion(StrEnum):
+    """How a finding is stated; the classes of the i2b2/VA 2010 task, less the hypothetical."""
+
+    PRESENT = "present"
+    ABSENT = "absent"
+    POSSIBLE = "possible"
+    PAST = "past"
+    OTHER = "other"
+
+
+ASSERTIONS = tuple(Assertion)
+
+
+class Context(NamedTuple):
+    """What the head sees of a clause: hashed words and rules (buckets, values), the clause and its sentence."""
+
+    buckets: NDArray[np.int64]
+    values: Matrix
+    clause: str
+    sentence: str
+
+
+class Head(NamedTuple):
+    """Weights of the encoder's part (assertions, 2 * DENSE), of buckets (assertions, BUCKETS + RULES), and a bias."""
+
+    dense: Matrix
+    words: Matrix
+    bias: Matrix
+
+
+def asserted(text: str, told: Sequence[Clause]) -> list[Clause]:
+    """The clauses of a text, taken as the head reads them where it is sure; readings of numbers stay as they are."""
+    worded = [at for at, clause in enumerate(told) if not clause.reading]
+    out = list(told)
+    if not worded:
+        return out
+    chances = assertions(contexts(text, [told[at] for at in worded]))
+    for at, row in zip(worded, chances, strict=True):
+        out[at] = _taken(told[at], dict(zip(ASSERTIONS, row.tolist(), strict=True)))
+    return out
+
+
+def _taken(clause: Clause, chance: dict[Assertion, float]) -> Clause:
+    past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED)
+    other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED)
+    present = clause.present
+    if present and chance[Assertion.POSSIBLE] >= UNSURE:
+        present = None
+    elif present and chance[Assertion.ABSENT] >= TURNED and not is_negative_phrase(clause.told):
+        present = False  # of a clause that itself says no, the rules know whether it states a lack
+    elif present is False and chance[Assertion.PRESENT] >= TURNED and clause.told == clause.plain:
+        present = True  # nothing in it denies: the scope of a denial before it reached too far
+    return replace(clause, past=past, other=other, present=present)
+
+
+def assertions(seen: Sequence[Context]) -> Matrix:
+    """Array (clauses, assertions): how probably each clause is stated in each way; a row sums to 1."""
+    head = weights()
+    texts = list(dict.fromkeys(text for one in seen for text in (one.clause, one.sentence)))
+    dense = dict(zip(texts, (read.dense for read in features(texts)), strict=True))
+    both = np.stack([np.concatenate([dense[one.clause], dense[one.sentence]]) for one in seen])
+    words = np.stack([head.words[:, one.buckets] @ one.values for one in seen])
+    logits = both @ head.dense.T + words + head.bias
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: Matrix = shares / shares.sum(axis=1, keepdims=True)
+    return found
+
+
+def contexts(text: str, told: Sequence[Clause]) -> list[Context]:
+    """What the head sees of some clauses of a text."""
+    spans = sentences(text)
+    out = []
+    for clause in told:
+        at = next((i for i, s in enumerate(spans) if s.start <= clause.start < s.end), 0)
+        out.append(_context(text, clause, spans[at], spans[at - 1].of(text) if at else ""))
+    return out
+
+
+def _context(text: str, clause: Clause, sentence: Span, previous: str) -> Context:
+    counts: Counter[int] = Counter()
+    for gram, count in Counter(_grams(text, clause, sentence, previous)).items():
+        counts[zlib.crc32(gram.encode()) % BUCKETS] += min(count, 2)
+    rules = (f"{clause.present}", f"past {clause.past}", f"other {clause.other}", f"normal {clause.normal}")
+    whole = f"{clause.present} {clause.past} {clause.other}"
+    places = sorted(BUCKETS + zlib.crc32(rule.encode()) % RULES for rule in (*rules, whole))
+    found = sorted(counts)
+    values = np.array([counts[b] for b in found], dtype=np.float32)
+    values *= WEIGHT / max(float(np.linalg.norm(values)), 1.0)
+    ones = np.ones(len(places), dtype=np.float32)
+    return Context(
+        np.array([*found, *places], dtype=np.int64), np.concatenate([values, ones]), clause.told, sentence.of(text)
+    )
+
+
+def _grams(text: str, clause: Clause, sentence: Span, previous: str) -> Iterator[str]:
+    """The words of the clause and those around it, each with where it stands."""
+    before = _words(text[sentence.start : clause.start])[-BEFORE:]
+    last = _words(previous)
+    yield from _joined("m", ["^", *_words(clause.text), "$"], 3)
+    yield from _joined("b", before, 2)
+    yield from _joined("n", before[-NEAR:], 3)
+    yield from _joined("a", _words(text[clause.end : sentence.end])[:AFTER], 2)
+    yield from _joined("p", last[:PREVIOUS] + last[-NEAR:], 2)
+
+
+def _joined(where: str, words: Sequence[str], longest: int) -> Iterator[str]:
+    for size in range(1, longest + 1):
+        yield from (where + "_".join(words[at : at + size]) for at in range(len(words) - size + 1))
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower().replace("’", "'"))
+
+
+@lru_cache(maxsize=1)
+def weights(path: Path = WEIGHTS) -> Head:
+    """The shipped weights; raises DataError when they are missing or damaged."""
+    arrays: dict[str, Any] = stored(path, "the assertion head", AGAIN).arrays
+    return Head(**arrays)
