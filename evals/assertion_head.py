@@ -10,9 +10,9 @@ import numpy as np
 
 from evals.finding_head import NOTES, WORDINGS
 from evals.fitting import held_out, logistic
-from tools.reading.assertion import ASSERTIONS, BUCKETS, RULES, Assertion, Context, contexts
+from tools.reading.assertion import ASSERTIONS, BUCKETS, RULES, Assertion, Context, contexts, meant
 from tools.reading.corpus import rows
-from tools.reading.features import DENSE, features
+from tools.reading.features import DENSE
 from tools.text.clauses import clauses
 from tools.weights import store
 
@@ -32,15 +32,15 @@ def train_assertions(out: Path, tell: Callable[[str], None]) -> None:
     weight = np.sqrt(counts.max() / counts[target])  # ours: a rare way counts more, not as much as a common one
     weight *= np.array([1.0 if text else FEWER for text, _, _ in found])
     matrix = _matrix([seen for _, seen, _ in found])
-    held = held_out(matrix, target, weight, [text or seen.sentence for text, seen, _ in found], INVERSE, STEPS)
+    held = held_out(matrix, target, weight, [text or seen.clause for text, seen, _ in found], INVERSE, STEPS)
     tell(f"{len(found)} clauses, held out: {100 * (held.argmax(1) == target).mean():.1f} % right")
     for at, kind in enumerate(ASSERTIONS):
         said = held.argmax(1) == at
         tell(f"{kind}: {100 * said[target == at].mean():.1f} % found, {100 * (target[said] == at).mean():.1f} % right")
     fitted = logistic(matrix, target, weight, INVERSE, STEPS)
     tensors: dict[str, Any] = {
-        "dense": fitted.coef_[:, : 2 * DENSE].astype(np.float16),
-        "words": fitted.coef_[:, 2 * DENSE :].astype(np.float16),
+        "dense": fitted.coef_[:, : 3 * DENSE].astype(np.float16),
+        "words": fitted.coef_[:, 3 * DENSE :].astype(np.float16),
         "bias": fitted.intercept_.astype(np.float32),
     }
     store(out, tensors, {})
@@ -75,13 +75,10 @@ def _marks(row: Mapping[str, Any]) -> Iterator[tuple[int, int, Assertion]]:
 
 
 def _matrix(seen: list[Context]) -> Any:
-    """A row a clause: the encoder's layers of it and of its sentence, then the buckets."""
+    """A row a clause: the encoder's layers, then the buckets."""
     from scipy import sparse
 
-    texts = list(dict.fromkeys(text for one in seen for text in (one.clause, one.sentence)))
-    dense = dict(zip(texts, (read.dense for read in features(texts)), strict=True))
-    both = np.stack([np.concatenate([dense[one.clause], dense[one.sentence]]) for one in seen])
     at = np.repeat(np.arange(len(seen)), [len(one.buckets) for one in seen])
     columns, values = np.concatenate([one.buckets for one in seen]), np.concatenate([one.values for one in seen])
     words = sparse.csr_matrix((values, (at, columns)), shape=(len(seen), BUCKETS + RULES))
-    return sparse.hstack([both, words], format="csr", dtype=np.float64)
+    return sparse.hstack([meant(seen), words], format="csr", dtype=np.float64)

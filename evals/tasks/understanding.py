@@ -4,7 +4,8 @@
 a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of the kinds of turn. ``other.SET.declined``
 is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_rules`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
-curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger; ``findings``: `evals.stated_findings`.
+curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger; ``findings``: `evals.stated_findings`;
+``additions``: `evals.kept_facts`.
 Figures only, never rows.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evals import stated_findings
+from evals import kept_facts, stated_findings
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.ddxplus import CODES, TEXTS, read_texts
 from evals.datasets.ddxplus_findings import STATEMENTS
@@ -81,7 +82,7 @@ def run(context: TaskContext) -> list[Figure]:
         decided = _decided(context, triage, name, [row.text for row in told])
         out += emergency_figures(name, [_marked(row, one) for row, one in zip(told, decided, strict=True)])
     graph = _graph(context)
-    out += _mild(context, triage) + stated_findings.figures(context, graph)
+    out += _mild(context, triage) + kept_facts.figures(context, triage) + stated_findings.figures(context, graph)
     patients = all(_there(context, file) for file in (TEXTS, CODES, STATEMENTS))
     return out + (stated_findings.patients(context, graph) if patients else [])
 

@@ -28,12 +28,21 @@ LEAD = re.compile(
 )
 TAIL = re.compile(
     r"(?<![\s,.;，。；-])[\s,.;，。；-]+(?:i (?:was|am) (?:wrong|mistaken)|my mistake|i got (?:that|it) wrong|"
-    r"我?(?:刚才)?(?:说错|搞错|弄错)了)\W*$",
+    r"我?(?:刚才)?(?:说错|搞错|弄错|记错|看错)了)\W*$",
     re.IGNORECASE,
 )
+# Words anywhere in a short message that take something back; with another value of it they make a correction. Ours.
+CUE = re.compile(
+    r"\b(?:sorry|typo|wrong|mistaken?|misread|misheard|meant|amend(?:ed|ment)?|correction|actually|apologies|oops|"
+    r"my bad|scrap|scratch|swapped|rather than|instead|not right|checked|counted|says (?:she|he|it)'s|birthday)\b|^\s*\*|"
+    r"纠正|更正|不对|不准确|[说记搞弄看]错|划掉|不是|应该是|才对",
+    re.IGNORECASE,
+)
+SHORT = 20  # words, or Chinese characters by two, of such a message; ours
 # Words before what was left out; they say nothing of the patient.
 FORGOT = re.compile(
-    r"^\W*(?:(?:oh|ah|sorry|oops|wait|and|also|by the way|ps)\b[\s,.:;!-]+)*(?:i (?:forgot|should (?:add|mention|say))"
+    r"^\W*(?:(?:oh|ah|sorry|oops|wait|and|also|by the way|ps)\b[\s,.:;!-]+)*(?:(?:i )?should have (?:said|mentioned)|"
+    r"i (?:forgot|should (?:add|mention|say))"
     r"(?: to (?:say|mention|add|tell you))?|i (?:did not|didn't) (?:say|mention)(?: that)?)\b[\s,.:;!-]+(?:that )?|"
     r"^\W*(?:对了|哦|另外)?[，,\s]*(?:我)?(?:刚才)?(?:忘了|忘记)(?:说|讲|提)(?:了)?[，,。:：\s]*",
     re.IGNORECASE,
@@ -87,6 +96,8 @@ def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
     if not case:
         return False
     if _puts_instead(case, message) or TAIL.search(message):
+        return True
+    if CUE.search(message) and len(WORDS.findall(message)) <= SHORT and swapped(case, body(message)) != case:
         return True
     if QUALITY.search(message) and len(parts(message)) == 1 and swapped(case, message) != case:
         return True

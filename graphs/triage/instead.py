@@ -34,6 +34,7 @@ NOT_LAST_ZH = re.compile(
 NOT_FIRST_ZH = re.compile(
     r"不是(?P<old>[\u4e00-\u9fff\d./]{1,12}?)[，,、]?(?:而|应该)?是(?P<new>[\u4e00-\u9fff\d./]{1,14})\W*$"
 )
+LONGER = 2  # ours: characters by which a Chinese word may be longer than the one that it replaces
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -75,7 +76,8 @@ def aligned(found: Instead) -> str:
             return span[0]
         windows = [new[i : i + len(old)] for i in range(max(len(new) - len(old), 0) + 1)]
         best = max(windows, key=lambda w: sum(a == b for a, b in zip(w, old, strict=False)))
-        return best if any(a == b for a, b in zip(best, old, strict=False)) else new
+        alike = any(a == b for a, b in zip(best, old, strict=False))
+        return best if alike and not 0 < len(new) - len(old) <= LONGER else new
     words = new.split()
     tail = " ".join(words[-len(old.split()) :])
     if NUMBER.search(old) and not NUMBER.search(tail):

@@ -6,6 +6,7 @@ import re
 
 from graphs.triage.instead import NUMBER, SPAN_ZH, Instead, aligned, instead, positive
 from tools.text.demographics import read_person
+from tools.text.tokens import tokens
 
 SIDE = re.compile(
     r"\b((?i:left|right)|[LR]t?(?=[- ][a-z]))\b(?:[- ](?:hand )?(?:side of (?:my|his|her|the) )?([a-z]+))?"
@@ -70,6 +71,12 @@ SEX_WORDS = {
     "him": "her", "himself": "herself",
 }  # fmt: skip
 TO_MALE = {v: k for k, v in SEX_WORDS.items() if k != "him"}
+
+
+# Words of a statement that gives a time and nothing else beside it; ours
+TIMES = frozenset(
+    tokens("it is was been more like about nearly over under almost now actually really sorry only for days")
+)
 
 
 def swapped(case: str, statement: str) -> str:
@@ -175,7 +182,8 @@ def _spans(case: str, statement: str) -> str:
         if told is None or not stated:
             continue
         alike = [m for m, unit in stated if unit == told[2].lower()]
-        target = alike[0] if alike else stated[0][0] if len(stated) == 1 else None
+        only = len(stated) == 1 and not (set(tokens(statement)) - set(tokens(case)) - TIMES - set(tokens(told[0])))
+        target = alike[0] if alike else stated[0][0] if only else None
         if target is not None:
             case = case[: target.start()] + told[0] + case[target.end() :]
     return case

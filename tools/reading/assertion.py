@@ -1,8 +1,9 @@
 """How a clause states what it tells: present, absent, possible, past, or of somebody else; a trained head (ours).
 
-A logistic regression over the embedded encoder's layers of the clause and of its sentence, the words of both and those
-just before and after, and what the rules of `tools/text/clauses.py` say (as ConText, Harkema et al. 2009, has
-triggers and scopes). Trained by `evals/assertion_head.py`. Where it is sure the clause is taken its way.
+A logistic regression over the embedded encoder's layers of the clause, of its sentence and of the sentence before
+(means over their clauses, which are embedded anyway), the words around it, and what the rules of
+`tools/text/clauses.py` say (as ConText, Harkema et al. 2009, has triggers and scopes). Trained by
+`evals/assertion_head.py`. Where it is sure the clause is taken its way.
 """
 
 from __future__ import annotations
@@ -52,16 +53,18 @@ ASSERTIONS = tuple(Assertion)
 
 
 class Context(NamedTuple):
-    """What the head sees of a clause: hashed words and rules (buckets, values), the clause and its sentence."""
+    """What the head sees of a clause: hashed words and rules (buckets, values), and the texts of the clause, of those
+    of its sentence and of the sentence before."""
 
     buckets: NDArray[np.int64]
     values: Matrix
     clause: str
-    sentence: str
+    sentence: tuple[str, ...]
+    before: tuple[str, ...]
 
 
 class Head(NamedTuple):
-    """Weights of the encoder's part (assertions, 2 * DENSE), of buckets (assertions, BUCKETS + RULES), and a bias."""
+    """Weights of the encoder's part (assertions, 3 * DENSE), of buckets (assertions, BUCKETS + RULES), and a bias."""
 
     dense: Matrix
     words: Matrix
@@ -96,27 +99,40 @@ def _taken(clause: Clause, chance: dict[Assertion, float]) -> Clause:
 def assertions(seen: Sequence[Context]) -> Matrix:
     """Array (clauses, assertions): how probably each clause is stated in each way; a row sums to 1."""
     head = weights()
-    texts = list(dict.fromkeys(text for one in seen for text in (one.clause, one.sentence)))
-    dense = dict(zip(texts, (read.dense for read in features(texts)), strict=True))
-    both = np.stack([np.concatenate([dense[one.clause], dense[one.sentence]]) for one in seen])
     words = np.stack([head.words[:, one.buckets] @ one.values for one in seen])
-    logits = both @ head.dense.T + words + head.bias
+    logits = meant(seen) @ head.dense.T + words + head.bias
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     found: Matrix = shares / shares.sum(axis=1, keepdims=True)
     return found
 
 
+def meant(seen: Sequence[Context]) -> Matrix:
+    """Array (clauses, 3 * DENSE): the encoder's layers of the clause, of its sentence, and of the one before."""
+    texts = list(dict.fromkeys(text for one in seen for text in (one.clause, *one.sentence, *one.before)))
+    dense = dict(zip(texts, (read.dense for read in features(texts)), strict=True))
+
+    def mean(some: Sequence[str]) -> Matrix:
+        share = np.array([len(text) for text in some], dtype=np.float32)
+        found: Matrix = (share / share.sum()) @ np.stack([dense[text] for text in some])
+        return found
+
+    return np.stack([np.concatenate([dense[one.clause], mean(one.sentence), mean(one.before)]) for one in seen])
+
+
 def contexts(text: str, told: Sequence[Clause]) -> list[Context]:
-    """What the head sees of some clauses of a text."""
+    """What the head sees of the clauses of a text, in order."""
     spans = sentences(text)
+    within = [tuple(c.told for c in told if s.start <= c.start < s.end) for s in spans]
     out = []
     for clause in told:
         at = next((i for i, s in enumerate(spans) if s.start <= clause.start < s.end), 0)
-        out.append(_context(text, clause, spans[at], spans[at - 1].of(text) if at else ""))
+        buckets, values = _worded(text, clause, spans[at], spans[at - 1].of(text) if at else "")
+        mates = within[at] or (clause.told,)
+        out.append(Context(buckets, values, clause.told, mates, (within[at - 1] if at else ()) or (clause.told,)))
     return out
 
 
-def _context(text: str, clause: Clause, sentence: Span, previous: str) -> Context:
+def _worded(text: str, clause: Clause, sentence: Span, previous: str) -> tuple[NDArray[np.int64], Matrix]:
     counts: Counter[int] = Counter()
     for gram, count in Counter(_grams(text, clause, sentence, previous)).items():
         counts[zlib.crc32(gram.encode()) % BUCKETS] += min(count, 2)
@@ -127,9 +143,7 @@ def _context(text: str, clause: Clause, sentence: Span, previous: str) -> Contex
     values = np.array([counts[b] for b in found], dtype=np.float32)
     values *= WEIGHT / max(float(np.linalg.norm(values)), 1.0)
     ones = np.ones(len(places), dtype=np.float32)
-    return Context(
-        np.array([*found, *places], dtype=np.int64), np.concatenate([values, ones]), clause.told, sentence.of(text)
-    )
+    return np.array([*found, *places], dtype=np.int64), np.concatenate([values, ones])
 
 
 def _grams(text: str, clause: Clause, sentence: Span, previous: str) -> Iterator[str]:

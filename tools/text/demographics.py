@@ -17,8 +17,10 @@ YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, 
 NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
 _NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBERS)})"
 SEX_WORDS = {
-    "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|mum|mom|lass|mrs|ms",
-    "male": r"man|male|gentleman|boy|son|father|husband|grandfather|dad|guy|bloke|chap|lad|mr",
+    "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|grandma|granny|gran|nana?|mum|mom|sister|"
+    r"aunt(?:ie|y)?|niece|girlfriend|lass|mrs|ms",
+    "male": r"man|male|gentleman|gent|boy|son|father|husband|grandfather|grandpa|grand?dad|dad|brother|uncle|nephew|"
+    r"boyfriend|guy|bloke|chap|lad|mr",
 }
 _SEX = tuple((sex, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for sex, words in SEX_WORDS.items())
 _LEAD = tuple(
@@ -29,20 +31,31 @@ _LEAD = tuple(
     for sex, words in SEX_WORDS.items()
 )
 SEX_LETTER = {"F": "female", "M": "male"}
-_LETTER = re.compile(r"(?:\d|\by/?o|old|yr|[,(;])[ -]?([MF])\b")
+_LETTER = re.compile(
+    r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)"
+)
 _SAID = re.compile(
     r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
     re.IGNORECASE,
 )
+_UNITS = r"(?:days?|weeks?|wks?|months?|hours?|hrs?|h|mins?|minutes?|times|mg|x|of|or|in|ago|other|/|%)\b"
 _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
     re.compile(r"\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
     re.compile(
-        r"\b(?:I(?:'|’)m|I am|he is|she is|he's|she's|is|am|turned)\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$))", re.IGNORECASE
+        rf"\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
+        rf"(?:I|s?he|who|pt|patient|{'|'.join(SEX_WORDS.values())}) (?:is|am|was))"
+        r"\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$|f\b|m\b|fe?male\b|male\b))",
+        re.IGNORECASE,
     ),
-    re.compile(rf"\b(?:{'|'.join(SEX_WORDS.values())})(?: \w+)?, ?(?:aged )?(\d{{1,3}})(?=[,.;)]|$)", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:{'|'.join(SEX_WORDS.values())})(?:(?: \w+)?, ?(?:aged )?| ?\(| )(\d{{1,3}})"
+        rf"(?=[,.;)]|$|\s(?!{_UNITS}))",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
 )
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}
@@ -52,8 +65,15 @@ _AGE_ZH = re.compile(
     rf"{_NUMBER_ZH}\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))|"
     rf"{_CHILD_ZH}\s*{_NUMBER_ZH}\s*(个月|天)(?=[，,。；])"
 )
+_LEAD_ZH = tuple(
+    (sex, re.compile(rf"^\W*(?:你好|您好|医生|请问)?[，,。！\s]*(?:我|俺|我们)?家?的?(?:{words})"))
+    for sex, words in (
+        ("female", "妈|母亲|奶奶|姥姥|外婆|女儿|闺女|老婆|妻子|姐|妹|阿姨|姑|婆婆"),
+        ("male", "爸|父亲|爷爷|姥爷|外公|儿子|老公|丈夫|哥|弟|叔|舅|公公"),
+    )
+)
 _YEARS_ZH = {"岁": 1.0, "月": 1 / 12, "周": 1 / 52, "天": 1 / 365}
-_BEHIND_ZH = r"(?:性|士|孩|童|婴|子|生|的(?=[，,。])|，|,|。|患|\d|$)"
+_BEHIND_ZH = r"(?:性|宝|士|孩|童|婴|子|生|的(?=[，,。])|，|,|。|患|\d|$)"
 _SEX_ZH = (
     ("female", re.compile(rf"女{_BEHIND_ZH}|患者女|月经|怀孕|妊娠|老太太|阿姨")),
     ("male", re.compile(rf"男{_BEHIND_ZH}|患者男|前列腺|睾丸|阴囊|老大爷")),
@@ -69,7 +89,8 @@ _BODY_SEX = (
     ("male", re.compile(r"\b(?:my prostate|testic\w+|scrot\w+|my penis|erection\w*)\b", re.IGNORECASE)),
 )
 _PRONOUNS = (("female", re.compile(r"\b(?:she|her|hers)\b", re.I)), ("male", re.compile(r"\b(?:he|him|his)\b", re.I)))
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|my|me)\b")
+_FIRST_PERSON = re.compile(r"\b(?:[Ii]'?m|I’m|I|my|me)\b")
+_ONES_OWN = re.compile(r"\b(?:my|his|her|our|their)\s+(?:\w+ )?$", re.IGNORECASE)
 NEARBY = 40  # characters around the age in which the sex is looked for; ours
 MAX_AGE = 120  # ours
 
@@ -113,7 +134,7 @@ def _sex(text: str, at: tuple[int, int]) -> str | None:
         nearest = _nearest(text, at)
         if nearest:
             return nearest
-    for name, pattern in _BODY_SEX:
+    for name, pattern in (*_LEAD_ZH, *_BODY_SEX):
         if pattern.search(text):
             return name
     return _by_pronouns(text)
@@ -123,8 +144,14 @@ def _nearest(text: str, at: tuple[int, int]) -> str | None:
     """The sex that is named nearest to the age, by a word or by the letter of a note (``45M``)."""
     start = max(0, at[0] - NEARBY)
     near, age_end = text[start : at[1] + NEARBY], at[1] - start
-    found = [(abs(m.start() - age_end), sex) for sex, pattern in _SEX for m in pattern.finditer(near)]
-    found += [(abs(m.start() - age_end), SEX_LETTER[m[1]]) for m in _LETTER.finditer(near)]
+    of_teller = _FIRST_PERSON.match(text, at[0]) is not None  # "I'm 45 and my wife noticed" tells no wife's age
+    found = [
+        (abs(m.start() - age_end), sex)
+        for sex, pattern in _SEX
+        for m in pattern.finditer(near)
+        if not ((of_teller or m.start() > age_end) and _ONES_OWN.search(near[: m.start()]))
+    ]
+    found += [(abs(m.start() - age_end), SEX_LETTER[(m[1] or m[2]).upper()]) for m in _LETTER.finditer(near)]
     return min(found)[1] if found else None
 
 

@@ -74,7 +74,7 @@ RELATIVE = (
 )
 OTHER = re.compile(
     rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
-    rf"(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
+    rf"(?<!\bas )(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
     rf"several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
     rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband) (?:has|had|with|died|also))\b|"

@@ -118,3 +118,9 @@ def test_a_stated_time_rules_out_a_finding_of_a_longer_one(starter_graph: Knowle
     assert "fever" in ids["3 days"]
     assert "prolonged-fever" not in ids["3 days"]
     assert "prolonged-fever" in ids["3 weeks"]
+
+
+def test_what_was_and_what_others_have_is_told_apart(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("Headache for two days. He had a nosebleed as a child. His wife has a cough.")
+    assert {f.id for f in found.findings} == {"headache"}
+    assert {(f.id, f.told_of) for f in found.asides} == {("nosebleed", "past"), ("cough", "other")}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from prompts.errors import DataError
-from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.reading import assertion
 from tools.reading.assertion import Assertion, asserted, assertions, contexts
 from tools.text.clauses import clauses
@@ -56,12 +55,6 @@ def test_denials_the_past_and_other_people(text: str, clause: str, expected: tup
 def test_numbers_stay_as_they_are() -> None:
     text = "T 38.6, BP 84/50, CRP 2"
     assert asserted(text, clauses(text)) == clauses(text)
-
-
-def test_what_was_and_what_others_have_is_told_apart(starter_graph: KnowledgeGraph) -> None:
-    found = starter_graph.look_up("Headache for two days. He had a nosebleed as a child. His wife has a cough.")
-    assert {f.id for f in found.findings} == {"headache"}
-    assert {(f.id, f.told_of) for f in found.asides} == {("nosebleed", "past"), ("cough", "other")}
 
 
 def test_damaged_weights_are_told(tmp_path: Path) -> None:
