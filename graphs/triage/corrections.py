@@ -10,7 +10,7 @@ from typing import NamedTuple
 from graphs.triage.contract import Change
 from graphs.triage.instead import instead, positive
 from graphs.triage.questions import parts
-from graphs.triage.swaps import QUALITY, age, sex, swapped
+from graphs.triage.swaps import QUALITY, SIDE, age, sex, swapped
 from tools.text.clauses import Clause, clauses
 from tools.text.language import language_of
 from tools.text.tokens import tokens
@@ -34,8 +34,14 @@ TAIL = re.compile(
 # Words anywhere in a short message that take something back; with another value of it they make a correction. Ours.
 CUE = re.compile(
     r"\b(?:sorry|typo|wrong|mistaken?|misread|misheard|meant|amend(?:ed|ment)?|correction|actually|apologies|oops|"
-    r"my bad|scrap|scratch|swapped|rather than|instead|not right|checked|counted|says (?:she|he|it)'s|birthday)\b|^\s*\*|"
-    r"纠正|更正|不对|不准确|[说记搞弄看]错|划掉|不是|应该是|才对",
+    r"my bad|scrap|scratch|swapped|rather than|instead|not right|checked|counted|birthday|"
+    r"says (?:she|he|it)'s)\b|^\s*\*|纠正|更正|不对|不准确|[说记搞弄看]错|划掉|不是|应该是|才对",
+    re.IGNORECASE,
+)
+# ``I was wrong about the fever``: what the case says is taken back, whatever follows. Ours.
+WITHDRAWN = re.compile(
+    r"\b(?:wrong|mistaken) about (?:the |my |his |her )?(?P<en>[a-z][\w -]{1,30}?)(?=\s*[,.;!]|$)|"
+    r"(?:刚才|前面|之前)?说的?(?P<zh>[\u4e00-\u9fff]{1,8}?)(?:不对|不准确|说错了)",
     re.IGNORECASE,
 )
 SHORT = 20  # words, or Chinese characters by two, of such a message; ours
@@ -87,6 +93,7 @@ PERSON = re.compile(
     r"\d{1,3} ?(?:周?岁|(?:个?月|周|天)[大龄])的?(?:[男女](?:性|孩|童|婴|士)?)?(?:患者)?"
 )
 WORDS = re.compile(r"[A-Za-z]+(?:['/][a-z]+)*|\d+(?:[./]\d+)*|[\u4e00-\u9fff]|[^\w\s]")
+FEW = 4  # words and signs; ours
 BESIDE = 2  # ours: words of the case told beside one that was replaced
 
 
@@ -95,7 +102,7 @@ def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
     so that a plain "no" is one unless the message names another side, time or age."""
     if not case:
         return False
-    if _puts_instead(case, message) or TAIL.search(message):
+    if _puts_instead(case, message) or TAIL.search(message) or withdrawn(message) or _other_side(case, message):
         return True
     if CUE.search(message) and len(WORDS.findall(message)) <= SHORT and swapped(case, body(message)) != case:
         return True
@@ -119,9 +126,25 @@ def _puts_instead(case: str, message: str) -> bool:
     return len(parts(said)) == 1 and instead(said) is not None and swapped(case, said) != case
 
 
+def _other_side(case: str, message: str) -> bool:
+    """Whether a message begins with a part of the case and its other side, and nothing else: ``Right breast.``"""
+    first = parts(message)[0]
+    told = SIDE.match(first)
+    named = told is not None and (told[2] or "").lower() in tokens(case)
+    return named and len(WORDS.findall(first)) <= FEW and swapped(case, first) != case
+
+
 def body(message: str) -> str:
     """A correction without its first words: ``no, the left knee`` -> ``the left knee``."""
     return TAIL.sub("", LEAD.sub("", message.strip(), count=1)).strip() or message.strip()
+
+
+def withdrawn(message: str) -> str:
+    """What a message takes back, as a denial before it (``wrong about the fever``: ``No fever.``), "" when nothing."""
+    found = WITHDRAWN.search(message)
+    if found is None:
+        return ""
+    return f"No {found['en'].strip()}. {message.strip()}" if found["en"] else f"没有{found['zh']}。{message.strip()}"
 
 
 class Revision(NamedTuple):
@@ -133,7 +156,7 @@ class Revision(NamedTuple):
 
 def correct(case: str, message: str) -> Revision:
     """The case with what the message contradicts replaced or removed, and what is new in the message at its end."""
-    statement = body(message)
+    statement = withdrawn(message) or body(message)
     new = positive(statement)
     put = swapped(case, statement)
     denies_quality = put != case and QUALITY.search(statement) is not None

@@ -18,6 +18,11 @@ NOT_LAST = re.compile(
     r"(?:the |my |his |her |an? |on the |in the )?(?P<old>[\w.'/-]+(?: [\w.'/-]+){0,4}?)\W*$",
     re.IGNORECASE,
 )
+SAID = re.compile(
+    r"\b(?:i|we) (?:said|say|put|wrote|typed) (?P<old>[\w'-]+(?: [\w'-]+){0,3}?)\s*[,?;.]?\s*(?:but )?(?:i|we) meant "
+    r"(?:the |my |his |her )?(?P<new>[\w'-]+(?: [\w'-]+){0,3})",
+    re.IGNORECASE,
+)
 # ``not red, actually`` denies too: what follows is no other thing
 FILLER = re.compile(
     r"^(?:actually|really|sorry|in fact|though|anyway|at all|any ?more|now|thanks?(?: you)?|i think|i believe|"
@@ -47,7 +52,7 @@ class Instead(NamedTuple):
 
 def instead(statement: str) -> Instead | None:
     """What a statement puts in the place of what; None when it only states or denies."""
-    for pattern in (NOT_FIRST, NOT_LAST, NOT_FIRST_ZH, NOT_LAST_ZH):
+    for pattern in (SAID, NOT_FIRST, NOT_LAST, NOT_FIRST_ZH, NOT_LAST_ZH):
         match = pattern.search(statement)
         new = match["new"].strip() if match else ""
         if match and new and not DENIES.search(new) and not FILLER.match(new):

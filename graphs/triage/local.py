@@ -127,7 +127,8 @@ def case_turn(text: str, session: SessionView) -> Turn:
     if corrections.is_correction(text, session.case):
         revised = corrections.correct(session.case, text)
         return Turn(revised.case, revised.case, changes=revised.changes)
-    if all(map(questions.is_question, questions.parts(text))):  # asks about the case, tells nothing new
+    asks = all(map(questions.is_question, questions.parts(text)))
+    if asks and not corrections.FORGOT.match(text):  # asks about the case, tells nothing new
         return Turn(corrections.join(session.case, text), session.case)
     revised = corrections.add(session.case, text)
     return Turn(revised.case, revised.case, changes=revised.changes)

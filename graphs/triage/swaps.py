@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graphs.triage.instead import NUMBER, SPAN_ZH, Instead, aligned, instead, positive
-from tools.text.demographics import read_person
+from tools.text.demographics import age_in, read_person
 from tools.text.tokens import tokens
 
 SIDE = re.compile(
@@ -73,6 +73,7 @@ SEX_WORDS = {
 TO_MALE = {v: k for k, v in SEX_WORDS.items() if k != "him"}
 
 
+CUT_SHORT = 5  # letters from which a word may stand for the longer one that it begins (``bendro``); ours
 # Words of a statement that gives a time and nothing else beside it; ours
 TIMES = frozenset(
     tokens("it is was been more like about nearly over under almost now actually really sorry only for days")
@@ -97,7 +98,7 @@ def _replaced(case: str, found: Instead) -> str:
     old, new = found.old, aligned(found)
     if re.search(r"[\u4e00-\u9fff]", old):
         return case.replace(old, new, 1)
-    edge = r"(?!\d)" if old[-1].isdigit() else r"\b"
+    edge = r"(?!\d)" if old[-1].isdigit() else r"\w*" if len(old) >= CUT_SHORT and old.isalpha() else r"\b"
     pattern = rf"(?<![\w.]){re.escape(old)}{edge}"
     if re.search(pattern, case, re.IGNORECASE):
         return re.sub(pattern, lambda _m: new, case, flags=re.IGNORECASE)
@@ -175,13 +176,14 @@ def _pronouns_zh(new: str) -> tuple[str, str]:
 
 def _spans(case: str, statement: str) -> str:
     for pattern in (SPAN, SPAN_ZH):
-        told = pattern.search(statement)
+        told = pattern.search(statement) or (SPAN_NOTE.search(statement) if pattern is SPAN else None)
         stated = [(m, m[2].lower()) for m in pattern.finditer(case)]
         if pattern is SPAN:
             stated += [(m, NOTE_UNITS[m[2] or m[4]]) for m in SPAN_NOTE.finditer(case)]
         if told is None or not stated:
             continue
-        alike = [m for m, unit in stated if unit == told[2].lower()]
+        of = NOTE_UNITS[told[2] or told[4]] if told.re is SPAN_NOTE else told[2].lower()
+        alike = [m for m, unit in stated if unit == of]
         only = len(stated) == 1 and not (set(tokens(statement)) - set(tokens(case)) - TIMES - set(tokens(told[0])))
         target = alike[0] if alike else stated[0][0] if only else None
         if target is not None:
@@ -209,4 +211,12 @@ def _qualities(case: str, statement: str) -> str:
 def age(case: str, statement: str) -> str:
     """The case with the age that the statement says."""
     told, stated = AGE.search(statement), AGE.search(case)
-    return case[: stated.start()] + told[0] + case[stated.end() :] if told and stated else case
+    if told and stated:
+        return case[: stated.start()] + told[0] + case[stated.end() :]
+    new = float(next(filter(None, told.groups()))) if told else read_person(statement).age
+    old, (start, end) = age_in(case)
+    number = NUMBER.search(case, start, end)
+    years = None not in (new, old) and new == round(new or 0) and old == float(number[0] if number else -1)
+    if not years or number is None or new == old:
+        return case
+    return f"{case[: number.start()]}{new:.0f}{case[number.end() :]}"

@@ -97,11 +97,12 @@ MAX_AGE = 120  # ours
 
 def read_person(text: str) -> Person:
     """The patient's age and sex, as far as the text says."""
-    age, at = _age(text)
+    age, at = age_in(text)
     return Person(age, _sex(text, at))
 
 
-def _age(text: str) -> tuple[float | None, tuple[int, int]]:
+def age_in(text: str) -> tuple[float | None, tuple[int, int]]:
+    """The patient's age in years, and the characters that tell it; None and (0, 0) where the text does not."""
     match = _AGE_ZH.search(text)
     if match:
         number, written = match[1] or match[3], match[2] or match[4]

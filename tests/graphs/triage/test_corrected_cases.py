@@ -1,0 +1,92 @@
+"""Corrections as people write them: the old goes, the new stays, and nothing else is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphs.triage.contract import Kind, SessionView
+from graphs.triage.local import TriageLocal
+from tools.text.demographics import read_person
+
+TRIAGE = TriageLocal()
+
+
+def case_after(*messages: str) -> str:
+    view = SessionView()
+    for text in messages:
+        decision = TRIAGE.decide_now(text, view)
+        view = SessionView(messages=(*view.messages, text), case=decision.case or view.case, kind=decision.kind.value)
+    return view.case
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "new", "old"),
+    [
+        ("45F RUQ pain 2/7, vomiting.", "Scrap that, she's 54.", "54F", "45"),
+        ("63M L flank pain 12h, haematuria.", "right side actually", "R flank pain", "L flank"),
+        ("60M, gout flare R big toe.", "*L big toe, sorry", "L big toe", "R big toe"),
+        ("My left breast is sore and red.", "Right breast. Brain fog!", "right breast", "left breast"),
+        ("Pins and needles in my right arm.", "did I say right? I meant left", "left arm", "right arm"),
+        ("On allopurinol and bendroflumethiazide, gout flare.", "it's indapamide rather than bendro", "indapamide", "bendrof"),
+        ("19M sore throat 5/7, no rash.", "Amend: duration 3/7", "3/7", "5/7"),
+        ("Dad, 77, shaking right hand, walking slowly.", "He's actually 78.", "Dad, 78", "77"),
+        ("孩子4岁，发烧两天，流鼻涕。", "不是两天，应该是三天，我记错了。", "发烧三天", "两天"),
+        ("奶奶81岁，得过脑梗，走路不稳。", "问了我姑姑，不是脑梗，是脑出血。", "得过脑出血", "脑梗"),
+    ],
+)  # fmt: skip
+def test_what_is_put_right_replaces_what_was_said(first: str, then: str, new: str, old: str) -> None:
+    case = case_after(first, then)
+    assert new in case
+    assert old not in case
+    assert case.startswith(first[:1])
+
+
+def test_what_is_taken_back_is_denied() -> None:
+    case = case_after(
+        "My daughter, 7, has a tummy ache and fever.", "I was wrong about the fever, the thermometer broke."
+    )
+    assert "tummy ache" in case
+    assert "No fever." in case
+    assert "and fever" not in case
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I get out of breath on the stairs. I'm 55, female.", "Blood test last week said my haemoglobin is 84."),
+        ("i'm 41, bloke, heartburn most nights for six weeks", "should have said i take naproxen for my bad back"),
+        (
+            "I have a sore on my lip for 5 days. I'm 18.",
+            "I wasn't honest about one thing, I am pregnant, about 9 weeks",
+        ),
+        ("He had a cough for 3 days. He is 66.", "Now his leg hurts too"),
+    ],
+)
+def test_what_is_added_takes_nothing_away(first: str, then: str) -> None:
+    case = case_after(first, then)
+    assert case.startswith(first.rstrip("."))
+    assert then.split()[-1].rstrip(".") in case
+
+
+def test_a_patients_story_that_asks_nothing_is_a_case() -> None:
+    decision = TRIAGE.decide_now("Vomiting all day every day for two weeks, I'm 8 weeks pregnant, 26.", SessionView())
+    assert decision.kind is Kind.CASE
+
+
+@pytest.mark.parametrize(
+    ("text", "age", "sex"),
+    [
+        ("Resident female 91, RR 26", 91, "female"),
+        ("4yo M. D&V 2/7.", 4, "male"),
+        ("I've a rash. 22, f. I had eczema", 22, "female"),
+        ("im 26 female and on the pill", 26, "female"),
+        ("My wife (36) is pregnant", 36, "female"),
+        ("Son 10, limping", 10, "male"),
+        ("我爷爷85岁，有慢阻肺", 85, "male"),
+        ("I'm 45 and my wife noticed a lump", 45, None),
+        ("My haemoglobin is 84.", None, None),
+        ("A man 2 days post op", None, "male"),
+    ],
+)
+def test_age_and_sex_as_people_tell_them(text: str, age: float | None, sex: str | None) -> None:
+    assert tuple(read_person(text)) == (age, sex)
