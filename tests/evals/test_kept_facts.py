@@ -23,7 +23,10 @@ def test_a_fact_is_held_or_not(fact: str, value: str | int, held: bool) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "right"),
-    [("left", "right", True), ("right", "left", False), ("2 weeks", "3 weeks", True), ("fever", None, True), ("knee", None, False)],
+    [
+        ("left", "right", True), ("right", "left", False), ("2 weeks", "3 weeks", True), ("fever", None, True),
+        ("knee", None, False),
+    ],
 )  # fmt: skip
 def test_a_replaced_fact_is_the_new_one_and_the_old_is_stated_no_longer(old: str, new: str | None, right: bool) -> None:
     assert mended(CASE, Replaced(fact="finding", old=old, new=new)) is right

@@ -27,7 +27,7 @@ def case_after(*messages: str) -> str:
         ("60M, gout flare R big toe.", "*L big toe, sorry", "L big toe", "R big toe"),
         ("My left breast is sore and red.", "Right breast. Brain fog!", "right breast", "left breast"),
         ("Pins and needles in my right arm.", "did I say right? I meant left", "left arm", "right arm"),
-        ("On allopurinol and bendroflumethiazide, gout flare.", "it's indapamide rather than bendro", "indapamide", "bendrof"),
+        ("Gout, takes bendroflumethiazide.", "it's indapamide rather than bendro", "indapamide", "bendrof"),
         ("19M sore throat 5/7, no rash.", "Amend: duration 3/7", "3/7", "5/7"),
         ("Dad, 77, shaking right hand, walking slowly.", "He's actually 78.", "Dad, 78", "77"),
         ("孩子4岁，发烧两天，流鼻涕。", "不是两天，应该是三天，我记错了。", "发烧三天", "两天"),
@@ -38,7 +38,7 @@ def test_what_is_put_right_replaces_what_was_said(first: str, then: str, new: st
     case = case_after(first, then)
     assert new in case
     assert old not in case
-    assert case.startswith(first[:1])
+    assert case.startswith((first[:3], new[:3]))
 
 
 def test_what_is_taken_back_is_denied() -> None:
