@@ -61,8 +61,8 @@ def test_both_legs_and_a_distended_abdomen_are_told(starter_graph: KnowledgeGrap
     ("text", "age", "sex"),
     [
         ("我今年五十二岁，女，右腿肿。", 52, "female"),
-        ("儿子六岁，发烧。", 6, None),
-        ("爷爷十二岁时受过伤，七十岁了。", 12, None),
+        ("儿子六岁，发烧。", 6, "male"),
+        ("爷爷十二岁时受过伤，七十岁了。", 12, "male"),
         ("今年四十岁男的，咳嗽。", 40, "male"),
         ("患儿，男，5个月，咳嗽3天。", 5 / 12, "male"),
         ("宝宝20个月，女孩。", 20 / 12, "female"),
