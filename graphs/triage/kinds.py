@@ -20,15 +20,9 @@ OnSubject = Callable[[str], bool]
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
 SAYS = 6  # words, or pairs of Chinese characters, from which a closed question says what it asks about; ours
-TELLS = 0.1  # ours: probability of a case from which a message about a patient that asks nothing is one
 ASKED = 0.05  # ours: probability of a question from which one after a patient's story is asked of the evidence
 FEW = 15  # words of a bare list of complaints; ours
 WHAT_IT_IS = re.compile(r"\b(?:could|might) (?:it|this) be\b|会不会是|可能是", re.IGNORECASE)
-REQUEST = re.compile(
-    r"[?？]|\b(?:want|like|need|try(?:ing)?) to (?:know|find|learn|understand|ask)|\b(?:looking for|wonder\w*|"
-    r"interested|info\w*|advice|advise|please|tell me|what|how|whether)\b|请问|想知道|咨询|吗|怎么|什么|是否",
-    re.IGNORECASE,
-)
 SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him)\b|我|他|她", re.IGNORECASE)
 
 
@@ -93,14 +87,8 @@ def _by_sort(text: str, read: Sorted) -> Verdict:
         return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
         return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}")
-    if read.best is Sort.PATIENT_QUESTION and read.of(Sort.CASE) >= TELLS and not _asks(text):
-        return Verdict(Kind.CASE, f"tells of a patient and asks nothing; {_likely(read)}")
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
     return Verdict(kind, _likely(read))
-
-
-def _asks(text: str) -> bool:
-    return REQUEST.search(text) is not None or any(map(questions.is_question, questions.parts(text)))
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:
