@@ -38,7 +38,6 @@ _SAID = re.compile(
     r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
     re.IGNORECASE,
 )
-_UNITS = r"(?:days?|weeks?|wks?|months?|hours?|hrs?|h|mins?|minutes?|times|mg|x|of|or|in|ago|other|/|%)\b"
 _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
@@ -47,12 +46,12 @@ _AGE = (
     re.compile(
         rf"\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
         rf"(?:I|s?he|who|pt|patient|{'|'.join(SEX_WORDS.values())}) (?:is|am|was))"
-        r"\s+(\d{1,3})(?=\s*(?:[,.;)]|and\b|$|f\b|m\b|fe?male\b|male\b))",
+        r"\s+(\d{1,3})(?!\.\d)(?=\s*(?:[,.;)]|and\b|$|f\b|m\b|fe?male\b|male\b))",
         re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?:{'|'.join(SEX_WORDS.values())})(?:(?: \w+)?, ?(?:aged )?| ?\(| )(\d{{1,3}})"
-        rf"(?=[,.;)]|$|\s(?!{_UNITS}))",
+        r"(?!\.\d)(?=[,.;)]|$)",
         re.IGNORECASE,
     ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
@@ -146,6 +145,8 @@ def _nearest(text: str, at: tuple[int, int]) -> str | None:
     start = max(0, at[0] - NEARBY)
     near, age_end = text[start : at[1] + NEARBY], at[1] - start
     of_teller = _FIRST_PERSON.match(text, at[0]) is not None  # "I'm 45 and my wife noticed" tells no wife's age
+    if of_teller:
+        near = near[:age_end] + re.split(r"[.;!?](?=\s)", near[age_end:])[0]
     found = [
         (abs(m.start() - age_end), sex)
         for sex, pattern in _SEX

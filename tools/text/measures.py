@@ -28,8 +28,8 @@ GAP = (
 )
 GAP_ZH = r"(?:\s|[:：=~≈<>≤≥(（为是约达到仅升高降低检查结果示,，]){0,6}?"
 UNIT = (
-    r"(?:[x×*]\s?10(?:\^|\*\*)?\s?[⁹69]?(?:/\s?[lL])?|(?:g|mg|ng|pg|[µμu]g|mcg|m?mol|[µμu]mol|[mµμu]?I?U|[kK])"
-    r"(?:\s?/\s?(?:d?[lL]|m[lL]|mol|mm3|[µμu]L|h))?(?![A-Za-z])|mm\s?Hg|kPa|bpm|%|℃|°\s?[CF]|/\s?min|mm/h|次/分|度)"
+    r"(?:[x×*]\s?10(?:\^|\*\*)?\s?[⁹69]?(?:/\s?[lL])?|(?:g|mg|ng|pg|[µμu]g|mcg|m?mol|[µμu]mol|[mµμu]?I?U|[kK](?=\s?/)|million|la(?:kh|c)s?)"
+    r"(?:\s?/\s?(?:d?[lL]|m[lL]|mol|mm3|[µμu]L|h))?(?![A-Za-z])|mm\s?Hg|kPa|bpm|%|℃|°\s?[CF]|/\s?min|mm/h|次/分|度|万)"
 )
 RANGE = (
     r"[（(]\s*(?:[A-Za-z ]{0,16}\d[\d.,]*\s*[-–~]\s*\d[\d.,]*|(?:normal|ref\w*|nr)?\s*[<>≤≥]\s*\d[\d.,]*)"

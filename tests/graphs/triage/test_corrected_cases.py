@@ -81,6 +81,10 @@ def test_what_is_added_takes_nothing_away(first: str, then: str) -> None:
         ("I'm 45 and my wife noticed a lump", 45, None),
         ("My haemoglobin is 84.", None, None),
         ("A man 2 days post op", None, "male"),
+        ("A man of 50 kg", None, "male"),
+        ("I'm 45. Wife 40 has it too", 45, None),
+        ("My son is 38.5 since noon", None, "male"),
+        ("I have had pain. Dad 70 had a stroke", None, None),
     ],
 )
 def test_age_and_sex_as_people_tell_them(text: str, age: float | None, sex: str | None) -> None:

@@ -50,6 +50,8 @@ def test_a_range_has_two_ends(low: str, normal: str, high: str, words: tuple[str
         ("pCO2 62 mmHg", "PaCO2 5.1", "raised carbon dioxide in the blood"),
         ("EF 30%", "LVEF 60%", "reduced ejection fraction"),
         ("CSF: WCC 250", "LP - WCC 2", "white cells in the spinal fluid"),
+        ("platelets 0.8 lakh", "platelets 1.2 million", "low platelet count"),
+        ("血小板8万", "血小板21万", "low platelet count"),
         ("SpO2 86% RA", "SpO2 98% RA", "low oxygen saturation"),
     ],
 )
@@ -84,6 +86,8 @@ def test_of_a_series_the_last_is_told() -> None:
         "troponin 0.4",
         "platelets for 4 weeks",
         "levothyroxine 50 mcg",
+        "IOP R 14",
+        "1 meter 70 tall",
         "room 3812, 120 people",
     ],
 )
