@@ -4,22 +4,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
+ADVISORIES ?= https://api.osv.dev/v1/query
 Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
 # Compiled modules are kept beside the environment: the tests and the command start many processes.
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help ask test test-slow eval-smoke lint format bench studio setup clean
+.PHONY: help ask test test-slow eval-smoke lint audit sbom lock format bench studio setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/installed: constraints.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed." if sys.version_info < (3, 11) else 0)'
+# Every file is held to its hash. PyPI's torch for Linux needs a graphics card's libraries, its CPU build does not.
+$(VENV)/installed: constraints.txt pyproject.toml $(wildcard deploy/lock/*.txt)
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11.5 or newer is needed." if sys.version_info < (3, 11, 5) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' constraints.txt)
-	$(INSTALL) --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) --require-hashes --no-deps --no-warn-conflicts $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r deploy/lock/torch.txt
+	test -e $(VENV)/lib/python*/site-packages/torch-*+cpu.dist-info || $(INSTALL) --require-hashes -r deploy/lock/cuda.txt
+	$(INSTALL) --require-hashes -r deploy/lock/dev.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip check
 	touch $@
 
 $(VENV)/ready: $(VENV)/installed $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
@@ -45,6 +50,16 @@ lint: $(VENV)/installed ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+audit: $(VENV)/installed ## Ask whether a known fault is in what is installed (sends names and versions to ADVISORIES)
+	$(BIN)/python deploy/audit.py --advisories $(ADVISORIES) deploy/lock/torch.txt deploy/lock/dev.txt
+
+sbom: $(VENV)/installed ## Write sbom.json: every package with its version and licence (CycloneDX)
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python
+
+lock: $(VENV)/installed ## Write the hashed locks again from pyproject.toml and constraints.txt
+	$(INSTALL) --constraint constraints.txt uv
+	deploy/lock/write.sh $(BIN)/uv
 
 format: $(VENV)/installed ## Format the code
 	$(BIN)/ruff format .

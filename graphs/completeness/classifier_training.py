@@ -13,6 +13,7 @@ import math
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,9 +69,11 @@ def train_bert(
         progress: is told the steps done, and of how many at most.
 
     Raises:
-        InputError: too few units or labels, or another classifier in the folder.
+        InputError: too few units or labels, another classifier in the folder, or a package that is not installed.
         DataError: the backbone cannot be read, or the card that lies there.
     """
+    if find_spec("accelerate") is None:
+        raise InputError("Fine-tuning needs the package accelerate.", "Run: pip install 'anamnesis[train]'")
     split = split_cases(cases, training.seed)
     named = fingerprint(cases, training)
     with locked(out / "train"):

@@ -174,6 +174,15 @@ def test_a_damaged_classifier_is_told(bert_folder: Path, tmp_path: Path) -> None
         open_labeller("trained", folder, WordEncoder())
 
 
+def test_a_missing_package_is_told(
+    cases: list[AnnotatedCase], tiny: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphs.completeness.classifier_training.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"accelerate.*anamnesis\[train\]"):
+        train_bert(cases, tmp_path, tiny)
+    assert not list(tmp_path.iterdir())
+
+
 class KilledError(Exception):
     """Stands for a kill."""
 
