@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.fitting import held_out, logistic
-from graphs.triage.head import NAMED, SORTS, WEIGHTS, Sort, is_long
+from graphs.triage.emergency import NAMED, emergencies
+from graphs.triage.head import SORTS, WEIGHTS, Sort, is_long
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
 from tools.weights import store
@@ -21,10 +22,12 @@ from tools.weights import store
 EXAMPLES = WEIGHTS.parent / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
 INVERSE = 10.0  # ours: inverse strength of the penalty
+INVERSE_KINDS = 30.0  # ours: the same for the head that names an emergency
+FREQUENT = 16  # ours: emergencies that a bucket of n-grams must stand in for that head
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
 STEPS = 60  # ours: steps of L-BFGS
 ALARMS = 0.0085  # ours: share of ordinary questions that may be called an emergency; asked is 0.01
-MILD_ALARMS = {"short cases": 0.2, "long cases": 0.02}  # ours: the same of cases that are none; recall first
+MILD_ALARMS = {"short cases": 0.2, "long cases": 0.007}  # ours: the same of cases that are none; recall first
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
@@ -58,13 +61,15 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     matrix = _matrix(read)
     sorts = _sorts(rows, matrix, tell)
     alarm, least = _emergencies(rows, matrix, tell)
-    kinds, named = _kinds(rows, matrix, tell)
+    kinds, buckets, named = _kinds(rows, matrix, tell)
     weights = np.vstack([sorts.coef_, alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
         "grams": weights[:, DENSE:].astype(np.float16),
         "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
-        "named": named.coef_.astype(np.float16),
+        "named": named.coef_[:, :DENSE].astype(np.float16),
+        "named_grams": named.coef_[:, DENSE:].astype(np.float16),
+        "named_buckets": buckets.astype(np.int32),
         "named_bias": named.intercept_.astype(np.float32),
         "emergency": np.array(least, dtype=np.float32).round(3),
     }
@@ -136,7 +141,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         "questions": np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows]),
         "long emergencies": (target == 1) & long,
         "short cases": case & ~long,
-        "long cases": case & long,
+        "long cases": calm & long,
     }
     asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
     least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
@@ -146,14 +151,21 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     return logistic(x, target, weight, INVERSE, STEPS), least
 
 
-def _kinds(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> tuple[list[str], Any]:
-    """The head that names an emergency; how often it is right when it is sure (`NAMED`) is told."""
+def _kinds(
+    every: Sequence[Message], matrix: Any, tell: Callable[[str], None]
+) -> tuple[list[str], NDArray[np.intp], Any]:
+    """The head that names an emergency, with the buckets of n-grams that it reads; how often it is right is told."""
     rows = [at for at, row in enumerate(every) if row.kind and row.emergency]
     kinds = sorted({every[at].kind for at in rows})
     target, weight = np.array([kinds.index(every[at].kind) for at in rows]), np.ones(len(rows))
-    x = matrix[rows][:, :DENSE]
-    held = held_out(x, target, weight, [str(at) for at in rows], INVERSE, STEPS)
-    sure = held.max(1) >= NAMED
-    right = (held.argmax(1) == target)[sure].mean()
+    buckets = np.flatnonzero(np.asarray((matrix[rows][:, DENSE:] != 0).sum(0)).ravel() >= FREQUENT)
+    x = matrix[rows][:, np.concatenate([np.arange(DENSE), DENSE + buckets])]
+    held = held_out(x, target, weight, [str(at) for at in rows], INVERSE_KINDS, STEPS)
+    exemplars = emergencies().exemplars
+    codes = sorted(set(exemplars.values()))
+    code_of = np.array([codes.index(exemplars[kind]) for kind in kinds])
+    shares = held @ np.eye(len(codes))[code_of]
+    sure = shares.max(1) >= NAMED
+    right = (shares.argmax(1) == code_of[target])[sure].mean()
     tell(f"emergencies named: {100 * sure.mean():.1f} % of {len(rows)}, of these {100 * right:.1f} % right")
-    return kinds, logistic(x, target, weight, INVERSE, STEPS)
+    return kinds, buckets, logistic(x, target, weight, INVERSE_KINDS, STEPS)

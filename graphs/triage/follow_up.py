@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
-from graphs.triage.corrections import join
 from graphs.triage.head import Sort, sorted_as
 from graphs.triage.questions import is_question, parts
 from graphs.triage.replies import COURTEOUS, FIRST, NO, NUMBERS, SIDES, TIMES, UNSURE, YES, asks_value, gives_value
+from graphs.triage.revisions import join
 from graphs.triage.values import ASKS_PLACE, NOWHERE, places_of, read_measurement
 from tools.contract import Finding
 from tools.text.clauses import clauses
@@ -31,13 +31,19 @@ SHORT_ZH = 20  # characters; ours
 OPENERS = (
     (
         re.compile(
-            r"^(?:do|does) (?:you|he|she|they|the patient|your child) (?:have|get|feel|suffer from|notice)\s+", re.I
+            r"^(?:do|does) (?:you|he|she|they|(?:the|your) child|the patient) (?:have|get|feel|suffer from|notice)\s+",
+            re.I,
         ),
         "",
     ),
-    (re.compile(r"^(?:have|has) (?:you|he|she|they|the patient|your child) (?:had|got|noticed|felt)\s+", re.I), ""),
-    (re.compile(r"^(?:have|has) (?:you|he|she|they|the patient|your child)\s+", re.I), "having "),
-    (re.compile(r"^(?:are|is|were|was) (?:you|he|she|they|the patient|your child)\s+", re.I), "being "),
+    (
+        re.compile(
+            r"^(?:have|has) (?:you|he|she|they|the patient|the child|your child) (?:had|got|noticed|felt)\s+", re.I
+        ),
+        "",
+    ),
+    (re.compile(r"^(?:have|has) (?:you|he|she|they|the patient|the child|your child)\s+", re.I), "having "),
+    (re.compile(r"^(?:are|is|were|was) (?:you|he|she|they|the patient|the child|your child)\s+", re.I), "being "),
     (re.compile(r"^(?:is|are|was|were) there\s+(?:any\s+)?", re.I), ""),
     (re.compile(r"^(?:do|does|did|can|could|will|would|is|are|was|were|has|have) ", re.I), "that "),
 )

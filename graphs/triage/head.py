@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphs.triage.questions import is_question, parts
 from tools.encoders import Vectors
-from tools.reading.features import features
+from tools.reading.features import BUCKETS, features
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
@@ -24,9 +25,13 @@ AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data
 # ours: probability from which a message is surely of another field; held out, 0.9 % of other writers' medical messages
 # in training reach it before the library is asked, and 87 % of other fields
 SURELY = 0.5
+PLAINLY = 0.9  # ours: probability from which a message that asks something tells of an emergency beside its question
+FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message says little by itself
+IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
+CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])")
+MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
-NAMED = 0.5  # ours: probability from which an emergency is named
 
 
 class Sort(StrEnum):
@@ -69,21 +74,23 @@ class Sorted(NamedTuple):
         return self.of(*PATIENT) >= 0.5
 
 
-class Emergency(NamedTuple):
-    """How surely a text tells of an emergency of now, and its kind where that is sure, else ""."""
+class Heard(NamedTuple):
+    """How surely a text tells of an emergency of now, and how likely each kind of it is."""
 
     probability: float
-    kind: str
+    kinds: dict[str, float]
 
 
 class Heads(NamedTuple):
-    """The weights: of sorts (6) and of an emergency (1), of its kinds, and from which probability a short text tells
-    of one, and a long one."""
+    """The weights: of sorts (6) and of an emergency (1), of its kinds (of the n-grams those in some buckets), and from
+    which probability a short text tells of one, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
     bias: NDArray[np.float32]
     named: NDArray[np.float32]
+    named_grams: NDArray[np.float32]
+    named_buckets: NDArray[np.int64]
     named_bias: NDArray[np.float32]
     kinds: tuple[str, ...]
     emergency: tuple[float, ...]
@@ -94,20 +101,25 @@ def sorted_as(text: str) -> Sorted:
     return Sorted(tuple(_softmax(_logits(text)[: len(SORTS)]).tolist()))
 
 
-def emergency_in(text: str) -> Emergency | None:
-    """The emergency that a text surely enough tells of; None when it tells of none."""
-    chance = emergency_chance(text)
-    if chance < heads().emergency[is_long(text)]:
+def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
+    """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
+
+    ``alone``: nothing was said before; a message within a conversation, and a few words, must tell of it plainly.
+    """
+    chance, model = emergency_chance(text), heads()
+    bare = not alone or len(WORDS.findall(text)) < FEWEST
+    if bare and chance < IN_FEW_WORDS:
         return None
-    shares = _softmax(heads().named @ features([text])[0].dense + heads().named_bias)
-    best = int(shares.argmax())
-    return Emergency(chance, heads().kinds[best] if shares[best] >= NAMED else "")
-
-
-def may_be_emergency(text: str) -> bool:
-    """Whether rules may show an emergency: a long history holds their words far apart, so the head must
-    see one too."""
-    return not is_long(text) or emergency_chance(text) >= heads().emergency[True]
+    if chance < model.emergency[is_long(text)]:
+        told = [" ".join(part for part in parts(text) if not is_question(part)), *CLAUSE_ZH.split(text)[:MOST_CLAUSES]]
+        chance, text = max(((emergency_chance(t), t) for t in told if t), default=(0.0, ""))
+        if chance < PLAINLY:
+            return None
+    read = features([text])[0]
+    held = np.zeros(BUCKETS, dtype=np.float32)
+    held[read.buckets] = read.values
+    logits = model.named @ read.dense + model.named_grams @ held[model.named_buckets] + model.named_bias
+    return Heard(chance, dict(zip(model.kinds, _softmax(logits).tolist(), strict=True)))
 
 
 def is_long(text: str) -> bool:
@@ -125,6 +137,7 @@ def heads(path: Path = WEIGHTS) -> Heads:
     """The shipped weights; raises DataError when they are missing or damaged."""
     arrays, about = stored(path, "the message heads", AGAIN)
     least = tuple(arrays.pop("emergency").tolist())
+    arrays["named_buckets"] = arrays["named_buckets"].astype(np.int64)
     return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 
 

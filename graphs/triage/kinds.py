@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphs.triage import corrections, questions
+from graphs.triage import questions, revisions
 from graphs.triage.about_case import is_about_case, names_no_disease
 from graphs.triage.contract import Explain, Kind, SessionView
 from graphs.triage.explanations import Diseases, read_explanation
@@ -27,14 +27,15 @@ SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him)\b|我|他|她"
 
 
 class Verdict(NamedTuple):
-    """A kind, one line why, whether the message leans on the question before or on the leading diagnosis, and what it
-    asks to have explained."""
+    """A kind, one line why, whether the message leans on the question before or on the leading diagnosis, what it asks
+    to have explained, and whether it is a question that describes a patient."""
 
     kind: Kind
     reason: str
     leans: bool = False
     of_leading: bool = False
     explain: Explain | None = None
+    patient: bool = False
 
 
 def classify(
@@ -60,7 +61,7 @@ def classify(
     explain = read_explanation(text, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
-    corrects = bool(session.case) and corrections.is_correction(text, session.case)
+    corrects = bool(session.case) and revisions.is_correction(text, session.case)
     if read.best is Sort.COURTESY and len(text) <= COURTESY and COURTEOUS.search(text) and not corrects:
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
     said = _in_session(text, session, read)
@@ -86,16 +87,16 @@ def _by_sort(text: str, read: Sorted) -> Verdict:
     if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
         return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
-        return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}")
+        return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}", patient=True)
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
-    return Verdict(kind, _likely(read))
+    return Verdict(kind, _likely(read), patient=read.best is Sort.PATIENT_QUESTION)
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:
     """Whether a message that describes a patient ends in a closed question that says what it asks about."""
     last = questions.parts(text)[-1]
-    said = len(WORDS.findall(last)) >= SAYS and not WHAT_IT_IS.search(last)
-    return said and questions.is_closed(last) and read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= ASKED
+    said = (len(WORDS.findall(last)) >= SAYS or medicines_in(last)) and not WHAT_IT_IS.search(last)
+    return bool(said) and questions.is_closed(last) and read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= ASKED
 
 
 def _in_session(text: str, session: SessionView, read: Sorted) -> Verdict | None:
@@ -106,11 +107,11 @@ def _in_session(text: str, session: SessionView, read: Sorted) -> Verdict | None
     if session.case and is_about_case(text) and (not after_evidence or names_no_disease(text)):
         return _about_case(session)
     leaning = questions.leans(text)
-    if session.kind in QUESTIONS and not (session.case and corrections.is_correction(text, session.case)):
+    if session.kind in QUESTIONS and not (session.case and revisions.is_correction(text, session.case)):
         return Verdict(Kind.EVIDENCE, "goes on from the question before", leans=True) if leaning else None
     if not session.case:
         return None
-    if corrections.is_correction(text, session.case):
+    if revisions.is_correction(text, session.case):
         return Verdict(Kind.CASE, "corrects the case")
     return _beside_case(text, read, leaning=leaning)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from graphs.triage import corrections, questions
+from graphs.triage import questions, revisions
 from graphs.triage.about_case import of_leading
 from graphs.triage.contract import Change, Kind, RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import load_rules, red_flags
+from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.explanations import Diseases
 from graphs.triage.follow_up import Reply, read_reply
 from graphs.triage.kinds import OnSubject, Verdict, classify
@@ -38,7 +38,7 @@ class TriageLocal:
     def __init__(self, on_subject: OnSubject | None = None, diseases: Diseases | None = None) -> None:
         self._on_subject = on_subject
         self._diseases = diseases
-        load_rules()  # compiled here, not in a user's first question
+        emergencies()  # read here, not in a user's first question
 
     async def decide(self, message: str, session: SessionView) -> TriageDecision:
         """Classify the message. Never raises for any text."""
@@ -53,24 +53,23 @@ class TriageLocal:
             text, session, has_options=bool(parsed.options), on_subject=self._on_subject, diseases=self._diseases
         )
         if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
-            flags = red_flags(text, language, exam=True)
             return TriageDecision(
                 kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options,
-                red_flags=flags,
+                red_flags=red_flags(text, language, exam=True),
                 reason=verdict.reason,
             )  # fmt: skip
         reply = _reply(text, session)
         if reply is not None:
-            case = corrections.join(session.case, reply.statement)
+            case = revisions.join(session.case, reply.statement)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            return decision_of(
-                Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), red_flags(case, language), reply.finding
-            )
+            flags = red_flags(case, language) or red_flags(text, language, alone=False)
+            return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), flags, reply.finding)
         turn = _turn(verdict, text, session)
         if verdict.explain is not None:
             told = red_flags(session.case, language) if verdict.explain.of_case else ()
             return decision_of(verdict, language, turn, told)
         flags = red_flags(turn.question if turn.case else text, language)
+        flags = flags or red_flags(text, language, alone=not session.case)
         if flags and verdict.kind is not Kind.CASE:
             verdict, turn = (
                 Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"),
@@ -102,7 +101,7 @@ def decision_of(
 def _reply(text: str, session: SessionView) -> Reply | None:
     if session.asked is None or is_other_patient(text, session.case):
         return None
-    if corrections.is_correction(text, session.case, asked=True):
+    if revisions.is_correction(text, session.case, asked=True):
         return None
     return read_reply(text, session.asked)
 
@@ -115,6 +114,9 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
         return Turn(of_leading(text, session.leading, session.case, session.leading_en), "")
     if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
         return Turn(stand_alone(text, session.question), "")
+    if verdict.patient and not session.case:  # what follows goes on from this patient
+        told = [part for part in questions.parts(text) if not questions.is_question(part)]
+        return Turn(text, " ".join(told) or text)
     return Turn(text, "")
 
 
@@ -124,13 +126,13 @@ def case_turn(text: str, session: SessionView) -> Turn:
         return Turn(session.case, session.case)
     if not session.case or is_other_patient(text, session.case):
         return Turn(text, text, new=True)
-    if corrections.is_correction(text, session.case):
-        revised = corrections.correct(session.case, text)
+    if revisions.is_correction(text, session.case):
+        revised = revisions.correct(session.case, text)
         return Turn(revised.case, revised.case, changes=revised.changes)
     asks = all(map(questions.is_question, questions.parts(text)))
-    if asks and not corrections.FORGOT.match(text):  # asks about the case, tells nothing new
-        return Turn(corrections.join(session.case, text), session.case)
-    revised = corrections.add(session.case, text)
+    if asks:  # asks about the case, tells nothing new
+        return Turn(revisions.join(session.case, text), session.case)
+    revised = revisions.add(session.case, text)
     return Turn(revised.case, revised.case, changes=revised.changes)
 
 

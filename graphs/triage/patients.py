@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graphs.triage import corrections
+from graphs.triage import revisions
 from tools.text.demographics import read_person
 from tools.text.tokens import tokens
 
@@ -31,7 +31,7 @@ def is_other_patient(text: str, case: str) -> bool:
     """Whether a message begins the case of somebody else than ``case`` is about."""
     if any(words in text.lower() for words in NEW_CASE):
         return True
-    if not case or corrections.is_correction(text, case):
+    if not case or revisions.corrects_person(text, case):
         return False
     now, before = read_person(text), read_person(case)
     introduced = INTRODUCED.match(text) is not None
@@ -44,7 +44,7 @@ def is_other_patient(text: str, case: str) -> bool:
 
 def is_repeated(text: str, messages: Sequence[str], case: str) -> bool:
     """Whether the user sent this message before and the case already holds what it says."""
-    if corrections.same(text) not in {corrections.same(m) for m in messages}:
+    if revisions.same(text) not in {revisions.same(m) for m in messages}:
         return False
     words, known = set(tokens(text)), set(tokens(case))
     return len(words & known) >= MOST * len(words)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from graphs.triage.guards import SENTENCE
-
-AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should|shall|will|would|has|have|had|may|might|must)"
+# ours: ends of sentences; a stop between digits (37.5) is none
+SENTENCE = re.compile(r"(?:[^.!?;\n。！？；]|(?<=\d)\.(?=\d)|\.(?=\w))+[.!?;\n。！？；]*")
+AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should(?! have (?:said|mentioned|added))|"
+AUXILIARY += r"shall|will|would|has|have|had|may|might|must)"
 WH = re.compile(r"\b(?:what|which|how|when|why|who|whom|whose|where)\b", re.IGNORECASE)
 OPENING = re.compile(
     rf"^\W*(?:(?:so|and|but|also|well|ok|please|then|now|in|for|among|with|after|during|hi|hello)\b[^?]{{0,60}}?,\s*)?"

@@ -9,19 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphs.triage.guards import Guarded
+from tools.text.clauses import clauses, patient_in
 from tools.text.demographics import read_person
-from tools.text.measures import ADULT, Value, values
+from tools.text.measures import ADULT, Value, is_of_now, values
+from tools.yaml_files import read_yaml
 
 THRESHOLDS = Path(__file__).parent / "readings.yaml"
 COMPARED: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt
 }  # fmt: skip
-# Said beside a number rather than described: how far a pregnancy is, and a lung that is used to little oxygen.
-ALSO = {
-    "weeks": re.compile(r"\b\d{2}\s*(?:/\s*40|\+\s*\d|weeks?|wks?)\b|孕\s*\d{2}", re.IGNORECASE),
-    "copd": re.compile(r"\bcopd\b|emphysema|chronic bronchitis|慢阻肺|肺气肿", re.IGNORECASE),
-}
 
 
 class Alarm(NamedTuple):
@@ -31,15 +27,14 @@ class Alarm(NamedTuple):
     spans: list[tuple[int, int]]
 
 
-def alarms(text: str, guards: Sequence[Guarded], described: Callable[[str], bool]) -> list[Alarm]:
-    """The emergencies that the numbers of a text show. ``described``: whether a concept is present in it."""
-    rules = _rules()
-    told = [v for v in values(text) if not any(g.start <= v.start < g.end for g in guards)]
-    age = read_person(text).age
+def alarms(text: str) -> list[Alarm]:
+    """The emergencies that the numbers of a patient's text show."""
+    patient = patient_in(text)
+    told = [v for v in values(text) if is_of_now(v, text, patient)]
     found: dict[str, Alarm] = {}
-    for flag in rules["flags"]:
+    for flag in _rules()["flags"]:
         shown = next((spans for line in flag["when"] if (spans := _shown(line, told))), None)
-        if shown and flag["code"] not in found and _applies(flag, age, text, described):
+        if shown and flag["code"] not in found and _applies(flag, text):
             found[flag["code"]] = Alarm(flag["code"], shown)
     return list(found.values())
 
@@ -56,22 +51,28 @@ def _shown(line: Sequence[str], told: Sequence[Value]) -> list[tuple[int, int]]:
     return spans
 
 
-def _applies(flag: dict[str, Any], age: float | None, text: str, described: Callable[[str], bool]) -> bool:
+def _applies(flag: dict[str, Any], text: str) -> bool:
     """Whether what a flag asks for beside the numbers is there."""
+    age = read_person(text).age
     if flag.get("adult") and age is not None and age < ADULT:
         return False
     if "under_months" in flag and (age is None or age * 12 >= flag["under_months"]):
         return False
+    if "without" in flag and _tells(text, flag["without"]):
+        return False
+    return "with" not in flag or _tells(text, flag["with"])
 
-    def there(name: str) -> bool:
-        return ALSO[name].search(text) is not None if name in ALSO else described(name)
 
-    return ("with" not in flag or any(map(there, flag["with"]))) and not any(map(there, flag.get("without", ())))
+def _tells(text: str, name: str) -> bool:
+    """Whether something of the words of this name is told and not denied."""
+    words = _rules()["words"][name]
+    if not words.search(text):
+        return False
+    return any(words.search(c.text) and c.present is not False and not c.other for c in clauses(text))
 
 
 @lru_cache(maxsize=1)
 def _rules() -> dict[str, Any]:
-    import yaml
-
-    rules: dict[str, Any] = yaml.safe_load(THRESHOLDS.read_text(encoding="utf-8"))
+    rules: dict[str, Any] = read_yaml(THRESHOLDS)
+    rules["words"] = {name: re.compile(words, re.IGNORECASE) for name, words in rules["words"].items()}
     return rules

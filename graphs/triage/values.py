@@ -40,9 +40,9 @@ class Measured(NamedTuple):
 def places_of(text: str) -> tuple[str, ...]:
     """A statement of pain for each place that a reply names: ``chest and left arm`` -> two; () when none is named."""
     parts = [LEADING.sub("", p).strip(" .。!！") for p in BETWEEN.split(text)]
-    named = [p for p in parts if p and (sites(p) or HURTS.search(p))]
-    if not named or not sites(text):
-        return ()
+    named = [p for p in parts if p]
+    if not named or not sites(text) or not all(sites(p) or HURTS.search(p) for p in named):
+        return ()  # no list of places: what else it tells would be lost
     if language_of(text) == "zh":
         return tuple(f"{p}。" if HURTS.search(p) else f"{p}疼痛。" for p in named)
     return tuple(f"{p[:1].upper()}{p[1:]}." if HURTS.search(p) else f"Pain in {p}." for p in named)

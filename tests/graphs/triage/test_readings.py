@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import described, load_rules
+from graphs.triage.emergency import by_numbers, emergencies
 from graphs.triage.readings import _rules
 
 
@@ -40,7 +40,7 @@ from graphs.triage.readings import _rules
     ],
 )
 def test_numbers_raise_their_flag(text: str, code: str) -> None:
-    codes = {flag.code for flag in described(text, "zh" if text[0] > "一" else "en")}
+    codes = {flag.code for flag in by_numbers(text, "zh" if text[0] > "一" else "en")}
     assert (code in codes) if code != "none" else not codes
 
 
@@ -48,10 +48,10 @@ def test_numbers_raise_their_flag(text: str, code: str) -> None:
     "text", ["Is a blood pressure of 84/50 dangerous?", "K was 7.1 two years ago, normal since", "What if K is 7.1?"]
 )
 def test_numbers_of_no_patient_of_now_raise_none(text: str) -> None:
-    assert described(text, "en") == ()
+    assert by_numbers(text, "en") == ()
 
 
 def test_every_threshold_has_its_origin_and_its_name() -> None:
     for flag in _rules()["flags"]:
         assert flag["origin"]
-        assert flag["code"] in load_rules().named
+        assert flag["code"] in emergencies().named

@@ -1,4 +1,4 @@
-"""Red flags: every emergency of the collection, few false ones, and the guards one by one."""
+"""Red flags: every emergency of the collection, few false ones, and what does not count."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from graphs.triage.emergency import load_rules, red_flags
+from graphs.triage.emergency import emergencies, red_flags
 from support.written import rows
 
 BENIGN = (
@@ -54,13 +54,12 @@ def test_questions_about_topics_are_not_flagged(name: str) -> None:
         ("My daughter drank some weed killer", "poisoning"),
         ("I took 30 sertraline tablets", "poisoning"),
         ("She's 34 weeks pregnant with a terrible headache and flashing lights", "pre_eclampsia"),
-        ("bitten by a rattlesnake on my ankle", "venom"),
+        ("a snake bit my ankle ten minutes ago and it is swelling fast", "venom"),
         ("T1DM, vomiting for a day, ketones 4.5, breathing deep and fast", "diabetic_ketoacidosis"),
         ("having chemotherapy and now I have a fever of 38.4", "sepsis"),
         ("back pain and I have lost control of my bladder", "cauda_equina"),
         ("worst headache of my life, came on like a thunderclap an hour ago", "brain_bleed"),
         ("my leg has gone cold, white and numb suddenly", "limb_ischaemia"),
-        ("My mum is unconscious and I can't wake her", "unconscious"),
         ("24M collapsed, BP 82/46, generalised urticaria", "shock"),
         ("我胸口剧痛，出冷汗，左胳膊发麻", "heart_attack"),
         ("宝宝两个月，发烧39度", "infant"),
@@ -82,7 +81,7 @@ def test_an_emergency_has_its_code(text: str, code: str) -> None:
         "What should I do if someone has crushing chest pain?",
         "Is suicide more common in winter?",
         "I had suicidal thoughts ten years ago but have been well since",
-        "I took two paracetamol for a headache an hour ago",
+        "Took two paracetamol at noon and the headache is gone",
         "28 weeks pregnant with heartburn after meals",
         "心梗有哪些前兆？",
         "没有胸痛，没有出冷汗，只是有点累",
@@ -95,13 +94,21 @@ def test_denied_past_imagined_and_textbook_signs_are_no_emergency(text: str) -> 
 def test_what_is_present_counts_beside_what_is_denied_or_past() -> None:
     assert "heart_attack" in codes("No fever, but crushing chest pain since this morning")
     assert "heart_attack" in codes("I had a heart attack in 2010 and now I have crushing chest pain")
-    assert "airway" in codes("He can't breathe")  # the "can't" is the sign, no denial
+    assert codes("He can't breathe")  # the "can't" is the sign, no denial
+    assert codes("My mum is unconscious and I can't wake her")
 
 
 def test_a_vignette_of_an_examination_is_nobody() -> None:
     text = "A 19-year-old develops hives, wheeze and hypotension minutes after a bee sting. Which drug is first?"
     assert codes(text, exam=True) == set()
     assert "anaphylaxis" in codes(text)
+    assert codes("I can't breathe and my tongue is swelling. A) wait B) call an ambulance", exam=True)
+
+
+@pytest.mark.parametrize("text", ["She is worried.", "She is 80", "ok so what now", "He is sad"])
+def test_a_few_words_are_no_emergency_unless_they_say_so_plainly(text: str) -> None:
+    assert codes(text) == set()
+    assert red_flags(text, "en", alone=False) == ()
 
 
 def test_a_flag_quotes_the_message_and_advises_in_its_language() -> None:
@@ -118,12 +125,11 @@ def test_curly_apostrophes_and_wrapped_lines_change_nothing() -> None:
     assert "heart_attack" in codes("crushing pain in the middle of\nhis chest going down his left arm")
 
 
-def test_every_rule_can_be_told_in_both_languages() -> None:
-    for rule in load_rules().rules:
-        assert rule.when, rule.code
-        for texts in (rule.name, rule.advice):
-            assert texts["en"], rule.code
-            assert texts["zh"], rule.code
+def test_every_emergency_can_be_told_in_both_languages() -> None:
+    for emergency in emergencies().named.values():
+        for texts in (emergency.name, emergency.advice):
+            assert texts["en"], emergency.code
+            assert texts["zh"], emergency.code
 
 
 def test_a_long_message_is_read_in_time() -> None:

@@ -101,7 +101,7 @@ def test_a_denial_of_something_else_is_never_turned_round() -> None:
         ("no, the left knee", "right knee", "pain in the left knee"),
         ("Actually it's been 3 weeks", "2 weeks", "for 3 weeks"),
         ("she is 54, not 45", "45F", "54F"),
-        ("sorry, I do have a fever", "No fever", "I do have a fever"),
+        ("sorry, I do have a fever", "No fever", "a fever"),
         ("actually no asthma", "PMH asthma", "no asthma"),
         ("no, it isn't worse on stairs", ", worse on stairs", "It isn't worse on stairs"),
     ],
@@ -211,3 +211,23 @@ def test_the_subject_of_a_question(question: str, about: str) -> None:
 def test_courtesy_and_other_fields_stay_what_they_are_in_a_session() -> None:
     kinds: list[Any] = [in_case(t).kind for t in ("thanks!", "what's the weather like?")]
     assert kinds == [Kind.SMALL_TALK, Kind.OUT_OF_SCOPE]
+
+
+def test_a_patient_of_whom_a_question_is_asked_is_the_patient_of_what_follows() -> None:
+    first = TRIAGE.decide_now("My mother is 82 and takes warfarin. Can she have ibuprofen?", SessionView())
+    assert first.kind is Kind.EVIDENCE
+    assert first.case == "My mother is 82 and takes warfarin."
+    view = SessionView(kind="evidence", question=first.question, case=first.case)
+    then = TRIAGE.decide_now("She has had a swollen left knee for two days.", view)
+    assert (then.kind, then.new_case) == (Kind.CASE, False)
+    assert then.case.startswith("My mother is 82 and takes warfarin. She has had a swollen left knee")
+
+
+def test_a_question_that_leans_on_another_raises_no_flag_of_the_other() -> None:
+    question = "Is crushing chest pain with sweating that spreads to the left arm a heart attack?"
+    assert after(question, "and in children?").red_flags == ()
+
+
+def test_a_pronoun_in_a_correction_changes_nobodys_sex() -> None:
+    case = "A man of 60 has had pain in the left knee for two days."
+    assert in_case("the nurse rang, she says it is the right knee", case).case.startswith("A man of 60")
