@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import nn
@@ -60,12 +60,16 @@ class BertEncoder(nn.Module):
     def means(self, ids: torch.Tensor, mask: torch.Tensor, layers: Sequence[int]) -> torch.Tensor:
         """The mean state behind each of these layers (from 1), each of unit length: (n, len(layers) * hidden)."""
         weight = mask.unsqueeze(-1).float()
-        x, out = self._embedded(ids, None), []
-        for number, layer in enumerate(self.layers.layers, start=1):
-            x = layer(x, src_key_padding_mask=~mask)
-            if number in layers:
-                out.append(nn.functional.normalize((x * weight).sum(1) / weight.sum(1), dim=-1))
+        every = (layer for number, layer in enumerate(self.behind(ids, mask), start=1) if number in layers)
+        out = [nn.functional.normalize((x * weight).sum(1) / weight.sum(1), dim=-1) for x in every]
         return torch.cat(out, dim=-1)
+
+    def behind(self, ids: torch.Tensor, mask: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Token states (n, t, hidden) behind each layer."""
+        x = self._embedded(ids, None)
+        for layer in self.layers.layers:
+            x = layer(x, src_key_padding_mask=~mask)
+            yield x
 
     def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
         """Token states (n, t, hidden), float32; ``segments`` (n, t) are 0 and 1, all 0 when not given."""

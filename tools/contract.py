@@ -135,6 +135,7 @@ class Differential(Frozen):
         explained: probability that a disease of the graph explains the case; None where nothing was calibrated for it.
         outside: none explains it well: the ranking is only of the nearest that the graph knows.
         unexplained: what the case states and the leading disease does not account for, in the words of the case.
+        unread: what tells of a complaint that was not understood, likewise.
     """
 
     graph: str = "starter"
@@ -153,6 +154,7 @@ class Differential(Frozen):
     explained: float | None = None
     outside: bool = False
     unexplained: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The first diseases of the ranking, as a notebook shows them."""

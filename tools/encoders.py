@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,13 @@ class Encoder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text without truncation, special tokens left out."""
+
+
+class Pieces(NamedTuple):
+    """Word pieces of a text: the characters of each, and its states, (pieces, layers, 384), each of unit length."""
+
+    spans: list[tuple[int, int]]
+    states: NDArray[np.float32]
 
 
 class MiniLMEncoder:
@@ -103,6 +110,17 @@ class MiniLMEncoder:
     def encode_layers(self, texts: Sequence[str], layers: Sequence[int]) -> Vectors:
         """Array (len(texts), len(layers) * 384): the mean state behind each of these layers, each of unit length."""
         return self._encode(texts, layers)
+
+    def encode_pieces(self, text: str, layers: Sequence[int]) -> Pieces:
+        """The word pieces of one text, as many as are read, and their states behind these layers (from 1)."""
+        import torch
+
+        encoded = self._tokenizer.encode(text)
+        ids = torch.tensor([encoded.ids])
+        with torch.inference_mode():
+            every = enumerate(self._model.behind(ids, torch.ones_like(ids, dtype=torch.bool)), start=1)
+            states = [torch.nn.functional.normalize(x[0].float(), dim=-1).numpy() for n, x in every if n in layers]
+        return Pieces(encoded.offsets[1:-1], np.stack(states, axis=1)[1:-1])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Word pieces of each text, special tokens left out."""

@@ -20,6 +20,7 @@ from tools.files import REBUILD, locked, write_atomic
 from tools.icd10.contract import Name, at_depth
 from tools.icd10.table import ICD10
 from tools.icd10.words import Words, words
+from tools.yaml_files import read_yaml
 
 NAMES_FORMAT = 1  # raised when the compiled file changes its shape
 OURS = Path(__file__).with_name("names.yaml")
@@ -69,9 +70,7 @@ def open_names(
 
 def read_ours(table: ICD10, path: Path = OURS) -> list[Name]:
     """Our own names; a table of an older version may lack the code of some, which are then left out."""
-    import yaml
-
-    rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    rows = read_yaml(path)
     return [Name(code, name, "alias") for code, names in rows.items() if table.get(code) for name in names]
 
 

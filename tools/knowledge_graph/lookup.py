@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,7 @@ from tools.evidence import Evidence
 from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import load_graph
 from tools.knowledge_graph.edge.judging import Edge
-from tools.knowledge_graph.edge.unexplained import unexplained
+from tools.knowledge_graph.edge.unexplained import unexplained, unread
 from tools.knowledge_graph.entries import Entry, evidence_of, render
 from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
@@ -78,7 +78,7 @@ class KnowledgeGraph:
         compiled = load_graph(encoder, cache_folder, folder)
         self.graph, self._records = compiled.graph, records
         self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
-        self._matcher = Matcher(compiled, encoder)
+        self._open_matcher = partial(Matcher, compiled, encoder)
         self._ranker = Ranker(self.graph, frequencies(self.graph))
         self.questioner = Questioner(self.graph, self._ranker)
         self._explainer = Explainer(self.graph, self._ranker)
@@ -91,7 +91,6 @@ class KnowledgeGraph:
         self._learn = partial(
             RecordRanking,
             self.graph,
-            matcher=self._matcher,
             encoder=encoder,
             folder=cache_folder,
             reader=f"{content_hash(folder)} {encoder.name}",
@@ -99,6 +98,11 @@ class KnowledgeGraph:
         )
         self._learned_from: RecordRanking | None = None
         self._lock = threading.Lock()
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        """Made when a case is first read: a question of evidence needs none."""
+        return self._open_matcher()
 
     def look_up(
         self,
@@ -132,7 +136,7 @@ class KnowledgeGraph:
         if self._records is None or self._paper is not None:
             return None
         with self._lock:
-            self._learned_from = self._learned_from or self._learn(self._records.records)
+            self._learned_from = self._learned_from or self._learn(self._records.records, matcher=self._matcher)
         return self._learned_from
 
     def _with_records(self, case: str, found: Differential) -> Differential:
@@ -158,6 +162,7 @@ class KnowledgeGraph:
             categories=votes.categories,
             winners=votes.winners,
             questions=self.questioner.next_questions(read.standing, language, QUESTIONS),
+            unread=unread(case, read),
         )
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
@@ -224,6 +229,7 @@ class KnowledgeGraph:
         person = read_person(case)
         told = asserted(case, clauses(case, person))
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
+        settled = [k for k in settled if k.clause or not unanswered(k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)
         seen = observe(self.graph, case, told, matches, known)
         for k in known:

@@ -39,7 +39,7 @@ def observe(
     """
     position = {f.id: i for i, f in enumerate(graph.findings)}
     settled = [k for k in known if k.id in position and not told_in(case, k)]
-    overruled = {position[k.id] for k in settled}
+    overruled = {position[k.id] for k in settled if not unanswered(k)}
     out = [
         Observation(m.finding, m.score, m.present, m.clause, clauses[m.clause].side)
         for m in matches
@@ -76,7 +76,8 @@ def without_answers(
 
 
 def unanswered(finding: Finding) -> bool:
-    """Whether it is a question of ours to which the answer was not known: no evidence, for or against."""
+    """Whether it is a question of ours to which the answer was not known, or that nobody answered (then it has no
+    clause): no evidence, for or against, and what the text tells of it counts."""
     return finding.start < 0 and finding.present is None
 
 

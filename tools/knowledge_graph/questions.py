@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tools.contract import FollowUpQuestion
 from tools.knowledge_graph.questions_gain import Matrix, Outcomes, outcomes
 from tools.knowledge_graph.questions_place import FEWEST, PLACE, PlaceOutcomes, elsewhere, places
-from tools.knowledge_graph.questions_wording import Rise, askable, known_to_patients, of_sex, reason, wording
+from tools.knowledge_graph.questions_wording import Rise, askable, bearer, known_to_patients, reason, wording
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import Disease, Graph
 from tools.knowledge_graph.votes import sigma, typical_nodes
@@ -53,7 +53,7 @@ class Questioner:
         self._known = np.array([known_to_patients(f) for f in graph.findings])
         self.pains = places(graph, self.askable)
         self._elsewhere = elsewhere(graph, self.pains)
-        self._of_sex = [of_sex(f) for f in graph.findings]
+        self._bearers = [bearer(f) for f in graph.findings]
         self._emergency = np.array([d.severity == "emergency" for d in graph.diseases])
         self._listed = ranker.table.listed
 
@@ -73,7 +73,7 @@ class Questioner:
             alone = not any(self._related(names[n], names[m]) for m in chosen)
             if found.gain[n] >= SMALLEST_GAIN and alone:
                 chosen.append(n)
-        questions = [self._question(asked[n], n, found, language) for n in chosen]
+        questions = [self._question(asked[n], n, found, standing.person, language) for n in chosen]
         where = self._place(standing, asked)
         if where is not None and where.gain > max((worth[n] for n in chosen), default=0.0):
             questions.insert(0, where.question(self._graph, language, self._located(standing)))
@@ -89,17 +89,16 @@ class Questioner:
     def open_findings(self, standing: Standing) -> list[int]:
         """Positions of the findings that may be asked about.
 
-        They are typical of a disease that this person can have, a patient can tell them, and the case does not settle
-        them: what a stated finding implies and what implies a denied one is settled, and so is what was asked.
+        They are typical of a disease that this person can have, such a patient can tell them, and the case does not
+        settle them: what a stated finding implies and what implies a denied one is settled, and so is what was asked.
         """
         settled = self._settled(standing)
         fits = np.array([_can_have(d, standing.person) for d in self._graph.diseases])
         met = self._listed[fits].any(axis=0)
-        others = {"male": "female", "female": "male"}.get(standing.person.sex or "")
         return [
             i
             for i in self.askable
-            if met[i] and self._graph.findings[i].id not in settled and (others is None or self._of_sex[i] != others)
+            if met[i] and self._graph.findings[i].id not in settled and self._bearers[i].suits(standing.person)
         ]
 
     def _place(self, standing: Standing, asked: Collection[int]) -> PlaceOutcomes | None:
@@ -137,13 +136,13 @@ class Questioner:
     def _related(self, one: str, other: str) -> bool:
         return other in self._graph.broader(one) or one in self._graph.broader(other)
 
-    def _question(self, finding: int, at: int, found: Outcomes, language: str) -> FollowUpQuestion:
+    def _question(self, finding: int, at: int, found: Outcomes, person: Person, language: str) -> FollowUpQuestion:
         node = self._graph.findings[finding]
         rises = [self._most_raised(after[:, at], found.shares, language) for after in (found.yes, found.no)]
         names = dict.fromkeys(r.disease for r in rises)
         return FollowUpQuestion(
             finding=node.id,
-            text=wording(node, language),
+            text=wording(node, language, person),
             gain=float(found.gain[at]),
             between=tuple(names) if len(names) == len(rises) else (),
             why=reason(rises[0], rises[1], self._alarming(at, found, language), language),

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from tools.knowledge_graph.schema import FindingNode
+from tools.text.demographics import Person
 
 # ours: what only an examination shows, by the question's own words
 EXAMINED = re.compile(r"\b(?:doctor|examin\w+|tapp\w+|ear canal|been (?:seen|felt)|someone moves)\b", re.IGNORECASE)
@@ -15,6 +16,26 @@ AT_HOME = re.compile(
 # ours: questions about a part of the body, or a state of it, that only one sex has
 OF_MEN = re.compile(r"\b(?:testic\w+|scrot\w+|prostate|penis)\b", re.IGNORECASE)
 OF_WOMEN = re.compile(r"\b(?:pregnan\w+|periods?|menstr\w+|vagina\w*|womb|contracepti\w+)\b", re.IGNORECASE)
+ADULT = Person()
+SPEAKS, CHILD = 3.0, 12.0  # ours: years from which a child tells what it feels, and answers for itself
+FELT = re.compile(  # ours: what only its bearer knows
+    r"\b(?:pain\w*|\w*aches?|hurts?|sore|itch\w*|nausea|sick|dizz\w*|numb\w*|tingl\w*|\w*burns?|taste|smell|vision|feel\w*|"
+    r"spinning|ringing|cramps?|tender\w*|tired\w*|worr\w*|sad\w*|hopeless)\b",
+    re.IGNORECASE,
+)
+OF_ADULTS = re.compile(  # ours: what no child is asked
+    r"\b(?:pregnan\w*|given birth|breast\w*|periods?|menstr\w*|menopaus\w*|contracepti\w*|sex\w*|smok\w*|alcohol\w*|"
+    r"erecti\w*)\b",
+    re.IGNORECASE,
+)
+OF_A_CHILD = (
+    (re.compile(r"^Do you\b"), "Does the child"), (re.compile(r"^Have you\b"), "Has the child"),
+    (re.compile(r"^Are you\b"), "Is the child"), (re.compile(r"^Were you\b"), "Was the child"),
+    (re.compile(r"^(Did|Can|Could|Will|Would) you\b"), r"\1 the child"),
+    (re.compile(r"\byourself\b"), "themselves"),
+    (re.compile(r"\b(with|to|at|on|in|for|of|from|around|near|by|ma[dk]es?|g[ai]ves?|wakes?) you\b"), r"\1 them"),
+    (re.compile(r"\byou\b"), "they"),
+)  # fmt: skip
 LITTLE = 0.005  # ours: a change of share below half a percent is none
 FORMS = {
     "en": {
@@ -67,17 +88,39 @@ def askable(finding: FindingNode) -> bool:
     return finding.kind != "sign" or EXAMINED.search(asked) is None
 
 
-def of_sex(finding: FindingNode) -> str | None:
-    """The sex that alone can have it, by the question's words; None for anybody."""
+class Bearer(NamedTuple):
+    """Of whom a finding is asked: of one sex alone, of who can tell what nobody sees, of adults."""
+
+    sex: str | None
+    felt: bool
+    adult: bool
+
+    def suits(self, person: Person) -> bool:
+        """Whether it is a question for a patient of this age and sex."""
+        age = CHILD if person.age is None else person.age
+        of_sex = None in (self.sex, person.sex) or self.sex == person.sex
+        return of_sex and not (self.felt and age < SPEAKS) and not (self.adult and age < CHILD)
+
+
+def bearer(finding: FindingNode) -> Bearer:
+    """Who can have a finding and tell it, by the question's words: nobody sees a small child's pain, itch or nausea."""
     asked = f"{finding.name} {finding.ask or ''}"
-    return "male" if OF_MEN.search(asked) else "female" if OF_WOMEN.search(asked) else None
+    only = "male" if OF_MEN.search(asked) else "female" if OF_WOMEN.search(asked) else None
+    return Bearer(only, FELT.search(asked) is not None, OF_ADULTS.search(asked) is not None)
 
 
-def wording(finding: FindingNode, language: str) -> str:
-    """How a finding is asked about."""
+def wording(finding: FindingNode, language: str, person: Person = ADULT) -> str:
+    """How a finding is asked about; of a child it is asked in the third person."""
+    child = person.age is not None and person.age < CHILD
     if language == "zh":
-        return finding.ask_zh or f"您是否有{finding.zh}？"
-    return finding.ask or f"Is there {finding.name}?"
+        asked = finding.ask_zh or f"您是否有{finding.zh}？"
+        return re.sub("您|你", "孩子", asked) if child else asked
+    asked = finding.ask or f"Is there {finding.name}?"
+    if not child:
+        return asked
+    for pattern, into in OF_A_CHILD:
+        asked = pattern.sub(into, asked)
+    return re.sub(r"\byour\b", "their" if "the child" in asked else "the child's", asked)
 
 
 def reason(yes: Rise, no: Rise, emergency: Rise | None, language: str) -> str:

@@ -14,6 +14,7 @@ from tools.indexes.contract import Filter, Hit, Index
 from tools.library.contract import LibraryHit
 from tools.library.document import SPECIAL_TOKENS, Document, Window, pack
 from tools.medicines.names import forms
+from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.sentences import Span
 
@@ -45,8 +46,10 @@ Locate = Callable[[Hit], tuple[Document, Window]]
 
 
 def make_query(text: str, also: Sequence[str], encoder: Encoder) -> Query:
-    """A query and its other wordings; one that is longer than the encoder reads is embedded in pieces."""
-    return Query(text, _query_vectors([text, *also], encoder), lexical(text))
+    """A query and its other wordings, misspelt words put right; one that is longer than the encoder reads is embedded
+    in pieces."""
+    meant = mended(text)
+    return Query(text, _query_vectors([meant, *also], encoder), lexical(meant))
 
 
 def pool_size(limit: int) -> int:

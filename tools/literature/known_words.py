@@ -62,6 +62,10 @@ class KnownWords:
         """Documents of published medical prose that hold a word (in small letters)."""
         return self._prose.get(word, 0)
 
+    def frequent(self, least: int) -> dict[str, int]:
+        """Words that stand in at least so many documents of published medical prose, with their number."""
+        return {word: count for word, count in self._prose.items() if count >= least}
+
     def listed(self, word: str) -> bool:
         """Whether an ontology, a table of ours, or a list of medicines holds a word in either number, or it ends as
         words of medicine alone do, or as names of medicines while it does not look like a name."""
@@ -133,6 +137,8 @@ def asks(word: str) -> bool:
 
 def folded(word: str) -> str:
     """A word without accents."""
+    if word.isascii():
+        return word
     return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
 
 

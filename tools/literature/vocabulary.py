@@ -120,6 +120,9 @@ def _forms(word: str) -> tuple[str, str, str]:
 @lru_cache(maxsize=20_000)
 def zipf(word: str) -> float:
     """How common a word is in English: the logarithm to base 10 of its uses in a billion words, at least `RAREST`."""
-    from wordfreq import zipf_frequency
+    from wordfreq import get_frequency_dict, zipf_frequency
 
-    return max(RAREST, float(zipf_frequency(word, "en", wordlist="large")))
+    if not (word.isascii() and word.isalpha()):  # of several words, or of signs
+        return max(RAREST, float(zipf_frequency(word, "en", wordlist="large")))
+    uses = get_frequency_dict("en", "large").get(word.lower(), 0.0)
+    return max(RAREST, round(math.log10(uses) + 9, 2)) if uses else RAREST

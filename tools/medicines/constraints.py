@@ -13,11 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from tools.contract import unique
 from tools.medicines.names import Medicine, medicines_in
 from tools.text.sentences import sentences
+from tools.yaml_files import read_yaml
 
 CHINESE = Path(__file__).with_name("names_zh.yaml")
 BROAD = frozenset({"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic"})
@@ -164,7 +163,7 @@ def _named(text: str) -> list[Medicine]:
 
 @lru_cache(maxsize=1)
 def _chinese() -> tuple[dict[str, str], re.Pattern[str]]:
-    rows = yaml.safe_load(CHINESE.read_text(encoding="utf-8"))
+    rows = read_yaml(CHINESE)
     table = {name: english for english, names in rows.items() for name in names}
     longest = sorted(table, key=lambda name: (-len(name), name))
     return table, re.compile("|".join(map(re.escape, longest)))

@@ -11,9 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from tools.contract import unique
+from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_name("names.yaml")
 
@@ -55,6 +54,7 @@ def other_names(text: str) -> dict[str, tuple[str, ...]]:
     return {m.written: m.names for m in medicines_in(text) if not m.everyday}
 
 
+@lru_cache(maxsize=1)
 def medicine_words() -> frozenset[str]:
     """Every word of the table's names, in small letters."""
     return frozenset(w for name in _table()[0] for w in re.findall(r"[^\W\d_]{3,}", name))
@@ -87,7 +87,7 @@ def _with(text: str, named: list[Medicine], part: str) -> str:
 def _table() -> tuple[dict[str, _Entry], re.Pattern[str]]:
     """Entries by name in lower case, and a pattern that finds any name, the longest first, plurals included."""
     table: dict[str, _Entry] = {}
-    groups = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    groups = read_yaml(TABLE)
     for group in groups:
         for generic, others in group["members"].items():
             names = unique([generic, *others])

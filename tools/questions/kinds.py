@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
+from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_name("kinds.yaml")
 OPENING = 2.0  # ours: the first statement of a text, and its headings, say more of what the text is about than the rest
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 @lru_cache(maxsize=1)
 def kinds() -> tuple[Kind, ...]:
     """The table."""
-    rows = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    rows = read_yaml(TABLE)
     return tuple(
         Kind(row["name"], re.compile(row["cues"]), tuple(row["forms"]), row.get("of", "disease")) for row in rows
     )

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.reading.features import features
-from tools.text.clauses import Clause
-from tools.text.negation import is_negative_phrase
+from tools.text.clauses import Clause, patient_in
+from tools.text.negation import is_negative_phrase, is_other_person
 from tools.text.sentences import Span, sentences
 from tools.weights import stored
 
@@ -78,14 +78,18 @@ def asserted(text: str, told: Sequence[Clause]) -> list[Clause]:
     if not worded:
         return out
     chances = assertions(contexts(text, [told[at] for at in worded]))
+    patient = patient_in(text)
     for at, row in zip(worded, chances, strict=True):
-        out[at] = _taken(told[at], dict(zip(ASSERTIONS, row.tolist(), strict=True)))
+        out[at] = _taken(told[at], dict(zip(ASSERTIONS, row.tolist(), strict=True)), patient)
     return out
 
 
-def _taken(clause: Clause, chance: dict[Assertion, float]) -> Clause:
+def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clause:
+    """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant."""
     past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED)
     other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED)
+    if patient and not clause.other:
+        other = other and is_other_person(clause.told, patient)
     present = clause.present
     if present and chance[Assertion.POSSIBLE] >= UNSURE:
         present = None

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.encoders import MiniLMEncoder, Vectors
+from tools.encoders import MiniLMEncoder, Pieces, Vectors
 from tools.text.language import language_of
 
 LAYERS = (2, 4, 6)  # ours
@@ -77,6 +77,11 @@ def _features(text: str, dense: NDArray[np.float32]) -> Features:
 @lru_cache(maxsize=1)
 def _encoder() -> MiniLMEncoder:
     return MiniLMEncoder()
+
+
+def pieces(text: str, layers: Sequence[int]) -> Pieces:
+    """The embedded encoder's word pieces of a text, with their states behind some layers."""
+    return _encoder().encode_pieces(text, layers)
 
 
 def meanings(read: Sequence[Features]) -> Vectors:

@@ -9,12 +9,12 @@ three days), sides, arrows. An abbreviation that the text itself defines (``myas
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.text.definitions import definitions
+from tools.yaml_files import read_yaml
 
 REMEMBERED = 8192  # ours: texts kept in memory; a case is read clause by clause, several times
 
@@ -27,9 +27,7 @@ class Sense(NamedTuple):
 
 
 def _read() -> dict[str, Any]:
-    import yaml
-
-    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("abbreviations.yaml").read_text(encoding="utf-8"))
+    table: dict[str, Any] = read_yaml(Path(__file__).with_name("abbreviations.yaml"))
     return table
 
 
@@ -100,21 +98,9 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
 _WORD = re.compile(r"(?<![\w/&])(?:[A-Za-z]+[/&][A-Za-z]*|[A-Za-z][A-Za-z0-9]*)(?![\w&])")
 
 
-class WrittenOut(NamedTuple):
-    """A text with its abbreviations written out, and for each of its characters where it stands in the original."""
-
-    text: str
-    origin: tuple[tuple[int, int], ...]
-
-    def source(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the original that these came from; an abbreviation is given whole."""
-        spans = self.origin[start:end]
-        return (min(a for a, _ in spans), max(b for _, b in spans)) if spans else (0, 0)
-
-
 @lru_cache(maxsize=REMEMBERED)
 def expand(text: str, context: str = "") -> str:
-    """The text with its abbreviations written out. Offsets change: `write_out` keeps those of the original.
+    """The text with its abbreviations written out. Offsets change.
 
     Args:
         context: the whole text that this one is from; it decides between senses, and may define abbreviations.
@@ -124,35 +110,6 @@ def expand(text: str, context: str = "") -> str:
     meanings = _Meanings(context or text)
     text = _WORD.sub(lambda m: meanings[m[0]], text)
     return _HAN.sub(lambda m: CHINESE[m[0]], text)
-
-
-def write_out(text: str) -> WrittenOut:
-    """The text with its abbreviations written out, and where each character comes from."""
-    done = WrittenOut(text, tuple((i, i + 1) for i in range(len(text))))
-    for pattern, replacement in IN_CONTEXT:
-        done = _substituted(done, pattern, partial(_filled, replacement))
-    meanings = _Meanings(done.text)
-    done = _substituted(done, _WORD, lambda m: meanings[m[0]])
-    return _substituted(done, _HAN, lambda m: CHINESE[m[0]])
-
-
-def _filled(replacement: str, match: re.Match[str]) -> str:
-    return match.expand(replacement)
-
-
-def _substituted(done: WrittenOut, pattern: re.Pattern[str], into: Callable[[re.Match[str]], str]) -> WrittenOut:
-    text, origin = "", list[tuple[int, int]]()
-    at = 0
-    for match in pattern.finditer(done.text):
-        new = into(match)
-        text += done.text[at : match.start()] + new
-        origin += done.origin[at : match.start()]
-        if new == match[0]:
-            origin += done.origin[match.start() : match.end()]
-        else:
-            origin += [done.source(match.start(), match.end())] * len(new)
-        at = match.end()
-    return WrittenOut(text + done.text[at:], (*origin, *done.origin[at:]))
 
 
 class _Meanings(dict[str, str]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tools.spelling import mended
 from tools.text import negation
 from tools.text.abbreviations import expand
 from tools.text.body_sites import side, sites
@@ -65,7 +66,7 @@ def clauses(text: str, person: Person | None = None) -> list[Clause]:
         person: the patient, for reading numbers; None for an adult of unknown sex.
     """
     found: list[Clause] = []
-    patient = _patient(text)
+    patient = patient_in(text)
     for number, sentence in enumerate(sentences(text)):
         found += _of_sentence(text, sentence, number, person, patient)
     return found
@@ -107,7 +108,7 @@ def _signs(sentence: str) -> str:
 
 def _understand(text: str, where: Span, number: int, absent: bool, past: bool, other: bool) -> Clause:
     words = where.of(text)
-    told = expand(words, text)
+    told = expand(mended(words), text)
     plain, normal = _without_negation(told, absent)
     if absent and negation.FUNCTION.fullmatch(plain):
         plain, absent = told, False
@@ -146,7 +147,7 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
     return " ".join((told[: match.start()] + told[match.end() :]).split()) or told, True
 
 
-def _patient(text: str) -> str:
+def patient_in(text: str) -> str:
     """The word by which the teller names the patient (``my little boy is two``), "" when the teller is the patient."""
     first = sentences(text)[:1]
     if not first:

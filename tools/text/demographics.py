@@ -18,21 +18,26 @@ NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twel
 _NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBERS)})"
 SEX_WORDS = {
     "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|grandma|granny|gran|nana?|mum|mom|sister|"
-    r"aunt(?:ie|y)?|niece|girlfriend|lass|mrs|ms",
+    r"step(?:mother|mum|mom|daughter|sister)|aunt(?:ie|y)?|niece|girlfriend|lass|mrs|ms",
     "male": r"man|male|gentleman|gent|boy|son|father|husband|grandfather|grandpa|grand?dad|dad|brother|uncle|nephew|"
-    r"boyfriend|guy|bloke|chap|lad|mr",
+    r"step(?:father|dad|son|brother)|boyfriend|guy|bloke|chap|lad|mr",
 }
 _SEX = tuple((sex, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for sex, words in SEX_WORDS.items())
 _LEAD = tuple(
     (
         sex,
-        re.compile(rf"^\W*(?:(?:an?|my|our|the|this|elderly|young|middle-aged|little) )*(?:{words})\b", re.IGNORECASE),
+        re.compile(
+            r"^\W*(?:(?:an?|my|our|the|this|elderly|young|middle-aged|little|baby|big|older|younger|late|twin) )*"
+            rf"(?:{words})\b",
+            re.IGNORECASE,
+        ),
     )
     for sex, words in SEX_WORDS.items()
 )
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(
-    r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)"
+    r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)|"
+    r"(?:^|:|\b[Pp]t|[Pp]atient) ?([MF])[ ,/]{1,2}(?=\d{1,3}\b(?![/.]?\d))"
 )
 _SAID = re.compile(
     r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
@@ -54,6 +59,11 @@ _AGE = (
         r"(?!\.\d)(?=[,.;)]|$)",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"(?:^|:|\bpt|patient) ?(?:[MF]|male|female)[ ,/]{{1,2}}(\d{{1,3}})\b(?![/.]?\d)|"
+        rf"\b(?:{'|'.join(SEX_WORDS.values())}) of (\d{{1,3}})\b(?!\s*(?:kg|st|lbs?|cm|m|%|days?|weeks?|months?)\b)",
+        re.IGNORECASE,
+    ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
 )
 _ONES_ZH = "一二三四五六七八九"
@@ -67,15 +77,15 @@ _AGE_ZH = re.compile(
 _LEAD_ZH = tuple(
     (sex, re.compile(rf"^\W*(?:你好|您好|医生|请问)?[，,。！\s]*(?:我|俺|我们)?家?的?(?:{words})"))
     for sex, words in (
-        ("female", "妈|母亲|奶奶|姥姥|外婆|女儿|闺女|老婆|妻子|姐|妹|阿姨|姑|婆婆"),
-        ("male", "爸|父亲|爷爷|姥爷|外公|儿子|老公|丈夫|哥|弟|叔|舅|公公"),
+        ("female", "妈|母亲|奶奶|姥姥|外婆|女儿|闺女|老婆|妻子|姐|妹|阿姨|姑|婆婆|外孙女|孙女|儿媳|媳妇"),
+        ("male", "爸|父亲|爷爷|姥爷|外公|儿子|老公|丈夫|哥|弟|叔|舅|公公|外孙(?!女)|孙子|女婿"),
     )
 )
 _YEARS_ZH = {"岁": 1.0, "月": 1 / 12, "周": 1 / 52, "天": 1 / 365}
 _BEHIND_ZH = r"(?:性|宝|士|孩|童|婴|子|生|的(?=[，,。])|，|,|。|患|\d|$)"
 _SEX_ZH = (
-    ("female", re.compile(rf"女{_BEHIND_ZH}|患者女|月经|怀孕|妊娠|老太太|阿姨")),
-    ("male", re.compile(rf"男{_BEHIND_ZH}|患者男|前列腺|睾丸|阴囊|老大爷")),
+    ("female", re.compile(rf"女{_BEHIND_ZH}|患者女|月经|怀孕|妊娠|老太太|阿姨|(?:奶奶|婆婆|大妈|大娘)[，,]?(?=\d)")),
+    ("male", re.compile(rf"男{_BEHIND_ZH}|患者男|前列腺|睾丸|阴囊|老?大爷|老爷子|老头|大伯|大叔")),
 )
 _BODY_SEX = (
     (
@@ -88,6 +98,15 @@ _BODY_SEX = (
     ("male", re.compile(r"\b(?:my prostate|testic\w+|scrot\w+|my penis|erection\w*)\b", re.IGNORECASE)),
 )
 _PRONOUNS = (("female", re.compile(r"\b(?:she|her|hers)\b", re.I)), ("male", re.compile(r"\b(?:he|him|his)\b", re.I)))
+# Somebody of either sex for whom the teller writes: then "he" and "she" are the patient's.
+_SOMEBODY = re.compile(
+    r"^\W*(?:s?he(?:'s|’s| is| has| was)\b|(?:.{0,40}\b(?:asking|writing|calling|worried|here|text|look) "
+    r"(?:for|about|after|on behalf of|with) |(?:\w+ ){0,3})?(?:an?|my|our|one of (?:my|our)|the)(?: \w+){0,2}? "
+    r"(?:mate|friend|flatmate|room ?mate|neighbou?r|colleague|boss|patient|client|residents?|pupil|student|"
+    r"cousin|partner|twin|baby|newborn|infant|toddler|child|kid|teenager)\b)",
+    re.IGNORECASE,
+)
+_TELLERS_OWN = re.compile(r"\bI(?: have| feel| get| had|'ve|’ve)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:[Ii]'?m|I’m|I|my|me)\b")
 _ONES_OWN = re.compile(r"\b(?:my|his|her|our|their)\s+(?:\w+ )?$", re.IGNORECASE)
 NEARBY = 40  # characters around the age in which the sex is looked for; ours
@@ -110,7 +129,8 @@ def age_in(text: str) -> tuple[float | None, tuple[int, int]]:
     for pattern in _AGE:
         match = pattern.search(text)
         if match:
-            number = float(NUMBERS.get(match[1].lower(), 0) or match[1])
+            written = next(filter(None, match.groups()))
+            number = float(NUMBERS.get(written.lower(), 0) or written)
             unit_word = match[2].lower() if pattern is _AGE[0] else "year"
             age = number * YEARS[unit_word]
             if age <= MAX_AGE:
@@ -153,7 +173,8 @@ def _nearest(text: str, at: tuple[int, int]) -> str | None:
         for m in pattern.finditer(near)
         if not ((of_teller or m.start() > age_end) and _ONES_OWN.search(near[: m.start()]))
     ]
-    found += [(abs(m.start() - age_end), SEX_LETTER[(m[1] or m[2]).upper()]) for m in _LETTER.finditer(near)]
+    letters = _LETTER.finditer(near)
+    found += [(abs(m.start() - age_end), SEX_LETTER[(m[1] or m[2] or m[3]).upper()]) for m in letters]
     return min(found)[1] if found else None
 
 
@@ -161,7 +182,7 @@ def _by_pronouns(text: str) -> str | None:
     for sex, pattern in _LEAD:
         if pattern.match(text):
             return sex
-    if _FIRST_PERSON.search(text):
+    if _FIRST_PERSON.search(text) and (_SOMEBODY.match(text) is None or _TELLERS_OWN.search(text)):
         said = _SAID.search(text)
         named = [sex for sex, pattern in _SEX if said and pattern.search(said[0])]
         return named[0] if named else None

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tools.text.demographics import Person
 from tools.text.negation import is_other_person, is_past
+from tools.yaml_files import read_yaml
 
 RANGES = Path(__file__).with_name("measures.yaml")
 ADULT = 12.0  # years; ours
@@ -139,20 +140,27 @@ def _told(value: Value, text: str, person: Person, patient: str) -> Iterator[tup
     measure = measures()[value.measure]
     if person.age is not None and person.age < ADULT and not measure.get("child"):
         return
-    before, after = text[max(0, value.start - NEAR) : value.start], text[value.end :]
-    piece = PIECE.split(before)[-1] + text[value.start : value.end] + PIECE.split(BRACKETS.sub("", after))[0]
-    if is_past(piece) or NOT_NOW.search(piece) or is_other_person(piece, patient):
+    if not is_of_now(value, text, patient):
         return
-    if measure.get("sample"):
-        fluids = list(FLUID.finditer(before))
-        if URINE.search(piece) or (fluids and not BLOOD.search(before, fluids[-1].end())):
-            return
+    after = text[value.end :]
     verdicts = [(one["words"], _shown(value.number, one, person.sex)) for one in measure.get("tells", ())]
     present = next((words for words, shown in verdicts if shown), None)
     if present is not None:
         yield present, True
     elif not ("supported" in measure and re.search(measure["supported"], after, re.IGNORECASE)):
         yield from ((words, False) for words, shown in verdicts if shown is False)
+
+
+def is_of_now(value: Value, text: str, patient: str = "") -> bool:
+    """Whether a number is of the patient and of now, and of the fluid that its measure means."""
+    before, after = text[max(0, value.start - NEAR) : value.start], text[value.end :]
+    piece = PIECE.split(before)[-1] + text[value.start : value.end] + PIECE.split(BRACKETS.sub("", after))[0]
+    if is_past(piece) or NOT_NOW.search(piece) or is_other_person(piece, patient):
+        return False
+    if measures()[value.measure].get("sample"):
+        fluids = list(FLUID.finditer(before))
+        return not (URINE.search(piece) or (fluids and not BLOOD.search(before, fluids[-1].end())))
+    return True
 
 
 def _shown(number: float, one: Mapping[str, Any], sex: str | None) -> bool | None:
@@ -174,9 +182,8 @@ def _limits(limit: float | Mapping[str, float], sex: str | None) -> list[float]:
 @lru_cache(maxsize=1)
 def measures() -> dict[str, dict[str, Any]]:
     """The measures by name, with their patterns."""
-    import yaml
 
-    out: dict[str, dict[str, Any]] = yaml.safe_load(RANGES.read_text(encoding="utf-8"))
+    out: dict[str, dict[str, Any]] = read_yaml(RANGES)
     for measure in out.values():
         if "names" in measure:
             english = rf"(?<![A-Za-z])(?:{measure['names']})(?![A-Za-z]){GAP}"

@@ -17,7 +17,7 @@ from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.questions import Questioner, Standing
 from tools.knowledge_graph.questions_gain import entropy, outcomes
 from tools.knowledge_graph.questions_place import PLACE, PlaceOutcomes, denied_places, elsewhere
-from tools.knowledge_graph.questions_wording import askable, known_to_patients
+from tools.knowledge_graph.questions_wording import askable, bearer, known_to_patients, wording
 from tools.knowledge_graph.ranking import Observation, Ranker
 from tools.knowledge_graph.schema import FindingNode, Graph
 from tools.text.demographics import Person
@@ -218,3 +218,38 @@ def test_the_sentence_that_states_an_answer_is_not_read_again(
     assert [(r.disease, pytest.approx(r.score)) for r in alone.ranking] == [(r.disease, r.score) for r in found.ranking]
     assert {f.id: f.present for f in found.findings}["fever"] is present
     assert "high-fever" not in {f.id for f in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("finding", "person", "told"),
+    [
+        ("fever", Person(1.0, None), True), ("headache", Person(1.0, None), False),
+        ("headache", Person(6.0, None), True),
+        ("pregnancy", Person(8.0, "female"), False), ("pregnancy", Person(28.0, "female"), True),
+        ("pregnancy", Person(28.0, "male"), False),
+    ],
+)  # fmt: skip
+def test_questions_suit_age_and_sex(finding: str, person: Person, told: bool) -> None:
+    assert bearer(STARTER.finding[finding]).suits(person) is told
+
+
+def test_a_child_is_asked_about_in_the_third_person() -> None:
+    asked = wording(STARTER.finding["fever"], "en", Person(4.0, None))
+    assert "the child" in asked
+    assert "you" not in asked
+    assert "您" not in wording(STARTER.finding["fever"], "zh", Person(4.0, None))
+    assert wording(STARTER.finding["fever"], "en", ADULT) == wording(STARTER.finding["fever"], "en")
+
+
+def test_what_was_asked_and_not_answered_is_not_asked_again(
+    starter_graph: KnowledgeGraph,
+) -> None:
+    case = "A 30-year-old woman has had a cough and a sore throat for two days."
+    first = starter_graph.look_up(case)
+    asked = Finding(id=first.questions[0].finding, name=first.questions[0].text, clause="", present=None)
+    again = starter_graph.look_up(case, known=[asked])
+    assert asked.id not in {q.finding for q in again.questions}
+    assert asked.id not in {f.id for f in again.findings}
+    fever = Finding(id="fever", name="Do you have a fever?", clause="", present=None)
+    told = starter_graph.look_up(case + " Her temperature is 39.5.", known=[fever])
+    assert any(f.id == "high-fever" and f.present for f in told.findings)

@@ -62,3 +62,20 @@ def test_damaged_weights_are_told(tmp_path: Path) -> None:
     copy.with_suffix(".sha256").write_text("0" * 64)
     with pytest.raises(DataError, match="assertion head are damaged"):
         assertion.weights.__wrapped__(copy)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My daughter has a fever, her neck is stiff.",
+        "My mum is 74. Her voice is hoarse.",
+        "My wife is 34 weeks pregnant and has a headache.",
+    ],
+)
+def test_the_patient_of_whom_somebody_tells_is_nobody_else(text: str) -> None:
+    assert not any(other for _, _, other in told(text).values())
+
+
+def test_a_third_beside_the_patient_is_somebody_else() -> None:
+    read = told("My daughter has a fever. Her brother had chickenpox last week.")
+    assert [other for _, _, other in read.values()] == [False, True]

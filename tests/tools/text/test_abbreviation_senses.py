@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tools.text.abbreviations import ANY_CASE, CAPITALS, CHINESE, SENSES, expand, write_out
+from tools.text.abbreviations import ANY_CASE, CAPITALS, CHINESE, SENSES, expand
 from tools.text.clauses import clauses
 from tools.text.definitions import definitions
 
@@ -52,19 +50,3 @@ def test_bracketed_signs_deny_and_state() -> None:
 def test_the_table_is_large_and_no_entry_stands_twice() -> None:
     assert len(ANY_CASE) + len(CAPITALS) + len(SENSES) + len(CHINESE) >= 250
     assert not set(CAPITALS) & set(SENSES)
-
-
-@given(st.text(alphabet="CPSOB c/o x3d MI(),.房颤-38", max_size=40))
-def test_written_out_text_leads_back_to_the_original(text: str) -> None:
-    done = write_out(text)
-    assert done.text == expand(text)
-    assert len(done.origin) == len(done.text)
-    assert all(0 <= a < b <= len(text) for a, b in done.origin)
-
-
-def test_a_written_out_word_comes_from_its_abbreviation() -> None:
-    text = "c/o SOB today"
-    done = write_out(text)
-    at = done.text.index("shortness")
-    start, end = done.source(at, at + len("shortness of breath"))
-    assert text[start:end] == "SOB"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -42,8 +43,15 @@ class EdgeFeatures:
 
     def __init__(self, graph: Graph, ranker: Ranker) -> None:
         self._graph, self._ranker = graph, ranker
-        self._vocabulary = _vocabulary(graph)
         self.position = {d.id: i for i, d in enumerate(graph.diseases)}
+
+    @cached_property
+    def _vocabulary(self) -> frozenset[str]:
+        """Every word of the graph's names and wordings."""
+        graph = self._graph
+        found = {p for f in graph.findings for p in (f.name, f.zh, *f.say, *f.say_zh)}
+        found |= {p for d in graph.diseases for p in (d.name, d.zh, *d.aliases, *d.aliases_zh)}
+        return frozenset(word for phrase in found for word in tokens(phrase))
 
     def of(self, look: Look, without: str = "") -> dict[str, float]:
         """The features by name; ``without`` takes a disease out of the graph, as if it were not known."""
@@ -109,10 +117,3 @@ def _log(share: float) -> float:
 
 def _words(clause: Clause) -> list[str]:
     return [word for word in tokens(clause.plain) if not word.isdigit()]
-
-
-def _vocabulary(graph: Graph) -> frozenset[str]:
-    """Every word of the graph's names and wordings."""
-    found = {p for f in graph.findings for p in (f.name, f.zh, *f.say, *f.say_zh)}
-    found |= {p for d in graph.diseases for p in (d.name, d.zh, *d.aliases, *d.aliases_zh)}
-    return frozenset(word for phrase in found for word in tokens(phrase))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,13 +10,21 @@ from numpy.typing import NDArray
 
 from tools.contract import Finding, unique
 from tools.knowledge_graph.edge.features import ACCOUNTS
-from tools.knowledge_graph.observations import Reading
+from tools.knowledge_graph.observations import COUNTED, Reading
 from tools.knowledge_graph.ranking import Ranker
 from tools.knowledge_graph.schema import Graph
+from tools.literature.known_words import chinese_terms, known_words
+from tools.medicines.names import medicines_in
+from tools.text.body_sites import is_only_a_part
+from tools.text.clauses import Clause
+from tools.text.medicines import tells_of_medicine
 
 LEADING, BEHIND = 3, 0.5  # ours: leading diseases at most, and the share of the first's belief that one of them needs
 COMPLAINTS = ("symptom", "sign", "test")  # kinds of findings that want an explanation; a habit or a history does not
 NAMED = 8  # ours: findings that are named at most
+FAINT = 0.35  # ours: score from which a clause seems to tell of some finding, of which it is then not sure
+OF_PAIN = re.compile(r"\bpain|[疼痛]", re.IGNORECASE)  # ours
+RARE, SHAPED = 50, 2.0  # ours: documents of prose that hold a word at most, and by its letters how much it is medical
 
 
 def unexplained(
@@ -33,6 +42,35 @@ def unexplained(
     answered = {graph.findings[o.finding].id for o in read.standing.seen if o.clause in left}
     named = [f.name for f in shown if f.id in answered and f.start < 0]
     return tuple(unique([*said, *named])[:NAMED])
+
+
+def unread(case: str, read: Reading) -> tuple[str, ...]:
+    """Clauses not understood: each seems to state a finding, or holds a word of medicine, and none of it counts."""
+    best: dict[int, float] = {}
+    for match in read.matches:
+        best[match.clause] = max(best.get(match.clause, 0.0), match.score)
+    said = [
+        c.text.strip()
+        for n, c in enumerate(read.told)
+        if best.get(n, 0.0) < COUNTED
+        and not (c.reading or c.other or c.past or c.normal or c.present is False)
+        and not case[c.end :].lstrip().startswith((":", "："))  # a heading
+        and not any(k.clause and c.text in k.clause for k in read.settled)
+        and _seems_medical(c, best.get(n, 0.0))
+    ]
+    return tuple(unique(said)[:NAMED])
+
+
+def _seems_medical(clause: Clause, heard: float) -> bool:
+    """Whether a clause tells of something that is not understood; where a pain is and how it is are read elsewhere."""
+    if medicines_in(clause.text) or tells_of_medicine(clause.text) or is_only_a_part(clause.plain):
+        return False
+    if OF_PAIN.search(clause.text):
+        return False
+    known = known_words()
+    words = re.findall(r"[a-z]{4,}", clause.text.lower())
+    rare = any(known.listed(w) or (known.frequency(w) < RARE and known.shape(w) >= SHAPED) for w in words)
+    return heard >= FAINT or rare or bool(chinese_terms(clause.text))
 
 
 def _left_by(disease: int, graph: Graph, ranker: Ranker, read: Reading) -> list[int]:

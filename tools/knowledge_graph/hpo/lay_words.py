@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from prompts.errors import DataError
+from tools.yaml_files import read_yaml
 
 LAY_WORDS = Path(__file__).parent / "lay_words.yaml"
 ADVICE = "Install the program again."
@@ -16,7 +17,7 @@ def read_lay_words(path: Path = LAY_WORDS) -> dict[str, list[str]]:
     import yaml
 
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = read_yaml(path)
     except (OSError, yaml.YAMLError) as error:
         raise DataError(f"{path.name} cannot be read.", ADVICE) from error
     if not isinstance(entries, dict):

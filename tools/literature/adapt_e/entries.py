@@ -7,10 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from tools.literature.adapt_e.contract import Group
 from tools.literature.adapt_e.spellings import american, singular
+from tools.yaml_files import read_yaml
 
 GRAMMAR = frozenset({"the", "with", "and", "for"})
 TABLE = Path(__file__).with_name("terms.yaml")
@@ -73,7 +72,7 @@ def table_words() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, Entry], dict[str, str], re.Pattern[str]]:
-    rows: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = read_yaml(TABLE)
     entries: dict[str, Entry] = {}
     lay: dict[str, str] = {}
     names: set[str] = set()

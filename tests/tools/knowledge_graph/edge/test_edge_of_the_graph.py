@@ -110,3 +110,16 @@ def test_probabilities_are_bounded_for_any_feature() -> None:
     assert 0.0 <= weights.probability({"lead": -1e9}) < weights.probability({"lead": 1e9}) <= 1.0
     with pytest.raises(ValueError, match="not known"):
         EdgeWeights(names=("colour",), means=(0.0,), scales=(1.0,), weights=(1.0,), constant=0.0, least=0.5)
+
+
+@pytest.mark.parametrize(
+    ("case", "unread"),
+    [
+        ("32F, butterfly rash, livedo reticularis, joint pain.", ("livedo reticularis",)),
+        ("A man of 50 with a cough. He lives alone and works as a baker.", ()),
+        ("A woman of 60 has a fever. No livedo reticularis. On apixaban. The pain spreads to her shoulder blade.", ()),
+        ("Livedo reticularis: none. Cough for two days.", ()),
+    ],
+)
+def test_what_is_not_understood_is_told(starter_graph: KnowledgeGraph, case: str, unread: tuple[str, ...]) -> None:
+    assert starter_graph.look_up(case).unread == unread

@@ -1,0 +1,45 @@
+"""Misspelt words are read; words that are known, names, abbreviations and other languages stay."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.spelling import mended
+from tools.text.clauses import clauses
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("paplitations and diahrrea", "palpitations and diarrhea"),
+        ("chest payn", "chest pain"),
+        ("Feaver and vomitting", "Fever and vomiting"),
+        ("amoxicilin, ibuprofin", "amoxicillin, ibuprofen"),
+    ],
+)
+def test_a_word_that_is_a_slip_away_is_meant(written: str, meant: str) -> None:
+    assert mended(written) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The lawyer mows lawns near the hotel", "my tummy is wobbly and I feel knackered", "SOB, PND, JVP up, c/o CP",
+        "seen by Dr Payn in Basingstoke", "anti-dsDNA and HbA1c", "胸痛三天", "zzqxv blorptious", "",
+    ],
+)  # fmt: skip
+def test_what_is_no_slip_stays(text: str) -> None:
+    assert mended(text) == text
+
+
+@given(st.text(max_size=60))
+def test_any_text_keeps_what_stands_between_its_words(text: str) -> None:
+    assert len(mended(text).split()) == len(text.split())
+
+
+def test_a_clause_is_read_mended_and_stays_as_written() -> None:
+    (clause,) = clauses("paplitations at night")
+    assert clause.text == "paplitations at night"
+    assert clause.plain == "palpitations at night"
