@@ -70,10 +70,12 @@ class Interview:
             return Read.UNREAD
         before, self.case = self.case, decision.case
         found = self._ranked()
-        if decision.answered is None and not decision.changes and _same(found, self.differential):
+        flagged = {f.code for f in decision.red_flags} - {f.code for f in self.emergency}
+        told = decision.answered is not None or decision.changes or flagged
+        if not told and _same(found, self.differential):
             self.case = before
             return Read.UNREAD
-        self.emergency, self.differential = red_flags(self.case, self.language), found
+        self.emergency, self.differential = decision.red_flags, found
         return Read.MORE if decision.answered is None else Read.ANSWER
 
     def _ranked(self) -> Differential:

@@ -209,6 +209,7 @@ class TurnRunner:
         calls = calls_of(values.get("calls", []))
         searches = self._database.texts.put(session, calls) if calls else ""
         await self._rows.end(session, turn, key, asks_review=bool(answer.review_reasons), searches=searches)
+        await self._database.thin(session)
         return answer
 
     def _answer(self, key: str) -> Answer:

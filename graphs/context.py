@@ -107,8 +107,11 @@ class TurnContext:
 
 
 def findings_of(state: State, differential: Differential | None) -> list[Finding]:
-    """Findings of the case: those that the look-up understood, then those that answers settled."""
-    settled = [Finding.model_validate(f) for f in state.get("findings", [])]
-    ids = {f.id for f in settled}
+    """Findings of the case: those that the look-up understood, then those that answers settled; what was asked and not
+    known is told by the case where it tells it."""
     stated = list(differential.findings) if differential is not None else []
+    told = {f.id for f in stated if f.present is not None}
+    settled = [Finding.model_validate(f) for f in state.get("findings", [])]
+    settled = [f for f in settled if f.present is not None or f.id not in told]
+    ids = {f.id for f in settled}
     return [f for f in stated if f.id not in ids] + settled

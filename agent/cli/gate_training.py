@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.cli.bars import bars
 from agent.cli.kg import open_home, writing
-from agent.cli.render import console, progress_console
+from agent.cli.render import console
 from agent.gate import By, annotating, backbone, first_looks, open_ready
 from graphs.completeness.annotation_files import (
     corrected,
@@ -19,7 +19,7 @@ from graphs.completeness.annotation_files import (
     write_annotated,
     write_review,
 )
-from graphs.completeness.annotation_run import Progress, annotate_all, counted
+from graphs.completeness.annotation_run import annotate_all, counted
 from graphs.completeness.classifier_card import Card
 from prompts.errors import InputError
 
@@ -56,8 +56,13 @@ def annotate_cases(asked: Annotating) -> None:
     corrections = read_review(asked.reviewed) if asked.reviewed is not None else []
     _distinct(asked)
     settings, home = open_home()
-    with annotating(settings, home, asked.by, asked.jobs) as (diagnoser, reference), _bar("cases", asked.quiet) as bar:
-        done = asyncio.run(annotate_all(cases, diagnoser, reference, jobs=asked.jobs, progress=bar))
+    with (
+        annotating(settings, home, asked.by, asked.jobs) as (diagnoser, reference),
+        bars(show=not asked.quiet) as advance,
+    ):
+        done = asyncio.run(
+            annotate_all(cases, diagnoser, reference, jobs=asked.jobs, progress=partial(advance, "cases"))
+        )
         made = diagnoser.made
     if asked.reviewed is not None:
         done = corrected(done, corrections, asked.reviewed.name)
@@ -106,8 +111,8 @@ def _head(asked: TrainingAsked) -> Card:
     settings, home = open_home()
     encoder = open_ready(settings, home)
     look = first_looks(settings, home, encoder)
-    with _bar("first look-ups", asked.quiet) as bar:
-        rows = rows_of(cases, look, encoder, bar)
+    with bars(show=not asked.quiet) as advance:
+        rows = rows_of(cases, look, encoder, partial(advance, "first look-ups"))
     return save_trained(cases, rows, encoder.name, asked.out, seed=asked.seed, data=asked.data, licence=asked.licence)
 
 
@@ -117,8 +122,8 @@ def _bert(asked: TrainingAsked) -> Card:
     open_home()  # among its settings: no hub is asked
     folder, name = backbone(asked.backbone)
     training = Training(folder, name, asked.seed, asked.epochs or EPOCHS, asked.data, asked.licence)
-    with _bar("steps", asked.quiet) as bar:
-        return train_bert(read_annotated(asked.annotated), asked.out, training, bar)
+    with bars(show=not asked.quiet) as advance:
+        return train_bert(read_annotated(asked.annotated), asked.out, training, partial(advance, "steps"))
 
 
 def _distinct(asked: Annotating) -> None:
@@ -126,17 +131,3 @@ def _distinct(asked: Annotating) -> None:
     given = [path.resolve() for path in (asked.cases, asked.out, asked.review, asked.reviewed) if path is not None]
     if len(set(given)) < len(given):
         raise InputError("One file is named twice.", "Name different files for what is read and what is written.")
-
-
-@contextmanager
-def _bar(name: str, quiet: bool) -> Iterator[Progress]:
-    if quiet:
-        yield lambda *_: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=progress_console(), transient=True) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)

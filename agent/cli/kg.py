@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
-from agent.cli.render import console, progress_console
+from agent.cli.bars import bars
+from agent.cli.render import console
 from agent.knowledge_graph import STARTER_GRAPH, open_builder
 from agent.sessions import Home
 from agent.settings import Settings, load_settings, silence_telemetry
@@ -95,7 +96,7 @@ def build_from_records(asked: Building) -> None:
         set_up(settings, home, rebuild=False, say=lambda _: None)
     encoder = open_encoder(settings, home)
     judges = open_builder(settings, home, encoder, by_model=asked.judge == "model", augment=asked.augment)
-    with _bar(show=not asked.quiet) as progress:
+    with bars(show=not asked.quiet) as progress:
         graph = asyncio.run(
             build_graph(
                 records,
@@ -137,25 +138,6 @@ def writing(path: Path) -> Iterator[None]:
 def read_given(path: Path | None) -> Graph:
     """The graph of a path, else that of the settings, else the starter graph."""
     return read_any(path or load_settings().kg_graph or STARTER_GRAPH)
-
-
-@contextlib.contextmanager
-def _bar(*, show: bool) -> Iterator[Callable[[str, int, int], None]]:
-    if not show:
-        yield lambda *_: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
-        tasks = {}
-
-        def step(name: str, done: int, of: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=of)
-            bar.update(tasks[name], completed=done, total=of)
-
-        yield step
 
 
 def print_json(value: object) -> None:

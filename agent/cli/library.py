@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from agent.assembly import open_encoder
-from agent.cli.render import console, progress_console
+from agent.cli.bars import Advance, bars
+from agent.cli.render import console
 from agent.sessions import Home
 from agent.settings import load_settings, silence_telemetry
 from tools.evidence import Status
-from tools.library.adding import Progress, add
+from tools.library.adding import add
 from tools.library.checking import check
 from tools.library.removing import rebuild as embed_again
 from tools.library.removing import remove
@@ -35,8 +37,8 @@ def add_paths(paths: list[Path], *, as_json: bool, quiet: bool) -> int:
     """Add files and folders and print the report; returns 0, 1 when something failed, 2 when nothing could be read."""
     with _shelf() as shelf:
         try:
-            with _bar(show=not quiet) as progress:
-                report = add(shelf, paths, progress)
+            with bars(show=not quiet) as advance:
+                report = add(shelf, paths, partial(_files_done, advance))
         except KeyboardInterrupt:
             sys.stderr.write(STOPPED)
             raise
@@ -79,8 +81,8 @@ def check_library(*, rebuild: bool, as_json: bool) -> int:
         return 0
     with _shelf(check_encoder=False) as shelf:
         if rebuild:
-            with _bar(show=True) as progress:
-                embed_again(shelf, progress)
+            with bars() as advance:
+                embed_again(shelf, partial(_files_done, advance))
         found = check(shelf)
     if as_json:
         _print_json([line.model_dump() for line in found])
@@ -108,21 +110,8 @@ def _exists() -> bool:
     return shelf_file(Home(load_settings().home).library).exists()
 
 
-@contextlib.contextmanager
-def _bar(*, show: bool) -> Iterator[Progress | None]:
-    """A progress bar on standard error: files, and the documents stored so far."""
-    if not show:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        TextColumn("{task.fields[documents]} documents"),
-    )  # fmt: skip
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
-        task = bar.add_task("files", total=None, documents=0)
-        yield lambda done, total, documents: bar.update(task, completed=done, total=total, documents=documents)
+def _files_done(advance: Advance, done: int, of: int, documents: int) -> None:
+    advance("files", done, of, note=f"{documents:,} documents")
 
 
 def _print_report(report: AddReport) -> None:

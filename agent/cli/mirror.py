@@ -6,13 +6,14 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from rich.markup import escape
 from rich.table import Table
 
-from agent.cli.render import console, progress_console
+from agent.cli.bars import Advance, bars
+from agent.cli.render import console
 from agent.sessions import Home
 from agent.settings import load_settings, silence_telemetry
 from tools.mirror.engine import Mirror
@@ -31,8 +32,8 @@ def import_paths(files: list[Path], *, folder: Path | None, as_json: bool, quiet
     place = mirror_folder(folder)
     reports: list[FileReport] = []
     try:
-        with _import_bar(len(files), show=not quiet) as progress:
-            import_files(place, files, progress=progress, done=reports.append)
+        with bars(show=not quiet) as advance:
+            import_files(place, files, progress=partial(_read_so_far, advance), done=reports.append)
     finally:
         if as_json:
             _print([report.model_dump(mode="json") for report in reports])
@@ -76,8 +77,9 @@ def show_status(*, folder: Path | None, as_json: bool) -> None:
 def export_records(path: Path, *, folder: Path | None, quiet: bool) -> None:
     """Write all records to a file."""
     opened = Mirror.open(mirror_folder(folder))
-    with contextlib.closing(opened) as mirror, _export_bar(opened.manifest().records, show=not quiet) as progress:
-        count = export(mirror, path, progress)
+    with contextlib.closing(opened) as mirror, bars(show=not quiet) as advance:
+        of = opened.manifest().records
+        count = export(mirror, path, lambda done: advance("records", done, of) if done % EVERY == 0 else None)
     console().print(f"{count:,} records in {path}", markup=False)
 
 
@@ -115,31 +117,8 @@ def _show_reports(reports: list[FileReport]) -> None:
         out.print(f"... {unread} in all were not read.", markup=False)
 
 
-@contextlib.contextmanager
-def _import_bar(files: int, *, show: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    if not show:
-        yield None
-        return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
-        task = bar.add_task(f"{files} files", total=None)
-        yield lambda name, steps, records: bar.update(
-            task, description=escape(f"{name}: {steps:,} read, {records:,} in the mirror")
-        )
-
-
-@contextlib.contextmanager
-def _export_bar(records: int, *, show: bool) -> Iterator[Callable[[int], None] | None]:
-    if not show:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
-
-    with Progress(BarColumn(), MofNCompleteColumn(), console=progress_console(), transient=True) as bar:
-        task = bar.add_task("records", total=records)
-        yield lambda done: bar.update(task, completed=done) if done % EVERY == 0 else None
+def _read_so_far(advance: Advance, name: str, steps: int, records: int) -> None:
+    advance("read", steps, note=f"{name}, {records:,} records in the mirror")
 
 
 def _print(value: object) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
+from agent.cli.bars import bars
 from agent.cli.kg import open_home, print_json, writing
-from agent.cli.render import console, progress_console
+from agent.cli.render import console
 from agent.models import open_models
 from agent.questions import STARTER, build_questions, documents_of, folder_of, make_testset
 from agent.sessions import Home
@@ -58,7 +59,7 @@ def build_index(asked: Building, *, as_json: bool, quiet: bool) -> None:
         if asked.matrix is not None:
             chosen = chosen.model_copy(update={"matrix": chosen.matrix.model_copy(update={"form": asked.matrix})})
         settings = settings.model_copy(update={"question_index": chosen})
-        with _bar(show=not quiet) as progress:
+        with bars(show=not quiet) as progress:
             report = asyncio.run(
                 build_questions(settings, home, asked.collection, documents, encoder, models, progress)
             )
@@ -187,22 +188,3 @@ def _tell(report: QuestionsReport, problems: list[Problem]) -> None:
     out.print(f"{taken}{report.seconds:.1f} s, {own:.1f} s of them beyond the encoder's.", markup=False)
     for warning in report.warnings:
         out.print(f"Warning: {warning}", markup=False)
-
-
-@contextlib.contextmanager
-def _bar(*, show: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    if not show:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
-        tasks = {}
-
-        def step(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
-            bar.update(tasks[stage], completed=done, total=total)
-
-        yield step

@@ -20,7 +20,7 @@ from agent.cli.report import marks, show_report
 from agent.cli.wide import WideConsole
 from agent.conversation import Step
 from graphs.answering.contract import Answer
-from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
+from graphs.answering.shown import edge_lines, left_lines, ranking_title
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.shown import facts, headed
 from tools.contract import Differential, Notice, RankedDisease, Severity
@@ -110,12 +110,12 @@ def show_edge(out: Console, found: Answer | Differential, language: str) -> None
 
 
 def show_ranking(out: Console, found: Answer | Differential, ranking: Sequence[RankedDisease], language: str) -> None:
-    """The differential, and what the leading disease leaves unexplained."""
+    """The differential, what the leading disease leaves unexplained, and what was not read or not counted."""
     if ranking:
         title = ranking_title(found, language) if found.outside else "Differential"
         out.print(differential_table(ranking, language, title))
-    if found.unexplained:
-        out.print(Text(unexplained_line(found, language), style="yellow"))
+    for line in left_lines(found, language):
+        out.print(Text(line, style="yellow"))
 
 
 def show_emergency(out: Console, flags: Sequence[RedFlag]) -> None:

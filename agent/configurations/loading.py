@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from agent.configurations.contract import Chosen, Configuration
 from prompts.errors import InputError
+from tools.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 LISTED = "`anamnesis config list` names them."
@@ -20,9 +21,8 @@ LISTED = "`anamnesis config list` names them."
 @cache
 def configurations() -> dict[str, Configuration]:
     """All configurations by name."""
-    import yaml
 
-    read = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))]
+    read = [read_yaml(path) for path in sorted(FOLDER.glob("*.yaml"))]
     found = [Configuration.model_validate(values) for values in read]
     return {c.name: c for c in found}
 

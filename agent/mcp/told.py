@@ -70,6 +70,8 @@ def _differential(found: Differential) -> Iterator[str]:
         yield "No disease of the graph explains these findings well: these are only the closest of those that it holds."
     if found.unexplained:
         yield f"left unexplained: {'; '.join(found.unexplained)}"
+    if found.unread:
+        yield f"not read: {'; '.join(found.unread)}"
     for place, disease in enumerate(found.ranking, start=1):
         yield _disease(place, disease)
     for contrast in found.contrasts:

@@ -24,6 +24,8 @@ LAST_WORDS = 5  # ours: seconds for answers that are on their way when the turns
 NAMES = ("localhost",)
 Make = Callable[..., Any]  # (agent, authentication=...) to an application
 
+FIRST_CASE = "A cough since yesterday."  # looked up before anybody asks: what cases need is loaded then
+
 
 def serve(settings: Settings, *, authentication: bool = True, make: Make | None = None) -> None:
     """Serve until a signal says stop.
@@ -47,6 +49,7 @@ def serve(settings: Settings, *, authentication: bool = True, make: Make | None 
     listener = bind(server.host, server.port)
     logs.set_up()
     with listener, Agent(settings) as agent:
+        agent.parts.look_up(FIRST_CASE, "en", ())
         app = (make or create_app)(agent, authentication=authentication)
         listener.listen(BACKLOG)
         logs.event("listening", address=address_of(listener), authentication=authentication)

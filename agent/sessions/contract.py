@@ -106,6 +106,9 @@ class Database(Protocol):
     async def checkpointed(self) -> list[tuple[str, str]]:
         """Every session that has checkpoints, with the id of the last."""
 
+    async def thin(self, session: str) -> None:
+        """Delete the checkpoints behind the last one, when a turn has ended: nothing goes back to them."""
+
     async def forget(self, session: str) -> None:
         """Delete the session's checkpoints and texts, so that no file of ours holds a word of them."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from agent.sessions.contract import Review
 from agent.sessions.export import ExportedTurn, Search, SessionExport
 from graphs.answering.contract import Answer
-from graphs.answering.shown import edge_lines, ranking_title, unexplained_line
+from graphs.answering.shown import edge_lines, left_lines, ranking_title
 from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity
 from tools.evidence import Evidence, Origin, Statement
@@ -126,8 +126,7 @@ def _differential(answer: Answer) -> Iterable[str]:
     ]
     yield f"### {ranking_title(answer, answer.language)}" if answer.outside else "### Differential"
     yield table(("", "disease", "ICD-10", "share", "for", "against"), rows)
-    if answer.unexplained:
-        yield plain(unexplained_line(answer, answer.language))
+    yield from map(plain, left_lines(answer, answer.language))
 
 
 def _source(answer: Answer, item: Evidence, number: int) -> str:

@@ -93,6 +93,10 @@ class PostgresDatabase:
         sql = "select thread_id, max(checkpoint_id) from checkpoints group by thread_id"
         return [(str(session), str(last)) for session, last in (await self.execute((sql, ())))[0]]
 
+    async def thin(self, session: str) -> None:
+        """Delete the session's checkpoints behind the last one, by the checkpointer's own means."""
+        await self.saver.aprune([session])
+
     async def forget(self, session: str) -> None:
         """Delete checkpoints and texts."""
         with self.faults():

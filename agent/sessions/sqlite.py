@@ -103,6 +103,15 @@ class SqliteDatabase:
         with self.faults():
             return await _checkpointed(self.saver)
 
+    async def thin(self, session: str) -> None:
+        """Delete the session's checkpoints and writes behind the last one of its machine."""
+        last = "(select max(checkpoint_id) from checkpoints where thread_id = ? and checkpoint_ns = '')"
+        async with self.saver.lock:
+            for table in ("writes", "checkpoints"):
+                sql = f"delete from {table} where thread_id = ? and checkpoint_id < {last}"
+                await self.saver.conn.execute(sql, (session, session))
+            await self.saver.conn.commit()
+
     async def forget(self, session: str) -> None:
         """Delete checkpoints and texts, and cut off the write-ahead logs, which still hold what was deleted."""
         with self.faults():

@@ -2,7 +2,7 @@
 
 ``kinds.SET``: of medical questions, ``refused`` are those called out of scope or courtesy, ``as_case`` those taken for
 a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of the kinds of turn. ``other.SET.declined``
-is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_rules`` leaves the
+is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_numbers`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
 curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger; ``findings``: `evals.stated_findings`;
 ``additions``: `evals.kept_facts`.
@@ -40,7 +40,7 @@ from evals.datasets.rows import SHIPPED
 from evals.statistics import share
 from evals.verdict_figures import macro_f1
 from graphs.triage.contract import Kind, SessionView, TriageDecision
-from graphs.triage.emergency import described
+from graphs.triage.emergency import by_numbers
 from graphs.triage.head import emergency_chance
 from graphs.triage.local import TriageLocal
 from tools.knowledge_graph.lookup import KnowledgeGraph
@@ -56,11 +56,11 @@ ABSENT = "not measured: {} is not there"
 
 
 class Marked(NamedTuple):
-    """A message that may be an emergency: whether it is, what rules or numbers say, and how sure the head is."""
+    """A message that may be an emergency: whether it is, what its numbers say, and how sure the head is."""
 
     emergency: bool
     flagged: bool
-    by_rules: bool
+    numbers: bool
     chance: float
 
 
@@ -137,12 +137,12 @@ def emergency_figures(name: str, rows: Sequence[Marked]) -> list[Figure]:
     out = [
         *share(f"emergencies.{name}.found", [r.flagged for r in urgent]),
         *share(f"emergencies.{name}.look_alikes_flagged", [r.flagged for r in others]),
-        *share(f"emergencies.{name}.found_by_rules", [r.by_rules for r in urgent]),
-        *share(f"emergencies.{name}.look_alikes_by_rules", [r.by_rules for r in others]),
+        *share(f"emergencies.{name}.found_by_numbers", [r.numbers for r in urgent]),
+        *share(f"emergencies.{name}.look_alikes_by_numbers", [r.numbers for r in others]),
     ]
     for least in CURVE:
         for label, some in (("found", urgent), ("look_alikes", others)):
-            told = [r.by_rules or 100 * r.chance >= least for r in some]
+            told = [r.numbers or 100 * r.chance >= least for r in some]
             out += share(f"emergencies.{name}.{label}_from_{least}", told)
     return out
 
@@ -156,8 +156,8 @@ def _mild(context: TaskContext, triage: TriageLocal) -> list[Figure]:
 
 
 def _marked(row: Told, decision: TriageDecision) -> Marked:
-    by_rules = bool(described(row.text, decision.language))
-    return Marked(row.emergency, bool(decision.red_flags), by_rules, emergency_chance(row.text))
+    numbers = bool(by_numbers(row.text, decision.language))
+    return Marked(row.emergency, bool(decision.red_flags), numbers, emergency_chance(row.text))
 
 
 def _sets(context: TaskContext, unseen: str, strangers: str) -> dict[str, Path]:

@@ -76,6 +76,8 @@ class Answer(BaseModel):
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
             of the nearest.
         unexplained: what the case states and the leading disease does not account for, as the case says it.
+        unread: what of the case tells of a complaint that was not understood; asides: what is of the past or of
+            somebody else, of which the differential counts little or nothing. Both as the case says it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
@@ -105,6 +107,8 @@ class Answer(BaseModel):
     differential: list[RankedDisease] = Field(default_factory=list)
     outside: bool = False
     unexplained: list[str] = Field(default_factory=list)
+    unread: list[str] = Field(default_factory=list)
+    asides: list[str] = Field(default_factory=list)
     contrasts: list[str] = Field(default_factory=list)
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)

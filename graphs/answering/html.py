@@ -14,13 +14,13 @@ from graphs.answering.shown import (
     ORIGINS,
     WORDS,
     edge_lines,
+    left_lines,
     marks_of,
     numbers_of,
     ranking_title,
     source_facts,
     source_name,
     tongue_of,
-    unexplained_line,
 )
 from graphs.completeness.explained import explained
 from graphs.completeness.html import gate_of
@@ -112,8 +112,7 @@ class _Shown:
         answer, words = self._answer, self._words
         if answer.differential:
             yield section(ranking_title(answer, self._tongue), ranking_table(answer.differential, answer.language))
-        if answer.unexplained:
-            yield element("p", unexplained_line(answer, self._tongue))
+        yield from (element("p", line) for line in left_lines(answer, self._tongue))
         if answer.rare_diseases:
             rows = ((r.name, r.disease, f"{r.score:.0%}", listed(r.findings_for)) for r in answer.rare_diseases)
             heads = (words["disease"], "ID", words["share"], words["for"])

@@ -10,6 +10,7 @@ from graphs.answering.shown import (
     ORIGINS,
     WORDS,
     edge_lines,
+    left_lines,
     marks_of,
     numbers_of,
     quotes_of,
@@ -17,7 +18,6 @@ from graphs.answering.shown import (
     source_facts,
     source_name,
     tongue_of,
-    unexplained_line,
 )
 from graphs.completeness.explained import brief
 from graphs.reporting.contract import PARTS
@@ -84,8 +84,7 @@ def _differential(answer: Answer, words: dict[str, str]) -> Iterator[str]:
         shown = shown_diseases(answer.differential)
         lines = [f"{n}. {_disease(d, answer.language, words)}" for n, d in enumerate(shown, start=1)]
         yield f"**{ranking_title(answer, answer.language)}**\n\n" + "\n".join(lines)
-    if answer.unexplained:
-        yield escaped(unexplained_line(answer, answer.language))
+    yield from map(escaped, left_lines(answer, answer.language))
     if answer.rare_diseases:
         rare = [
             f"{n}. {escaped(r.name)} ({escaped(r.disease)}) {r.score:.0%}"

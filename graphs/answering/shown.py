@@ -18,6 +18,8 @@ WORDS: dict[str, dict[str, str]] = {
         "outside": "No disease that I know explains these findings well.",
         "closest": "Closest of those I know",
         "unexplained": "Left unexplained",
+        "unread": "Not read",
+        "asides": "Of the past or of somebody else",
         "disease": "Disease",
         "share": "Share",
         "for": "For",
@@ -51,6 +53,8 @@ WORDS: dict[str, dict[str, str]] = {
         "outside": "在我所知的疾病中，没有一种能很好地解释这些表现。",
         "closest": "我所知的疾病中最接近的",
         "unexplained": "仍未得到解释",
+        "unread": "未能读懂",
+        "asides": "属于既往或他人",
         "disease": "疾病",
         "share": "占比",
         "for": "支持",
@@ -109,13 +113,14 @@ def edge_lines(found: Answer | Differential, language: str) -> list[str]:
     return [WORDS[tongue_of(language)]["outside"]] if found.outside else []
 
 
-def unexplained_line(found: Answer | Differential, language: str) -> str:
-    """What the leading disease does not account for, in a line; "" where everything is accounted for."""
-    if not found.unexplained:
-        return ""
+def left_lines(found: Answer | Differential, language: str) -> list[str]:
+    """What the leading disease does not account for, what of the case was not read, and what was read and not counted:
+    a line each, none for nothing."""
     tongue = tongue_of(language)
     colon, semicolon = ("：", "；") if tongue == "zh" else (": ", "; ")
-    return f"{WORDS[tongue]['unexplained']}{colon}{semicolon.join(found.unexplained)}"
+    asides = [a if isinstance(a, str) else a.clause for a in found.asides]
+    left = {"unexplained": found.unexplained, "unread": found.unread, "asides": tuple(dict.fromkeys(asides))}
+    return [f"{WORDS[tongue][name]}{colon}{semicolon.join(said)}" for name, said in left.items() if said]
 
 
 def statements_of(answer: Answer) -> list[Statement]:

@@ -86,6 +86,7 @@ REASONS = {  # reasons of decisions that no score made
     "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved": (
         "图谱中的疾病能否解释这些表现尚不确定，先检索证据"
     ),
+    "too much of the case was not understood, so evidence is retrieved": "病例中未能读懂的内容过多，先检索证据",
     "the gate is switched off: every question is retrieved for": "判断已关闭：所有问题都检索",
     "the gate is switched off: nothing is retrieved": "判断已关闭：不检索",
 }

@@ -87,6 +87,8 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         differential=list(shown.ranking),
         outside=shown.outside,
         unexplained=list(shown.unexplained),
+        unread=list(shown.unread),
+        asides=list(dict.fromkeys(f.clause for f in shown.asides)),
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),

@@ -10,7 +10,7 @@ from graphs.nodes.live import LIVE, live_triage
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from graphs.triage.contract import AskedQuestion, Change, Kind, SessionView, Triage, TriageDecision
-from tools.contract import Differential, Notice
+from tools.contract import Differential, Finding, Notice
 from tools.text.tokens import tokens
 
 REMEMBERED = 6  # earlier user messages that triage may read; ours
@@ -113,6 +113,11 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
         update["findings"] = settled
     elif decision.new_case:
         update |= {"findings": [], "leading": "", "case_differential_key": ""}
-    elif decision.changes:
+        return update
+    elif (asked := state.get("asked")) and asked["finding"] not in {f["id"] for f in settled}:
+        # what was asked and not answered is not asked again
+        settled = [*settled, Finding(id=asked["finding"], name=asked["text"], clause="", present=None).model_dump()]
+        update["findings"] = settled
+    if decision.changes:
         update["findings"] = [f for f in settled if not overturned(f["name"], decision.changes)]
     return update

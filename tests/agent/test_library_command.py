@@ -57,6 +57,7 @@ def test_a_document_is_added_listed_checked_and_removed(home: Path, papers: Path
     assert added.exit_code == 1
     assert str(papers / "broken.pdf") in added.stdout
     assert "1 added, 1 failed" in added.stdout
+    assert "files: 2 of 2, 1 documents" in added.stderr  # no terminal: lines tell how far it is
     again = library("add", "--json", "--quiet", papers / "zelnorine.md")
     assert (again.exit_code, json.loads(again.stdout)["counts"]) == (0, {"unchanged": 1})
     assert library("add", "-q", papers / "broken.pdf").exit_code == 2

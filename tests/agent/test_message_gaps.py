@@ -7,10 +7,11 @@ import time
 import pytest
 
 from agent.messages import check_message
-from graphs.triage.corrections import TAIL, TIDY
+from graphs.triage.replacing import side_of
+from graphs.triage.revisions import TIDY
 from support.search_words import starter_vocabulary
 from tools.literature.privacy import begin
-from tools.text.abbreviations import IN_CONTEXT, expand, write_out
+from tools.text.abbreviations import IN_CONTEXT, expand
 from tools.text.spaces import GAP
 
 MOST = 20_000
@@ -36,13 +37,14 @@ FRAGMENTS = [
 def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str) -> None:
     text = ("pain" + fragment * MOST)[: MOST - 5] + " pain"
     begin("warm", starter_vocabulary())
+    side_of("warm", end=True)
     started = time.process_time()
     check_message(text, MOST)
-    TAIL.search(text)
+    side_of(text, end=True)
+    side_of(text, end=False)
     for pattern, into in (*TIDY, *IN_CONTEXT):
         pattern.sub(into, text)
     expand(text)
-    write_out(text)
     begin(text, starter_vocabulary())
     assert time.process_time() - started < SECONDS
 

@@ -52,7 +52,7 @@ def test_emergencies_are_counted_with_the_head_and_without() -> None:
     rows = [Marked(True, True, False, 0.6), Marked(True, False, False, 0.04), Marked(False, True, True, 0.9)]
     values = {f.name: f.value for f in emergency_figures("toy", rows)}
     assert values["emergencies.toy.found"] == 50
-    assert values["emergencies.toy.found_by_rules"] == 0
+    assert values["emergencies.toy.found_by_numbers"] == 0
     assert values["emergencies.toy.found_from_70"] == 0
     assert values["emergencies.toy.found_from_50"] == 50
     assert values["emergencies.toy.look_alikes_flagged"] == 100

@@ -103,3 +103,14 @@ def test_the_turn_goes_past_research_and_keeps_the_question_asked(tmp_path: Path
         assert script.views[-1].said.answer is None  # the case had no ranked disease
         session.ask("yes")
     assert script.views[-1].kind == "case"
+
+
+def test_a_question_that_nobody_answered_is_known_as_asked(tmp_path: Path) -> None:
+    script = Scripted()
+    with Agent(Settings(home=tmp_path / "home"), parts=parts(script)) as agent:
+        session = agent.session()
+        session.ask("case: this is enough")  # ends with a question about fever
+        assert "look up with 0 known" in script.log
+        session.ask("case: this is enough too")
+    assert script.log[-1] != "look up with 0 known"
+    assert "look up with 1 known" in script.log

@@ -18,7 +18,7 @@ CHECKPOINTS = 15  # of a turn of the scripted machine: its input, its start, and
 FORKS = multiprocessing.get_context("forkserver")
 PRELOADED = ["support.session_worker", "agent.agent", "agent.assembly", "agent.cli.app", "agent.server.app"]
 PRELOADED += ["graphs.clinical", "tools.bert", "torch", "safetensors.torch", "tokenizers", "faiss", "bm25s"]
-PRELOADED += ["aiosqlite", "nupunkt", "search_query", "wordfreq", "uvicorn"]  # and what these open at their first use
+PRELOADED += ["aiosqlite", "nupunkt", "search_query", "wordfreq", "uvicorn", "support.opened"]  # and what these open
 FORKS.set_forkserver_preload(PRELOADED)  # imported once for all
 
 

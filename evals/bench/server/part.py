@@ -44,6 +44,7 @@ class Sizes:
     workers_sessions: int = 60
     rolling_sessions: int = 120
     rate_seconds: float = 60.0  # of each way to count; ours
+    soak: int = 2000
 
 
 QUICK = Sizes(
@@ -56,6 +57,7 @@ QUICK = Sizes(
     workers_sessions=12,
     rolling_sessions=40,
     rate_seconds=12.0,
+    soak=100,
 )
 
 

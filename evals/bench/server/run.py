@@ -19,6 +19,7 @@ from evals.bench.server.part import QUICK, Bench, Part, Sizes, folders
 from evals.bench.server.rate import site_rate
 from evals.bench.server.rolling import rolling
 from evals.bench.server.same_case import same_case
+from evals.bench.server.soak import soak
 from evals.bench.server.workers import two_workers
 from prompts.errors import InputError
 from tools.files import write_atomic
@@ -32,6 +33,7 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
     "workers": two_workers,
     "rolling": rolling,
     "rate": site_rate,
+    "soak": soak,
     "schemathesis": described,
 }
 SHOWN = 20  # faults that are printed; all are in the file

@@ -179,3 +179,19 @@ def test_missing_drivers_are_told_with_what_to_install(tmp_path: Any, monkeypatc
     monkeypatch.setitem(sys.modules, "psycopg_pool", None)
     with pytest.raises(InputError, match=r"anamnesis\[postgres\]"):
         agent_of({"home": tmp_path, "database": "postgresql://127.0.0.1:1/none"})
+
+
+async def checkpoints(agent: Agent, session: str) -> int:
+    config = {"configurable": {"thread_id": session}}
+    return len([one async for one in agent.database.saver.alist(config)])
+
+
+def test_a_turn_leaves_one_checkpoint_and_the_session_goes_on_and_another_keeps_its_own(place: Place) -> None:
+    with Agent(**place, parts=parts(Scripted())) as agent:
+        other = agent.ask("sinusitis", session="other")
+        for text in ("croup", "and in adults?", "and in children?"):
+            agent.ask(text, session="one")
+        kept = {name: run(checkpoints(agent, name)) for name in ("one", "other")}
+        assert kept == {"one": 1, "other": 1}
+        assert agent.resume("other") == other
+        assert run(agent.records.get("one")).turns == 3

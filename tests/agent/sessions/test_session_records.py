@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from agent.agent import Agent
 from agent.loop import run
 from agent.sessions import Review, adoption
+from agent.sessions.sqlite import SqliteDatabase
 from agent.settings import Settings
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, parts
@@ -172,7 +173,13 @@ def test_a_session_without_a_message_has_nothing_to_resume(agent: Agent) -> None
         agent.resume(made.id)
 
 
-def test_an_old_data_folder_lists_tells_and_resumes_its_sessions(tmp_path: Path) -> None:
+def test_an_old_data_folder_lists_tells_and_resumes_its_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def kept(*_: Any) -> None:
+        """The older program kept every checkpoint."""
+
+    monkeypatch.setattr(SqliteDatabase, "thin", kept)
     with agent_of(tmp_path) as agent:
         answers = [agent.ask("croup?", session="old"), agent.ask("case: a cough", session="old")]
     with agent_of(tmp_path, CutOff()) as agent, pytest.raises(RuntimeError):

@@ -33,3 +33,12 @@ def test_a_doubtful_explanation_is_not_enough() -> None:
 def test_a_warning_stays_a_warning() -> None:
     warned = ENOUGH.model_copy(update={"decision": Decision.RETRIEVE_WITH_WARNING, "score": 0.1})
     assert held_at_the_edge(warned, Differential(outside=True)).decision is Decision.RETRIEVE_WITH_WARNING
+
+
+def test_a_case_that_was_not_understood_is_not_enough() -> None:
+    read = Differential(explained=0.9, unread=("livedo reticularis",))
+    assert held_at_the_edge(ENOUGH, read).decision is Decision.DIRECT
+    held = held_at_the_edge(ENOUGH, read.model_copy(update={"unread": ("livedo", "brain zaps", "pica")}))
+    assert held.decision is Decision.RETRIEVE
+    assert "not understood" in explained(held, "en").verdict
+    assert "未能读懂" in explained(held, "zh").verdict

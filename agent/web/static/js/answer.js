@@ -44,7 +44,7 @@ export function answerView(answer, around) {
     choiceView(answer, t),
     statementsView(answer, sources, t),
     answer.differential.length ? differentialOf(answer, around.before, t) : null,
-    answer.unexplained?.length ? h("p", { class: "unexplained" }, `${t("unexplained")}: ${answer.unexplained.join("; ")}`) : null,
+    ...leftOver(answer, t),
     answer.follow_up_questions.length ? followUps(answer.follow_up_questions, around.say, t) : null,
     answer.report ? reportView(answer.report, sources, t) : null,
     noticesView(answer, t),
@@ -54,6 +54,16 @@ export function answerView(answer, around) {
     first ? null : review,
     usageLine(answer, t),
   );
+}
+
+/**
+ * What the leading disease leaves unexplained, what was not read, and what was read and not counted: a line each.
+ * @param {Answer} answer
+ * @param {Translate} t
+ */
+function leftOver(answer, t) {
+  const left = { unexplained: answer.unexplained, unread: answer.unread, asides: answer.asides };
+  return Object.entries(left).map(([name, said]) => said?.length ? h("p", { class: "unexplained" }, `${t(name)}: ${said.join("; ")}`) : null);
 }
 
 /** @param {Answer} answer @param {Sources} sources @param {Translate} t */

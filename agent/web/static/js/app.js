@@ -102,8 +102,13 @@ function show(conversation) {
   main.replaceChildren(conversation.view);
   conversation.follow();
   const { turns, composer } = conversation;
-  if (turns.length) turns.at(-1)?.view.scrollIntoView({ block: "start" });
-  else composer.text.focus({ preventScroll: true });
+  if (!turns.length) {
+    composer.text.focus({ preventScroll: true });
+    return;
+  }
+  turns.at(-1)?.view.scrollIntoView({ block: "start" });
+  focusOn(document.body); // browsers may go on from what was scrolled to: the first Tab is for the skip link
+  document.body.blur();
 }
 
 /** @returns {import("./conversation.js").Frame} */

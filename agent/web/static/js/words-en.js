@@ -87,6 +87,8 @@ export const EN = {
   outside: "No disease that I know explains these findings well.",
   closest: "Closest of those I know",
   unexplained: "Left unexplained",
+  unread: "Not read",
+  asides: "Of the past or of somebody else",
   differentialNow: "Differential so far",
   differentialNote: "Confidence is a share of belief over the diseases that were ranked, not a probability of disease.",
   rank: "Rank",

@@ -83,6 +83,8 @@ export const ZH = {
   outside: "在我所知的疾病中，没有一种能很好地解释这些表现。",
   closest: "我所知的疾病中最接近的",
   unexplained: "仍未得到解释",
+  unread: "未能读懂",
+  asides: "属于既往或他人",
   differentialNow: "目前的鉴别诊断",
   differentialNote: "置信度是在所列疾病之间分配的信念份额，不是患病概率。",
   rank: "名次",
@@ -214,6 +216,7 @@ export const ZH = {
   "a question about no particular patient is answered from evidence": "问题不涉及具体患者，依据证据回答",
   "no disease that the graph holds explains these findings well, so evidence is retrieved": "图谱中没有一种疾病能很好地解释这些表现，先检索证据",
   "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved": "图谱中的疾病能否解释这些表现尚不确定，先检索证据",
+  "too much of the case was not understood, so evidence is retrieved": "病例中未能读懂的内容过多，先检索证据",
   "the gate is switched off: every question is retrieved for": "判断已关闭：所有问题都检索",
   "the gate is switched off: nothing is retrieved": "判断已关闭：不检索",
 };
