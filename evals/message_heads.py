@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evals.fitting import held_out, logistic
 from graphs.triage.emergency import NAMED, emergencies
-from graphs.triage.head import SORTS, WEIGHTS, Sort, is_long
+from graphs.triage.head import SORTS, WEIGHTS, Sort, is_long, medical
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
 from tools.weights import store
@@ -59,13 +59,14 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     read = features([row.text for row in rows])
     tell(f"{len(rows)} texts")
     matrix = _matrix(read)
-    sorts = _sorts(rows, matrix, tell)
+    sorts = _sorts(rows, _with_words(rows, matrix), tell)
     alarm, least = _emergencies(rows, matrix, tell)
     kinds, buckets, named = _kinds(rows, matrix, tell)
-    weights = np.vstack([sorts.coef_, alarm.coef_])
+    weights = np.vstack([sorts.coef_[:, : DENSE + BUCKETS], alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
         "grams": weights[:, DENSE:].astype(np.float16),
+        "medical": sorts.coef_[:, DENSE + BUCKETS :].astype(np.float32),
         "bias": np.concatenate([sorts.intercept_, alarm.intercept_]).astype(np.float32),
         "named": named.coef_[:, :DENSE].astype(np.float16),
         "named_grams": named.coef_[:, DENSE:].astype(np.float16),
@@ -100,6 +101,13 @@ def _matrix(read: Sequence[Features]) -> Any:
     values = np.concatenate([one.values for one in read])
     grams = sparse.csr_matrix((values, (rows, columns)), shape=(len(read), BUCKETS))
     return sparse.hstack([np.stack([one.dense for one in read]), grams], format="csr", dtype=np.float64)
+
+
+def _with_words(rows: Sequence[Message], matrix: Any) -> Any:
+    """The features, and behind them how medical the words are."""
+    from scipy import sparse
+
+    return sparse.hstack([matrix, np.stack([medical(row.text) for row in rows])], format="csr", dtype=np.float64)
 
 
 def _sorts(rows: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> Any:

@@ -1,7 +1,8 @@
 """What sort of message a text is, and whether it tells of an emergency: two trained heads over the embedded encoder.
 
 Logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `examples/` and on the
-*fit* part of BioASQ's and PubMedQA's questions; a third names the emergency.
+*fit* part of BioASQ's and PubMedQA's questions; a third names the emergency. The sort is read from how medical the
+words are, too: genes and rare terms are no words that the encoder knows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from graphs.triage.questions import is_question, parts
 from tools.encoders import Vectors
+from tools.literature.known_words import asks, chinese_terms, folded, known_words
+from tools.literature.vocabulary import Vocabulary
 from tools.reading.features import BUCKETS, features
 from tools.weights import stored
 
@@ -32,6 +35,11 @@ CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])
 MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
+TERM = re.compile(r"[A-Za-z][\w'/-]*[A-Za-z0-9]", re.ASCII)  # a word that may be a term, a gene or a name
+MEDICAL = 13  # numbers that tell how medical a text's words are
+MEDICAL_WEIGH = 0.6  # ours: of these beside the features
+FURTHEST, MANY = 3.0, 4  # ours: bounds of a word's technicality either way, and of a count
+TECHNICAL, TALK = 0.5, -1.0  # ours: technicality from which a word is a term, and up to which it is talk
 
 
 class Sort(StrEnum):
@@ -81,13 +89,23 @@ class Heard(NamedTuple):
     kinds: dict[str, float]
 
 
+class Term(NamedTuple):
+    """A word: how technical it is, and whether a list of medicine, a list of codes or any list holds it."""
+
+    technical: float
+    listed: bool
+    code: bool
+    known: bool
+
+
 class Heads(NamedTuple):
-    """The weights: of sorts (6) and of an emergency (1), of its kinds (of the n-grams those in some buckets), and from
-    which probability a short text tells of one, and a long one."""
+    """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are, of kinds of emergency
+    (of the n-grams those in some buckets), and from which probability a short text tells of one, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
     bias: NDArray[np.float32]
+    medical: NDArray[np.float32]
     named: NDArray[np.float32]
     named_grams: NDArray[np.float32]
     named_buckets: NDArray[np.int64]
@@ -98,7 +116,43 @@ class Heads(NamedTuple):
 
 def sorted_as(text: str) -> Sorted:
     """The probabilities of each sort of message."""
-    return Sorted(tuple(_softmax(_logits(text)[: len(SORTS)]).tolist()))
+    logits = _logits(text)[: len(SORTS)] + heads().medical @ medical(text)
+    return Sorted(tuple(_softmax(logits).tolist()))
+
+
+def medical(text: str) -> Vectors:
+    """Array (`MEDICAL`,): how medical a text's words are, those of asking left out; of Chinese, how many names of
+    illnesses and medicines there are."""
+    told = np.zeros(MEDICAL, dtype=np.float32)
+    told[0] = min(len(chinese_terms(text)), MANY) / MANY
+    words = [word for found in TERM.findall(text) if (word := _term(found)) is not None]
+    if not words:
+        told[1] = 1.0
+        return MEDICAL_WEIGH * told
+    technical = np.sort([word.technical for word in words])
+    listed = [word.listed for word in words]
+    told[2:6] = technical.mean(), technical[-1], technical[-3:].mean(), technical[:3].mean()
+    told[6:9] = np.mean(listed), any(listed), min(sum(listed), MANY) / MANY
+    told[9:11] = any(w.code for w in words), np.mean([not w.known for w in words])
+    told[11:] = (technical >= TECHNICAL).mean(), (technical <= TALK).mean()
+    return MEDICAL_WEIGH * told
+
+
+@lru_cache(maxsize=20_000)
+def _term(word: str) -> Term | None:
+    """What is known of a word; None for a word of asking."""
+    known, low = known_words(), folded(word.lower())
+    code = known.code(word)
+    if asks(low) or (len(low) < 3 and not code):
+        return None
+    technical = min(max(_published().technical(word), -FURTHEST), FURTHEST)
+    return Term(technical, known.listed(low), code, known.any(word))
+
+
+@lru_cache(maxsize=1)
+def _published() -> Vocabulary:
+    """What published medical prose knows of words."""
+    return Vocabulary({}, 0)
 
 
 def emergency_in(text: str, *, alone: bool = True) -> Heard | None:

@@ -61,8 +61,9 @@ def classify(
     explain = read_explanation(text, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
+    begins = not (session.case or session.question)
     corrects = bool(session.case) and revisions.is_correction(text, session.case)
-    if read.best is Sort.COURTESY and len(text) <= COURTESY and COURTEOUS.search(text) and not corrects:
+    if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and (begins or COURTEOUS.search(text)):
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
     said = _in_session(text, session, read)
     if said is not None:
