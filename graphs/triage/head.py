@@ -25,10 +25,11 @@ from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "heads.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
-# ours: probability from which a message is surely of another field; held out, 0.9 % of other writers' medical messages
-# in training reach it before the library is asked, and 87 % of other fields
-SURELY = 0.5
-PLAINLY = 0.9  # ours: probability from which a message that asks something tells of an emergency beside its question
+# ours: probability from which a message is surely of another field, and from which one with a term of medicine is; held
+# out, 2.1 % of other writers' medical messages in training reach the first before the library is asked, and 87 % of
+# other fields
+SURELY, SURELY_WITH_TERM = 0.5, 0.9
+PLAINLY = 0.9  # ours: probability from which a question, or what stands beside one, tells of an emergency
 FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message says little by itself
 IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
 CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])")
@@ -37,6 +38,7 @@ LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
 TERM = re.compile(r"[A-Za-z][\w'/-]*[A-Za-z0-9]", re.ASCII)  # a word that may be a term, a gene or a name
 MEDICAL = 13  # numbers that tell how medical a text's words are
+NAMED_TERMS = (0, 7, 9)  # those that are above 0 for a term of a list, or a code
 MEDICAL_WEIGH = 0.6  # ours: of these beside the features
 FURTHEST, MANY = 3.0, 4  # ours: bounds of a word's technicality either way, and of a count
 TECHNICAL, TALK = 0.5, -1.0  # ours: technicality from which a word is a term, and up to which it is talk
@@ -58,9 +60,10 @@ PATIENT = (Sort.CASE, Sort.PATIENT_QUESTION)  # a patient is described
 
 
 class Sorted(NamedTuple):
-    """Probabilities of each sort, in the order of `SORTS`."""
+    """Probabilities of each sort, in the order of `SORTS`, and whether a term of medicine is among the words."""
 
     sorts: tuple[float, ...]
+    term: bool = False
 
     def of(self, *sorts: Sort) -> float:
         """Probability of any of these sorts."""
@@ -74,7 +77,7 @@ class Sorted(NamedTuple):
     @property
     def other_field(self) -> bool:
         """Whether the message is surely of another field."""
-        return self.of(Sort.OTHER) >= SURELY
+        return self.of(Sort.OTHER) >= (SURELY_WITH_TERM if self.term else SURELY)
 
     @property
     def patient(self) -> bool:
@@ -116,8 +119,9 @@ class Heads(NamedTuple):
 
 def sorted_as(text: str) -> Sorted:
     """The probabilities of each sort of message."""
-    logits = _logits(text)[: len(SORTS)] + heads().medical @ medical(text)
-    return Sorted(tuple(_softmax(logits).tolist()))
+    words = medical(text)
+    logits = _logits(text)[: len(SORTS)] + heads().medical @ words
+    return Sorted(tuple(_softmax(logits).tolist()), bool(words[list(NAMED_TERMS)].any()))
 
 
 def medical(text: str) -> Vectors:
@@ -158,13 +162,15 @@ def _published() -> Vocabulary:
 def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
 
-    ``alone``: nothing was said before; a message within a conversation, and a few words, must tell of it plainly.
+    ``alone``: nothing was said before; a message within a conversation, a few words, and a question must tell of it
+    plainly.
     """
     chance, model = emergency_chance(text), heads()
     bare = not alone or len(WORDS.findall(text)) < FEWEST
     if bare and chance < IN_FEW_WORDS:
         return None
-    if chance < model.emergency[is_long(text)]:
+    asks = sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
+    if chance < (PLAINLY if asks else model.emergency[is_long(text)]):
         told = [" ".join(part for part in parts(text) if not is_question(part)), *CLAUSE_ZH.split(text)[:MOST_CLAUSES]]
         chance, text = max(((emergency_chance(t), t) for t in told if t), default=(0.0, ""))
         if chance < PLAINLY:

@@ -1,4 +1,4 @@
-"""Keys, log-ins and the cookie. Every stranger at every endpoint: `test_server_matrix.py`."""
+"""Keys, log-ins and the cookie. Every stranger at every endpoint: `tests/system/test_access_matrix.py`."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphs.triage.contract import Aspect, Kind, SessionView, TriageDecision
@@ -98,6 +98,7 @@ def test_the_later_statement_stays_whichever_way_it_turns() -> None:
     assert kept.changes == ()
 
 
+@settings(max_examples=25)  # three networks read each
 @given(st.text(max_size=60), st.text(max_size=40))
 def test_any_message_revises_any_case_without_an_error(case: str, message: str) -> None:
     correct(case, message)

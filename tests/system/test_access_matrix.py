@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from agent.agent import Agent
 from agent.loop import run
 from agent.server.tables import Tables
 from evals.bench.server.endpoints import OPEN, endpoints, guarded
 from evals.bench.server.matrix import Cell, Owned, matrix
 from evals.bench.server.mcp_matrix import mcp_matrix
 from evals.bench.server.strangers import People
-from support.served import Served
+from support.machine_parts import parts
+from support.served import Served, served
 
 UNDESCRIBED = {
     "/openapi.json",
@@ -23,6 +26,12 @@ UNDESCRIBED = {
     "/mcp",
 }  # the description, the page's files, MCP: no data of anybody, or below
 WORDS = ("Mrs Miller", "orthopnoea")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Agent(home=tmp_path_factory.mktemp("home"), parts=parts()) as agent, served(agent) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
