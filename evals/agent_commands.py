@@ -107,7 +107,8 @@ def server(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="same-case, access, overhead, kill, load, workers, rolling, rate or schemathesis; repeat it. Else all."
+            help="same-case, access, overhead, kill, load, workers, rolling, rate, clients, soak or schemathesis; "
+            "repeat it. Else all."
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
@@ -115,11 +116,12 @@ def server(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write figures and details to this file too.")
     ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the soak's memory by turns into this SVG file.")] = None,
 ) -> None:
     """Measure the server: clients, strangers, overhead, kills, load, two workers (an hour; --quick: ten minutes)."""
     from evals.bench.server.run import bench_server
 
-    if not bench_server(only or [], json_file, database, quick=quick):
+    if not bench_server(only or [], json_file, database, plot, quick=quick):
         raise typer.Exit(1)
 
 

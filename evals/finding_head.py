@@ -104,7 +104,7 @@ class Head(nn.Module):
         dense = torch.tensor(np.stack([r.dense for r in read]))
         values = torch.tensor(np.concatenate([r.values for r in read]))
         dense, values = (nn.functional.dropout(part, drop, self.training) for part in (dense, values))
-        buckets = torch.tensor(np.concatenate([r.buckets for r in read]))
+        buckets = torch.tensor(np.concatenate([r.buckets for r in read])).long()
         few = self.dense(dense) + self.grams(buckets, torch.tensor(starts), per_sample_weights=values)
         logits: torch.Tensor = self.out(few)
         return logits

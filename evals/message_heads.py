@@ -81,7 +81,8 @@ def messages(data: Path) -> list[Message]:
     """Every training text. Raises InputError when the data is not there."""
     out = []
     for at, row in enumerate(corpus.rows(EXAMPLES / "kinds.jsonl")):
-        out.append(Message(row["text"], Sort(row["kind"]), row.get("emergency", False), str(at)))
+        sort = None if row["kind"] is None else Sort(row["kind"])  # what only a conversation tells the sort of
+        out.append(Message(row["text"], sort, row.get("emergency", False), str(at)))
     for row in corpus.rows(EXAMPLES / "emergencies.jsonl"):
         kind, urgent = row["kind"], row["label"] == "emergency"
         out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))

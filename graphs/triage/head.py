@@ -169,10 +169,11 @@ def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     bare = not alone or len(WORDS.findall(text)) < FEWEST
     if bare and chance < IN_FEW_WORDS:
         return None
-    asks = sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
+    told = " ".join(part for part in parts(text) if not is_question(part))
+    asks = not told and sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
     if chance < (PLAINLY if asks else model.emergency[is_long(text)]):
-        told = [" ".join(part for part in parts(text) if not is_question(part)), *CLAUSE_ZH.split(text)[:MOST_CLAUSES]]
-        chance, text = max(((emergency_chance(t), t) for t in told if t), default=(0.0, ""))
+        clauses = CLAUSE_ZH.split(text)[:MOST_CLAUSES]
+        chance, text = max(((emergency_chance(t), t) for t in (told, *clauses) if t), default=(0.0, ""))
         if chance < PLAINLY:
             return None
     read = features([text])[0]

@@ -17,6 +17,7 @@ from tools.medicines.names import medicines_in
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
 
+SURELY_COURTEOUS = 0.85  # ours: probability from which a first message is courtesy whatever its words
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
 QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
 SAYS = 6  # words, or pairs of Chinese characters, from which a closed question says what it asks about; ours
@@ -61,9 +62,8 @@ def classify(
     explain = read_explanation(text, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
-    begins = not (session.case or session.question)
     corrects = bool(session.case) and revisions.is_correction(text, session.case)
-    if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and (begins or COURTEOUS.search(text)):
+    if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and _courteous(text, session, read):
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
     said = _in_session(text, session, read)
     if said is not None:
@@ -71,6 +71,13 @@ def classify(
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
     return _by_sort(text, read)
+
+
+def _courteous(text: str, session: SessionView, read: Sorted) -> bool:
+    """Whether nothing else is said: by a set phrase, or surely, where nothing was said before."""
+    begins = not (session.case or session.question)
+    surely = read.of(Sort.COURTESY) >= SURELY_COURTEOUS and not read.term
+    return COURTEOUS.search(text) is not None or (begins and surely)
 
 
 def describes_patient(text: str) -> bool:
@@ -94,10 +101,15 @@ def _by_sort(text: str, read: Sorted) -> Verdict:
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:
-    """Whether a message that describes a patient ends in a closed question that says what it asks about."""
+    """Whether a message that describes a patient asks something that the evidence answers: a question that stands by
+    itself, or a closed one at its end that says what it asks about."""
+    asked = [part for part in questions.parts(text) if questions.is_question(part) and not WHAT_IT_IS.search(part)]
+    if not asked or read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) < ASKED:
+        return False
     last = questions.parts(text)[-1]
-    said = (len(WORDS.findall(last)) >= SAYS or medicines_in(last)) and not WHAT_IT_IS.search(last)
-    return bool(said) and questions.is_closed(last) and read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= ASKED
+    says = len(WORDS.findall(last)) >= SAYS or medicines_in(last)
+    closed = last in asked and says and questions.is_closed(last)
+    return bool(closed) or any(sorted_as(part).best is Sort.QUESTION for part in asked)
 
 
 def _in_session(text: str, session: SessionView, read: Sorted) -> Verdict | None:

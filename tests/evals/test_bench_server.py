@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+import defusedxml.ElementTree as ElementTree
 import httpx
 import pytest
 
@@ -13,9 +14,10 @@ from agent.agent import Agent
 from evals.bench.server.cases import Alone, most_users, patient
 from evals.bench.server.essence import Essence, differences
 from evals.bench.server.load import Load, expected
-from evals.bench.server.memory import Sample, steadiness
+from evals.bench.server.memory import Sample, drawn, steadiness
 from evals.bench.server.overhead import Pair, figures_of
 from evals.bench.server.run import bench_server
+from evals.bench.server.soak import Soak, grown_of
 from evals.bench.server.talker import Talker, talkers
 from prompts.errors import InputError
 from support.machine_parts import parts
@@ -70,6 +72,32 @@ def test_memory_that_grows_is_told() -> None:
     steady = [Sample(n, n, 500.0 + 100 * min(n, 10) / 10) for n in range(101)]
     assert steadiness(steady, 100).growth == 0
     assert steadiness([s._replace(resident=600 + s.done) for s in steady], 100).growth == pytest.approx(13.0, abs=0.5)
+
+
+def test_memory_is_drawn_by_turns() -> None:
+    root = ElementTree.fromstring(drawn([Sample(0, 0, 100.0), Sample(1, 50, 200.0), Sample(2, 100, 200.0)]))
+    line = root.find("{*}polyline")
+    assert line is not None
+    assert line.attrib["points"] == "80.0,144.0 360.0,24.0 640.0,24.0"
+    assert ElementTree.fromstring(drawn([])).tag.endswith("svg")
+
+
+def test_a_soak_counts_what_was_not_answered_and_what_a_turn_leaves(server: Served, tmp_path: Path) -> None:
+    async def run(keys: list[str]) -> Soak:
+        told = Soak()
+        async with talkers([server.url], keys) as users:
+            assert await told.run([server.url], users, 8, tmp_path) > 0
+        return told
+
+    well = asyncio.run(run([server.key(), server.key()]))
+    assert (len(well.told), well.failures) == (8, [])
+    assert len(well.health) >= 1
+    strange = asyncio.run(run(["wrong"]))
+    assert (len(strange.told), len(strange.failures)) == (0, 8)
+    assert "401" in strange.failures[0]
+    grown = {f.name: f.value for f in grown_of([Sample(n, n, 500.0 + n) for n in range(101)], 100)}
+    assert grown["soak.memory_growth"] == pytest.approx(85, abs=2)
+    assert grown["soak.memory_a_turn"] == pytest.approx(1000)
 
 
 def test_overhead_is_the_median_of_pairs_with_its_interval() -> None:

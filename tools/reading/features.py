@@ -28,7 +28,7 @@ LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
 LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
-REMEMBERED = 2048  # ours: texts; about 15 MB
+REMEMBERED = 512  # ours: texts; at most 15 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 
 
@@ -40,7 +40,7 @@ class Features(NamedTuple):
     """The encoder's part, (DENSE,), and the buckets of the n-grams with their values."""
 
     dense: NDArray[np.float32]
-    buckets: NDArray[np.int64]
+    buckets: NDArray[np.int32]
     values: NDArray[np.float32]
 
 
@@ -95,7 +95,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
 
 
-def _grams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _grams(text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Buckets of the character n-grams of each word and of the pairs of words, and the roots of their counts."""
     words = WORD.findall(text.lower())
     found: Counter[str] = Counter(f"{a}_{b}" for a, b in pairwise(["^", *words, "$"]))
@@ -106,7 +106,7 @@ def _grams(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     counts: Counter[int] = Counter()
     for gram, count in found.items():
         counts[zlib.crc32(gram.encode()) % BUCKETS] += count
-    buckets = np.array(sorted(counts), dtype=np.int64)
+    buckets = np.array(sorted(counts), dtype=np.int32)
     values = np.sqrt(np.array([counts[int(b)] for b in buckets], dtype=np.float32))
     weighed = GRAMS_WEIGH * values / max(float(np.linalg.norm(values)), 1.0)
     return buckets, weighed.astype(np.float32)

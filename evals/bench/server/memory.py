@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 EVERY = 0.5  # seconds; ours
 TENTH = 0.1
+LEFT, TOP, WIDE, TALL = 80, 24, 560, 240  # ours: pixels of a plot, and of its margins
 
 
 class Sample(NamedTuple):
@@ -50,6 +51,28 @@ class Memory:
             self.samples.append(Sample(time.perf_counter() - started, self._done(), resident))
             if self._end.wait(EVERY):
                 return
+
+
+def drawn(samples: Sequence[Sample]) -> str:
+    """Resident memory by what is done, as SVG."""
+    most, done = max((s.resident for s in samples), default=1.0), max((s.done for s in samples), default=1) or 1
+    points = " ".join(f"{LEFT + WIDE * s.done / done:.1f},{TOP + TALL * (1 - s.resident / most):.1f}" for s in samples)
+    ticks = [(TOP + TALL * (1 - part), f"{most * part:,.0f} MB") for part in (0, 0.25, 0.5, 0.75, 1)]
+    lines = [f'<line x1="{LEFT}" x2="{LEFT + WIDE}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>' for y, _ in ticks]
+    lines += [f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{told}</text>' for y, told in ticks]
+    box = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDE + TOP} {2 * TOP + TALL}"'
+    return "\n".join(
+        [
+            f'<svg {box} font-family="sans-serif" font-size="11" role="img">',
+            "<title>Resident memory of the server by turns answered</title>",
+            '<rect width="100%" height="100%" fill="white"/>',
+            *lines,
+            f'<polyline points="{points}" fill="none" stroke="#1b6ca8" stroke-width="1.5"/>',
+            f'<text x="{LEFT + WIDE}" y="{TOP + TALL + 18}" text-anchor="end">{done:,} turns</text>',
+            "</svg>",
+            "",
+        ]
+    )
 
 
 class Steadiness(NamedTuple):

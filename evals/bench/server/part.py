@@ -45,6 +45,7 @@ class Sizes:
     rolling_sessions: int = 120
     rate_seconds: float = 60.0  # of each way to count; ours
     soak: int = 2000
+    clients: int = 128  # turns of each number of clients
 
 
 QUICK = Sizes(
@@ -58,6 +59,7 @@ QUICK = Sizes(
     rolling_sessions=40,
     rate_seconds=12.0,
     soak=100,
+    clients=16,
 )
 
 

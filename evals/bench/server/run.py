@@ -14,12 +14,13 @@ from evals.bench.server.access import strangers_refused
 from evals.bench.server.described import described
 from evals.bench.server.kill import killed
 from evals.bench.server.load import under_load
+from evals.bench.server.memory import Sample, drawn
 from evals.bench.server.overhead import overhead
 from evals.bench.server.part import QUICK, Bench, Part, Sizes, folders
 from evals.bench.server.rate import site_rate
 from evals.bench.server.rolling import rolling
 from evals.bench.server.same_case import same_case
-from evals.bench.server.soak import soak
+from evals.bench.server.soak import few_and_many, soak
 from evals.bench.server.workers import two_workers
 from prompts.errors import InputError
 from tools.files import write_atomic
@@ -33,13 +34,16 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
     "workers": two_workers,
     "rolling": rolling,
     "rate": site_rate,
+    "clients": few_and_many,
     "soak": soak,
     "schemathesis": described,
 }
 SHOWN = 20  # faults that are printed; all are in the file
 
 
-def bench_server(chosen: Sequence[str], json_file: Path | None, database: str, *, quick: bool) -> bool:
+def bench_server(
+    chosen: Sequence[str], json_file: Path | None, database: str, plot: Path | None = None, *, quick: bool
+) -> bool:
     """Measure, print a table and what was wrong, and write all where asked; whether nothing was wrong.
 
     Raises:
@@ -64,6 +68,8 @@ def bench_server(chosen: Sequence[str], json_file: Path | None, database: str, *
             }
             figures += part.figures
             faults += part.faults
+            if plot is not None and name == "soak":
+                write_atomic(plot, drawn([Sample(*s) for s in part.details["memory"]]).encode())
             for left_out in part.left_out:
                 WideConsole().print(f"Left out: {left_out}", markup=False)
             if json_file is not None:  # after each part: a long run that is cut off keeps what it has

@@ -1,4 +1,7 @@
-"""Thousands of turns against one server process: what each leaves in memory and on disk, and how the server fares."""
+"""Mixed questions against the server: thousands of turns at one process, and few and many clients at two.
+
+Of the thousands, what each leaves in memory and on disk; of both, how long `/health` takes meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 import itertools
 import statistics
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +20,7 @@ import httpx
 import yaml
 
 from evals.bench.figures import Figure
+from evals.bench.server.cluster import cluster, reason
 from evals.bench.server.load import late, times
 from evals.bench.server.memory import Memory, Sample
 from evals.bench.server.part import Bench, Part
@@ -24,6 +30,7 @@ from evals.bench.server.talker import Refused, Talker, Told, talkers
 QUESTIONS = Path(__file__).parents[1] / "questions.yaml"
 SESSION = 5  # ours: turns of a session
 USERS = 4  # ours: at once
+CLIENTS = (1, 8, 32)  # asked: at once, at two workers
 WARM = 0.1  # ours: share of the turns after which what grows is counted: caches are full by then
 PROBE = 0.5  # ours: seconds between two looks at /health
 
@@ -37,13 +44,14 @@ class Soak:
     health: list[float] = field(default_factory=list)
     disk: list[tuple[int, int]] = field(default_factory=list)
 
-    async def run(self, url: str, users: list[Talker], turns: int, home: Path) -> float:
+    async def run(self, urls: Sequence[str], users: list[Talker], turns: int, home: Path) -> float:
         """All turns, the users side by side; returns the seconds."""
         started = time.perf_counter()
-        probe = asyncio.create_task(self._probe(url, home))
+        probes = [asyncio.create_task(self._probe(url, home)) for url in urls]
         numbers = iter(range(turns))
         await asyncio.gather(*(self._user(talker, numbers) for talker in users))
-        probe.cancel()
+        for probe in probes:
+            probe.cancel()
         self.disk.append((len(self.told), size_of(home)))
         return time.perf_counter() - started
 
@@ -73,7 +81,7 @@ def soak(bench: Bench) -> Part:
 
     async def work(url: str) -> float:
         async with talkers([url], all_keys) as users:
-            return await held.run(url, list(users), turns, bench.home)
+            return await held.run([url], list(users), turns, bench.home)
 
     with serving(bench.home, bench.home / "soak.log") as server:
         with Memory(server.process.pid, lambda: len(held.told)) as memory:
@@ -81,21 +89,49 @@ def soak(bench: Bench) -> Part:
         faults = server.faults()
         status = server.stop()
     faults += [f"the server ended with status {status}"] if status else []
-    n = len(held.told)
-    figures = [
-        Figure(name="soak.failed_turns", value=turns - n, unit="turns", n=turns, asked="0"),
-        *times("soak", held.told, seconds),
-        Figure(
-            name="soak.health_p95", value=1000 * late(held.health or [0.0]), unit="ms", n=len(held.health), asked="200"
-        ),
-        *_grown(memory.samples, turns),
-        Figure(name="soak.disk_a_turn", value=_slope(held.disk, turns) / 1e3, unit="kB", n=n),
-    ]
+    disk = Figure(name="soak.disk_a_turn", value=_slope(held.disk, turns) / 1e3, unit="kB", n=len(held.told))
+    figures = [*_fared("soak", held, turns, seconds), *grown_of(memory.samples, turns), disk]
     details = {"memory": [list(s) for s in memory.samples], "disk": held.disk}
     return Part(figures=figures, faults=[*held.failures, *faults], details=details)
 
 
-def _grown(samples: list[Sample], turns: int) -> list[Figure]:
+def few_and_many(bench: Bench) -> Part:
+    """1, 8 and 32 clients at two workers on one PostgreSQL; who is told to come back comes back, and is counted."""
+    if not bench.database and (why := reason()):
+        return Part(left_out=[f"few and many clients: {why}"])
+    turns, part = bench.sizes.clients, Part()
+    with ExitStack() as stack:
+        database = bench.database or stack.enter_context(cluster())
+        all_keys = keys(bench.home, max(CLIENTS), database)
+        logs = [bench.home / f"clients-{n}.log" for n in (1, 2)]
+        servers = [stack.enter_context(serving(bench.home, log, database)) for log in logs]
+        for clients in CLIENTS:
+            held, name = Soak(), f"clients.{clients}"
+            seconds, away = asyncio.run(_held(held, [s.url for s in servers], all_keys[:clients], turns, bench.home))
+            part.figures += _fared(name, held, turns, seconds)
+            part.figures.append(Figure(name=f"{name}.told_to_come_back", value=away, unit="requests", n=turns))
+            part.faults += held.failures
+        part.faults += [fault for server in servers for fault in server.faults()]
+    return part
+
+
+async def _held(held: Soak, urls: list[str], some_keys: list[str], turns: int, home: Path) -> tuple[float, int]:
+    async with talkers(urls, some_keys, again=True) as users:
+        seconds = await held.run(urls, list(users), turns, home)
+        return seconds, sum(user.turned_away for user in users)
+
+
+def _fared(name: str, held: Soak, turns: int, seconds: float) -> list[Figure]:
+    """Turns that failed, how long the others took, and `/health` meanwhile."""
+    health = held.health or [0.0]
+    return [
+        Figure(name=f"{name}.failed_turns", value=turns - len(held.told), unit="turns", n=turns, asked="0"),
+        *times(name, held.told, seconds),
+        Figure(name=f"{name}.health_p95", value=1000 * late(health), unit="ms", n=len(health), asked="200"),
+    ]
+
+
+def grown_of(samples: list[Sample], turns: int) -> list[Figure]:
     """Resident memory after the first turns and at the end, and what a turn between them leaves."""
     after = [(s.done, int(1e6 * s.resident)) for s in samples]
     warm, last = (

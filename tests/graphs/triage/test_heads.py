@@ -42,12 +42,10 @@ def test_sorts_of_message(text: str, sort: Sort) -> None:
 
 
 def test_how_medical_the_words_are_tells_terms_genes_and_talk_apart() -> None:
-    term, code, talk, chinese, nothing = (
-        head.medical(text)
-        for text in ("apoptotic hepatocytes", "PRDM9 binding", "cheap holiday flights", "糖尿病怎么治", "is it that?")
-    )
+    texts = ("apoptotic hepatocytes", "cheap holiday flights", "糖尿病怎么治", "is it that?")
+    term, talk, chinese, nothing = map(head.medical, texts)
     assert term[2] > 0 > talk[2]  # the mean word
-    assert code[9] > 0 == talk[9]
+    assert head.medical("TP53 binding")[9] > 0 == talk[9]
     assert chinese[0] > 0 == talk[0]
     assert nothing[1] > 0 == talk[1]
 
@@ -90,7 +88,7 @@ def test_every_kind_of_example_has_its_name_and_advice() -> None:
 
 
 def test_examples_are_of_known_kinds_and_none_is_an_unseen_text() -> None:
-    assert {row["kind"] for row in examples("kinds")} == {str(sort) for sort in Sort}
+    assert {row["kind"] for row in examples("kinds")} == {None, *map(str, Sort)}
     texts = {row["text"] for name in ("kinds", "emergencies") for row in examples(name)}
     unseen = Path(__file__).resolve().parents[3] / "evals" / "data" / "unseen"
     judged = {

@@ -113,7 +113,7 @@ def test_what_is_of_another_field_here_may_be_medical_by_the_model(server: Scrip
 
 
 def test_a_question_here_may_be_a_case_by_the_model(server: ScriptedModel) -> None:
-    text = "Are brief blank spells with plucking at a sleeve absences?"
+    text = "Are brief blank spells in a child absence seizures?"
     assert decide(LOCAL, text).kind is Kind.EVIDENCE
     decision = decide(by_model(server, said("case", question="Does she have absences?")), text)
     assert decision.kind is Kind.CASE

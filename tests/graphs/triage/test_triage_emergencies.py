@@ -99,7 +99,7 @@ def test_what_is_present_counts_beside_what_is_denied_or_past() -> None:
 
 
 def test_a_vignette_of_an_examination_is_nobody() -> None:
-    text = "A 19-year-old develops hives, wheeze and hypotension minutes after a bee sting. Which drug is first?"
+    text = "A 19-year-old girl has hives all over, is wheezing and feels faint minutes after a bee sting. What now?"
     assert codes(text, exam=True) == set()
     assert "anaphylaxis" in codes(text)
     assert codes("I can't breathe and my tongue is swelling. A) wait B) call an ambulance", exam=True)

@@ -70,7 +70,7 @@ def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
         ("What is the capital? A. Paris B. London", Kind.OUT_OF_SCOPE),
         ("Translate this contract into French", Kind.OUT_OF_SCOPE),
         ("明天的天气怎么样？", Kind.OUT_OF_SCOPE),
-        ("qwerty", Kind.EVIDENCE),  # not surely of another field: it is searched
+        ("sacubitril", Kind.EVIDENCE),  # a bare name is searched
         ("Where do your sources come from?", Kind.ASSISTANT),
         ("你的资料可靠吗，从哪里来的？", Kind.ASSISTANT),
     ],
