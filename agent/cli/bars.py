@@ -55,14 +55,16 @@ class Lines:
     def __init__(self, say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
         self._say, self._now = say, now
         self._begun = self._told = now()
-        self._last: dict[str, int] = {}
+        self._last: dict[str, tuple[int, str]] = {}
 
     def __call__(self, stage: str, done: int, of: int | None = None, /, note: str = "") -> None:
         """Take a step; tell it where it is time to."""
         now = self._now()
         finished = bool(of) and done >= (of or 0)
-        if self._last.get(stage) == done or not (stage not in self._last or finished or now - self._told >= EVERY):
+        last = self._last.get(stage)
+        told = last is not None and (last == (done, note) or (finished and last[0] == done))
+        if told or not (last is None or finished or now - self._told >= EVERY):
             return
-        self._told, self._last[stage] = now, done
+        self._told, self._last[stage] = now, (done, note)
         share = f"{done:,} of {of:,}" if of else f"{done:,}"
         self._say(", ".join(part for part in (f"{stage}: {share}", note, f"{now - self._begun:.0f} s") if part))

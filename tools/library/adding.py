@@ -75,27 +75,35 @@ def add(shelf: Shelf, paths: Iterable[Path], progress: Progress | None = None) -
         DataError: another process is adding, or the shelf cannot be written.
     """
     with locked(shelf.store.file, LOCK_WAIT), unpacked_together():
-        adding = _Adding(shelf)
         files = candidates(paths)
-        for done, candidate in enumerate(files):
-            if progress is not None:
-                progress(done, len(files), adding.stored)
+        adding = _Adding(shelf, len(files), progress)
+        for candidate in files:
+            adding.tell()
             adding.take(candidate)
+            adding.done += 1
         adding.flush()
-        if progress is not None:
-            progress(len(files), len(files), adding.stored)
     return AddReport(rows=tuple(adding.rows[path] for path in (str(c.path) for c in files)))
 
 
 class _Adding:
-    """One run of `add`."""
+    """One run of `add`.
 
-    def __init__(self, shelf: Shelf) -> None:
+    Attributes:
+        done: files read, of ``files``. stored: documents.
+    """
+
+    def __init__(self, shelf: Shelf, files: int, progress: Progress | None) -> None:
         self._shelf, self._known = shelf, suffixes()
+        self._files, self._progress, self.done = files, progress, 0
         self._waiting: list[_Waiting] = []
         self._texts = 0
         self.rows: dict[str, FileRow] = {}
         self.stored = 0
+
+    def tell(self) -> None:
+        """Tell how far it is, where that is asked."""
+        if self._progress is not None:
+            self._progress(self.done, self._files, self.stored)
 
     def take(self, candidate: Candidate) -> None:
         """Read a file, unless its content is known."""
@@ -151,6 +159,7 @@ class _Adding:
                     self._shelf.put(next(embedded), item.fingerprint)
                     records.link(db, item.reading.path, [item.document.id])
                     self.stored += 1
+        self.tell()
 
     def _read(self, file: Path, reading: _Reading) -> None:
         for item in read(file):
