@@ -15,6 +15,7 @@ def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
     evaluations.command("view")(view)
     evaluations.command("smoke")(smoke)
     benchmarks.command("logging")(logging)
+    benchmarks.command("shelf")(shelf)
     benchmarks.command("server")(server)
     benchmarks.command("sizing")(sizing)
 
@@ -101,6 +102,17 @@ def logging(
     from evals.bench.logging import bench_logging
 
     bench_logging(questions, rounds, json_file)
+
+
+def shelf(
+    data: Annotated[Path, typer.Option(help="Folder of the evaluation data.")],
+    documents: Annotated[int, typer.Option(min=1, help="How many abstracts.")] = 5000,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+) -> None:
+    """Ask over thousands of own documents and over none (5,000: ten minutes, most of them to add these)."""
+    from evals.bench.shelf import bench_shelf
+
+    bench_shelf(data, documents, json_file)
 
 
 def server(

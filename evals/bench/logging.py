@@ -87,7 +87,7 @@ class _Kept(Sittings):
         return self._held[item.id]
 
 
-def spent(work: Callable[[], None]) -> Spent:
+def spent(work: Callable[[], object]) -> Spent:
     """What a piece of work takes."""
     clock, processor = time.perf_counter(), time.process_time()
     work()
