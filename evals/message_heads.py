@@ -28,7 +28,7 @@ CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they 
 STEPS = 60  # ours: steps of L-BFGS
 # ours: which share of look-alikes, held out by kind, may be called an emergency where they are short, and long: a long
 # history names much that sounds alarming. What asks must say it plainly (`PLAINLY`).
-ALARMS = (0.12, 0.033)
+ALARMS = (0.1, 0.033)
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
