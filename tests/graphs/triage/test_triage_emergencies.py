@@ -82,7 +82,7 @@ def test_an_emergency_has_its_code(text: str, code: str) -> None:
         "What should I do if someone has crushing chest pain?",
         "Is suicide more common in winter?",
         "I had suicidal thoughts ten years ago but have been well since",
-        pytest.param("Took two paracetamol at noon and the headache is gone", marks=HEARD),
+        pytest.param("I took two paracetamol for a headache an hour ago", marks=HEARD),
         "28 weeks pregnant with heartburn after meals",
         "心梗有哪些前兆？",
         "没有胸痛，没有出冷汗，只是有点累",
