@@ -26,9 +26,8 @@ INVERSE_KINDS = 30.0  # ours: the same for the head that names an emergency
 FREQUENT = 16  # ours: emergencies that a bucket of n-grams must stand in for that head
 CALM = 2.0  # ours: what a case or look-alike that is no emergency counts: they are fewer here than among messages
 STEPS = 60  # ours: steps of L-BFGS
-# ours: which share of look-alikes, held out by kind, may be called an emergency where they are short, and long: a long
-# history names much that sounds alarming. What asks must say it plainly (`PLAINLY`).
-ALARMS = (0.1, 0.033)
+ALARMS = 0.0085  # ours: share of ordinary questions that may be called an emergency; asked is 0.01
+MILD_ALARMS = {"short cases": 0.2, "long cases": 0.007}  # ours: the same of cases that are none; recall first
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
@@ -82,8 +81,7 @@ def messages(data: Path) -> list[Message]:
     """Every training text. Raises InputError when the data is not there."""
     out = []
     for at, row in enumerate(corpus.rows(EXAMPLES / "kinds.jsonl")):
-        sort = None if row["kind"] is None else Sort(row["kind"])  # what only a conversation tells the sort of
-        out.append(Message(row["text"], sort, row.get("emergency", False), str(at)))
+        out.append(Message(row["text"], Sort(row["kind"]), row.get("emergency", False), str(at)))
     for row in corpus.rows(EXAMPLES / "emergencies.jsonl"):
         kind, urgent = row["kind"], row["label"] == "emergency"
         out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
@@ -153,7 +151,8 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         "short cases": case & ~long,
         "long cases": calm & long,
     }
-    least = [float(np.quantile(held[sets["look-alikes"]], 1 - most)) for most in ALARMS]
+    asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
+    least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
     for at in (*CURVE, *least):
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
