@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 from graphs.nodes.triage import overturned
+from graphs.triage.asked import explained, read_asked
 from graphs.triage.contract import AskedQuestion, Aspect, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import red_flags
-from graphs.triage.explanations import read_explanation
+from graphs.triage.follow_up import says_yes
 from graphs.triage.local import TriageLocal
-from graphs.triage.replies import YES
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.questions_place import PLACE
@@ -54,7 +54,7 @@ class Interview:
         question = self.question
         asked = None if question is None else AskedQuestion(finding=question.finding, text=question.text)
         view = SessionView(messages=(self.case,), case=self.case, kind="case", question=self.case, asked=asked)
-        explain = read_explanation(text.strip(), view)
+        explain = explained(text, read_asked(text, view), view)
         if explain is not None and explain.aspect in (Aspect.WHY, Aspect.QUESTION):
             return Read.WHY
         decision = self._triage.decide_now(text, view)
@@ -85,7 +85,7 @@ class Interview:
 def _only_yes(text: str, decision: TriageDecision) -> bool:
     """Whether a place was asked for and none is named: a yes alone tells nothing."""
     answer = decision.answered
-    return answer is not None and answer.id == PLACE and answer.present is None and YES.match(text) is not None
+    return answer is not None and answer.id == PLACE and answer.present is None and says_yes(text)
 
 
 def _same(one: Differential, other: Differential) -> bool:

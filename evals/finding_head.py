@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from graphs.triage.head import WEIGHTS as MESSAGES
-from graphs.triage.head import Sort
+from evals.message_heads import EXAMPLES as MESSAGES
 from tools.knowledge_graph.loader import STARTER, read_graph
 from tools.reading.corpus import rows
 from tools.reading.features import BUCKETS, DENSE, Features, features
+from tools.reading.messages import Sort
 from tools.text.clauses import clauses
 from tools.weights import store
 
@@ -70,7 +70,7 @@ def examples(ids: Sequence[str]) -> Iterator[Example]:
     for row in rows(NOTES):
         yield from _of_note(row, at)
     yield from ((row["text"], ()) for row in rows(NONE))
-    messages = rows(MESSAGES.parent / "examples" / "kinds.jsonl")
+    messages = rows(MESSAGES / "kinds.jsonl")
     yield from ((row["text"][:200], ()) for row in messages if row["kind"] in NOT_TOLD)
 
 

@@ -28,14 +28,16 @@ def logistic(x: Any, target: NDArray[Any], weight: Floats, inverse: float, steps
         return LogisticRegression(C=inverse, max_iter=steps).fit(x, target, weight)
 
 
-def held_out(x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str], inverse: float, steps: int) -> Floats:
+def held_out(
+    x: Any, target: NDArray[Any], weight: Floats, groups: Sequence[str], inverse: float, steps: int, folds: int = FOLDS
+) -> Floats:
     """Array (rows, classes): probabilities of each row by a regression that saw none of its group."""
     names = sorted(set(groups))
     random.Random(SEED).shuffle(names)  # noqa: S311
-    fold = {name: at % FOLDS for at, name in enumerate(names)}
+    fold = {name: at % folds for at, name in enumerate(names)}
     of = np.array([fold[g] for g in groups])
     out = np.zeros((len(target), int(target.max()) + 1))
-    for k in range(FOLDS):
+    for k in range(folds):
         fitted = logistic(x[of != k], target[of != k], weight[of != k], inverse, steps)
         out[of == k] = fitted.predict_proba(x[of == k])
     return out

@@ -1,4 +1,4 @@
-"""Training of the two heads of messages (`graphs/triage/head.py`): logistic regression, and thresholds by folds.
+"""Training of the heads of messages (`tools/reading/messages.py`): logistic regression, and thresholds by folds.
 
 Ordinary questions of BioASQ and PubMedQA are those of the *fit* part (`tools/reading/split.json`).
 """
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from evals.fitting import held_out, logistic
 from graphs.triage.emergency import NAMED, emergencies
-from graphs.triage.head import SORTS, WEIGHTS, Sort, is_long, medical
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
+from tools.reading.messages import MEANINGS, SORTS, Meaning, Sort, beside, is_long, medical
 from tools.weights import store
 
-EXAMPLES = WEIGHTS.parent / "examples"
+EXAMPLES = Path(__file__).parents[1] / "graphs" / "triage" / "examples"
 FEWER = 0.3  # ours: what a question of BioASQ or PubMedQA counts, and an emergency as a case: they are many
 INVERSE = 10.0  # ours: inverse strength of the penalty
 INVERSE_KINDS = 30.0  # ours: the same for the head that names an emergency
@@ -29,6 +29,23 @@ STEPS = 60  # ours: steps of L-BFGS
 ALARMS = 0.0085  # ours: share of ordinary questions that may be called an emergency; asked is 0.01
 MILD_ALARMS = {"short cases": 0.2, "long cases": 0.007}  # ours: the same of cases that are none; recall first
 CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+
+INVERSE_MEANT = 10.0  # ours: inverse strength of the penalty of the head of meanings
+OFTEN = 5  # ours: messages of a conversation that a bucket of n-grams must stand in for that head
+SHORT = 150  # ours: characters of a first message that teaches what asks nothing of what was said before
+FAINT = 0.02  # ours: what such a message counts: they are many
+FIRST = {"question": Meaning.ALONE, "assistant": Meaning.ALONE, "case": Meaning.TELLS, "courtesy": Meaning.TELLS}
+
+
+class Turn(NamedTuple):
+    """A message within a conversation: what it asks of what was said before, which was a patient's case or not."""
+
+    text: str
+    meaning: Meaning
+    of_case: bool
+    writer: str
+    weight: float = 1.0
 
 
 class Message(NamedTuple):
@@ -62,6 +79,7 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     sorts = _sorts(rows, _with_words(rows, matrix), tell)
     alarm, least = _emergencies(rows, matrix, tell)
     kinds, buckets, named = _kinds(rows, matrix, tell)
+    meant, buckets_meant = _meanings(tell)
     weights = np.vstack([sorts.coef_[:, : DENSE + BUCKETS], alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
@@ -72,6 +90,11 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
         "named_grams": named.coef_[:, DENSE:].astype(np.float16),
         "named_buckets": buckets.astype(np.int32),
         "named_bias": named.intercept_.astype(np.float32),
+        "meant": meant.coef_[:, :DENSE].astype(np.float16),
+        "meant_grams": meant.coef_[:, DENSE : DENSE + len(buckets_meant)].astype(np.float16),
+        "meant_buckets": buckets_meant.astype(np.int32),
+        "meant_beside": meant.coef_[:, DENSE + len(buckets_meant) :].astype(np.float32),
+        "meant_bias": meant.intercept_.astype(np.float32),
         "emergency": np.array(least, dtype=np.float32).round(3),
     }
     store(out, tensors, {"kinds": " ".join(kinds)})  # one entry: several are written in any order
@@ -177,3 +200,42 @@ def _kinds(
     right = (shares.argmax(1) == code_of[target])[sure].mean()
     tell(f"emergencies named: {100 * sure.mean():.1f} % of {len(rows)}, of these {100 * right:.1f} % right")
     return kinds, buckets, logistic(x, target, weight, INVERSE_KINDS, STEPS)
+
+
+def _meanings(tell: Callable[[str], None]) -> tuple[Any, NDArray[np.intp]]:
+    """The head of what a message asks of what was said before, with the buckets of n-grams that it reads; how often it
+    is right of a writer's texts that it did not see is told."""
+    from scipy import sparse
+
+    rows = turns()
+    matrix = _matrix(features([row.text for row in rows]))
+    own = np.array([row.weight == 1.0 for row in rows])
+    buckets = np.flatnonzero(np.asarray((matrix[own][:, DENSE:] != 0).sum(0)).ravel() >= OFTEN)
+    x = sparse.hstack(
+        [matrix[:, np.concatenate([np.arange(DENSE), DENSE + buckets])],
+         np.stack([beside(row.text, row.of_case) for row in rows])], format="csr", dtype=np.float64,
+    )  # fmt: skip
+    target, weight = np.array([MEANINGS.index(row.meaning) for row in rows]), np.array([row.weight for row in rows])
+    writers = [row.writer for row in rows]
+    held = held_out(x, target, weight, writers, INVERSE_MEANT, STEPS, len(set(writers)))
+    right = held.argmax(1) == target
+    tell(f"meanings, held out by writer: {100 * right[own].mean():.1f} % right of {own.sum()}")
+    for at, name in enumerate(MEANINGS):
+        told, meant = (held.argmax(1) == at) & own, (target == at) & own
+        tell(f"  {name.value}: {100 * right[meant].mean():.0f} % found, {100 * right[told].mean():.0f} % right")
+    return logistic(x, target, weight, INVERSE_MEANT, STEPS), buckets
+
+
+def turns() -> list[Turn]:
+    """Messages within a conversation, and of those that open one the questions and what is told, which ask nothing of
+    what was said before."""
+    found = [
+        Turn(row["text"], Meaning(row["means"]), row["after"] == "case", row["writer"])
+        for row in corpus.rows(EXAMPLES / "turns.jsonl")
+    ]
+    writers = sorted({turn.writer for turn in found})
+    for at, row in enumerate(corpus.rows(EXAMPLES / "kinds.jsonl")):
+        meaning = FIRST.get(row["kind"])
+        if meaning is not None and len(row["text"]) <= SHORT:
+            found.append(Turn(row["text"], meaning, at % 2 == 0, writers[at % len(writers)], FAINT))
+    return found

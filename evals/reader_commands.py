@@ -49,7 +49,7 @@ def heads(
 ) -> None:
     """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
     from evals.message_heads import train_heads
-    from graphs.triage.head import WEIGHTS
+    from tools.reading.messages import WEIGHTS
 
     train_heads(data, out or WEIGHTS, tell=typer.echo)
 
@@ -80,7 +80,7 @@ def revisions(
 ) -> None:
     """Train what reads corrections of a case, on our examples (a quarter of an hour; twice that with --held-out)."""
     from evals.revision_head import train_revisions
-    from graphs.triage.replacing import WEIGHTS
+    from tools.reading.replacing import WEIGHTS
 
     train_revisions(out or WEIGHTS, tell=typer.echo, held_out=held_out)
 

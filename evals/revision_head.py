@@ -1,4 +1,4 @@
-"""Training of what reads corrections (`graphs/triage/replacing.py`) on `graphs/triage/examples/corrections.jsonl`.
+"""Training of what reads corrections (`tools/reading/replacing.py`) on `graphs/triage/examples/corrections.jsonl`.
 
 Each message of a dialogue but the first is a row: the case so far, the message, and which words of the case give way
 to which of the message. Of a correction the right pairs are to be likelier than all others and than none together; of
@@ -18,10 +18,10 @@ from scipy import sparse
 from torch import nn
 
 from evals.fitting import logistic
-from graphs.triage.replacing import FARTHEST, LAYERS, LEAST, MOST_SURE, Side, pairs_of, quiet_sorts, seen, side_of
 from graphs.triage.revisions import join
 from tools.reading.corpus import rows
 from tools.reading.features import BUCKETS, features
+from tools.reading.replacing import FARTHEST, LAYERS, LEAST, MOST_SURE, Side, pairs_of, quiet_sorts, seen, side_of
 from tools.weights import store
 
 EXAMPLES = Path(__file__).parents[1] / "graphs" / "triage" / "examples" / "corrections.jsonl"
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 class Pairs(nn.Module):
-    """The network of `graphs.triage.replacing.Network`."""
+    """The network of `tools.reading.replacing.Network`."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

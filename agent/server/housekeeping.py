@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.loop import arun
@@ -16,6 +18,7 @@ from prompts.errors import InputError
 
 PAGE = 200  # ours: sessions looked through at once
 DAY = 86_400.0  # seconds between two runs of the retention
+FREEING = 10.0  # ours: seconds between two times that freed memory is given back
 SCOPES = frozenset({"ask"})
 FULL = ("too_many_turns", "busy")  # refusals that pass
 
@@ -29,7 +32,8 @@ class Housekeeping:
 
     def start(self) -> None:
         """Begin."""
-        self._tasks = [asyncio.create_task(work) for work in (self._tidy(), self._told(self._finish))]
+        works = (self._tidy(), self._told(self._finish), self._told(self._free))
+        self._tasks = [asyncio.create_task(work) for work in works]
 
     async def stop(self) -> None:
         """Stop at once; nothing is lost."""
@@ -62,6 +66,13 @@ class Housekeeping:
                 await arun(self._parts.agent.records.get(session))
             except InputError:
                 await self._parts.histories.forget(session)
+
+    async def _free(self) -> None:
+        """Give freed memory back to the system now and then: glibc keeps it, so that a server seems to grow."""
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+        while trim is not None:
+            await asyncio.sleep(FREEING)
+            await asyncio.to_thread(trim, 0)
 
     async def _listed(self) -> AsyncIterator[SessionRecord]:
         """Every session of every owner."""

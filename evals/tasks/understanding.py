@@ -5,7 +5,7 @@ a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of t
 is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_numbers`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
 curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger; ``findings``: `evals.stated_findings`;
-``additions``: `evals.kept_facts`.
+``additions``: `evals.kept_facts`; ``turns``: `evals.asked_turns`.
 Figures only, never rows.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evals import kept_facts, stated_findings
+from evals import asked_turns, kept_facts, stated_findings
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.ddxplus import CODES, TEXTS, read_texts
 from evals.datasets.ddxplus_findings import STATEMENTS
@@ -41,11 +41,11 @@ from evals.statistics import share
 from evals.verdict_figures import macro_f1
 from graphs.triage.contract import Kind, SessionView, TriageDecision
 from graphs.triage.emergency import by_numbers
-from graphs.triage.head import emergency_chance
 from graphs.triage.local import TriageLocal
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.reading import corpus
 from tools.reading.corpus import BIOASQ, PUBMEDQA
+from tools.reading.messages import emergency_chance
 from tools.text.language import language_of
 
 WHAT = "first messages: medical questions refused or taken for a case, other fields declined, emergencies found"
@@ -82,7 +82,12 @@ def run(context: TaskContext) -> list[Figure]:
         decided = _decided(context, triage, name, [row.text for row in told])
         out += emergency_figures(name, [_marked(row, one) for row, one in zip(told, decided, strict=True)])
     graph = _graph(context)
-    out += _mild(context, triage) + kept_facts.figures(context, triage) + stated_findings.figures(context, graph)
+    out += (
+        _mild(context, triage)
+        + asked_turns.figures(context, triage)
+        + kept_facts.figures(context, triage)
+        + stated_findings.figures(context, graph)
+    )
     patients = all(_there(context, file) for file in (TEXTS, CODES, STATEMENTS))
     return out + (stated_findings.patients(context, graph) if patients else [])
 
@@ -188,13 +193,15 @@ def _triage(context: TaskContext) -> TriageLocal:
     from agent.adapters import LibraryDocuments
     from agent.assembly import build, open_encoder
     from agent.sessions import Home
+    from tools.knowledge_graph.loader import STARTER, read_graph
+    from tools.knowledge_graph.names import Names
     from tools.library.collection import Library
 
     home = Home(context.settings.home).prepare()
     if not (home.indexes / "library").exists():
         build(context.settings, home, rebuild=False, say=lambda _: None)
     library = Library.open(home.indexes / "library", open_encoder(context.settings, home))
-    return TriageLocal(LibraryDocuments(library).on_subject)
+    return TriageLocal(LibraryDocuments(library).on_subject, Names(read_graph(STARTER)).diseases_in)
 
 
 TASK = Task(

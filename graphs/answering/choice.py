@@ -15,13 +15,13 @@ from graphs.answering.option_words import fit, holds, own_words
 from graphs.judging.key_terms import KeyTerms
 from graphs.judging.subjects import about
 from graphs.triage.kinds import describes_patient
-from graphs.triage.questions import is_question, parts
 from graphs.verdicts.contract import Sentence
 from tools.contract import RankedDisease
 from tools.encoders import Vectors
 from tools.evidence import Evidence, Frozen
 from tools.medicines.constraints import barred_options
 from tools.text.language import language_of
+from tools.text.questions import is_question, parts
 
 NEGATIVE_STEM = re.compile(r"\b(?:EXCEPT|except|NOT|LEAST|least likely)\b|不属于|不包括|错误的是|除了")
 FIRST = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from graphs.judging.negation import clauses, negated
 from graphs.verdicts.contract import Sentence
+from tools.text.negation import denies, prose_clauses
 from tools.text.tokens import tokens
 
 STATEMENT = re.compile(r"[;；]")
@@ -36,8 +36,8 @@ def holds(wanted: set[str], sentence: Sentence) -> float | None:
     if not wanted:
         return 0.0
     said = wanted & set(tokens(sentence.text))
-    best = max(clauses(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
+    best = max(prose_clauses(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
     part = max(STATEMENT.split(sentence.text), key=lambda c: len(wanted & set(tokens(c))), default="")
-    if said and (negated(best) or UNFIT.search(part)):
+    if said and (denies(best) or UNFIT.search(part)):
         return None
     return len(said | (wanted & set(tokens(sentence.evidence.title)))) / len(wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphs.context import TurnContext
 from graphs.state import State
 from graphs.triage.contract import Kind, SessionView, Triage, TriageDecision
-from graphs.triage.questions import is_closed
+from tools.text.questions import is_closed
 
 READ = 1000  # characters of a given text that tell whether it is medical; ours
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from graphs.planning.contract import PlannedCall, ResearchView
 from graphs.triage.kinds import describes_patient
-from graphs.triage.questions import is_question, parts
 from graphs.triage.standalone import subject
 from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Differential, Outcome, unique
 from tools.evidence import Origin
 from tools.gaps.requirements import requirements
+from tools.text.questions import is_question, parts
 from tools.text.tokens import STOP, WORD
 
 LITERATURE, PASSAGES, DIFFERENTIAL = "search_literature", "retrieve_passages", "lookup_differential"

@@ -93,6 +93,11 @@ class SessionView(Frozen):
     leading_en: str = ""
     about_case: bool = False
 
+    @property
+    def after_evidence(self) -> bool:
+        """Whether the last question was one of evidence that is not about the case's leading diagnosis."""
+        return self.kind in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE) and not self.about_case
+
 
 class TriageDecision(Frozen):
     """The decision.

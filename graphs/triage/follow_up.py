@@ -1,69 +1,32 @@
-"""Answers to the question that we asked: yes, no, not sure, a value, and what else the message says."""
+"""Answers to the question that we asked: yes, no, not sure, a place, a value, and what else the message says."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
-from graphs.triage.head import Sort, sorted_as
-from graphs.triage.questions import is_question, parts
-from graphs.triage.replies import COURTEOUS, FIRST, NO, NUMBERS, SIDES, TIMES, UNSURE, YES, asks_value, gives_value
 from graphs.triage.revisions import join
-from graphs.triage.values import ASKS_PLACE, NOWHERE, places_of, read_measurement
 from tools.contract import Finding
+from tools.reading.messages import Sort, sorted_as
+from tools.text.body_sites import sites
 from tools.text.clauses import clauses
 from tools.text.language import language_of
+from tools.text.measures import readings
+from tools.text.questions import is_question, parts
 from tools.text.tokens import tokens
+from tools.yaml_files import read_patterns
 
-LEAD = re.compile(
-    r"^\W*(?:(?:yes|yeah|yep|yup|correct|right|exactly|definitely|(?:no|nope|nah)(?=\W*$|\s*[,.;:!-]|\s+(?:i|it|he|"
-    r"she|they|not|thanks)\b))\b|是的|有的|对的|有(?=[\s,，。；])|没有(?=[\s,，。；])|没有$|(?:是|对|不是|嗯+|不|否)(?=[\s,，。]|"
-    r"$))[\s,.!;:，。！；、-]*",
-    re.I,
-)
-TEMPERATURE = re.compile(r"fever|temperature|发烧|发热|体温", re.IGNORECASE)
-CELSIUS = re.compile(r"\b(3[4-9]|4[0-3])(?:[.,](\d))?")
+FORMS = Path(__file__).with_name("replies.yaml")
 FEVER, NO_FEVER = 38.0, 37.5  # degrees Celsius; common clinical limits
 SHORT = 12  # words; ours: a longer message tells more than an answer
 SHORT_ZH = 20  # characters; ours
-
-OPENERS = (
-    (
-        re.compile(
-            r"^(?:do|does) (?:you|he|she|they|(?:the|your) child|the patient) (?:have|get|feel|suffer from|notice)\s+",
-            re.I,
-        ),
-        "",
-    ),
-    (
-        re.compile(
-            r"^(?:have|has) (?:you|he|she|they|the patient|the child|your child) (?:had|got|noticed|felt)\s+", re.I
-        ),
-        "",
-    ),
-    (re.compile(r"^(?:have|has) (?:you|he|she|they|the patient|the child|your child)\s+", re.I), "having "),
-    (re.compile(r"^(?:are|is|were|was) (?:you|he|she|they|the patient|the child|your child)\s+", re.I), "being "),
-    (re.compile(r"^(?:is|are|was|were) there\s+(?:any\s+)?", re.I), ""),
-    (re.compile(r"^(?:do|does|did|can|could|will|would|is|are|was|were|has|have) ", re.I), "that "),
-)
-ANY = re.compile(r"^(?:any|a|an|some)\s+", re.IGNORECASE)
-ZH_ASK = re.compile(
-    r"^(?:请问)?(?:您|你|患者|孩子|他|她)?(?:是否|有没有|有无|会不会|是不是)?(?:有|出现|感到|觉得)?(?=.)"
-)
-ZH_END = re.compile(r"(?:吗|呢|么)?\s*[?？。]*$")
-AND = re.compile(r"^(?:and|but|though|和|而且|但是?)\b[\s,]*", re.IGNORECASE)
-NOTHING = re.compile(
-    r"(?:\b(?:i|we|it|he|she|they|there)(?:'m| am)? ?(?:do|does|don't|doesn't|have|has|haven't|hasn't|am|is|are|isn't|"
-    r"aren't|did|didn't|was|wasn't|not|does not|do not|has not|have not|is not|are not)\b|"
-    r"\bnot? (?:really|at all)|\b(?:thanks?|please|doctor|yes|no|sure)\b|有|没有?|会|不会?|是|一点|的|过|了|呀|啊|\W)*",
-    re.IGNORECASE,
-)
-BASE_VERB = re.compile(
-    r"\b(get|feel|spread|come|hurt|start|last|wake|move|happen|ease|improve|worsen|stop|look|swell|itch|bleed|"
-    r"radiate|change|keep|make|burn|ache|shoot)\b",
-    re.I,
-)
+HEADS = (("has_head", ""), ("having_head", "having "), ("being_head", "being "), ("that_head", "that "))
+# what a question asks to be measured, and how its number is written for the reader of values
+MEASURED = (("oxygen", "SpO2 {}"), ("pressure", "BP {}"), ("pulse", "HR {}"), ("breathing", "RR {}"))
+DEGREE_ZH = {"低": "low", "高": "high", "快": "fast", "慢": "slow"}
 
 
 class Reply(NamedTuple):
@@ -76,12 +39,28 @@ class Reply(NamedTuple):
     statement: str
 
 
+@lru_cache(maxsize=1)
+def forms() -> dict[str, re.Pattern[str]]:
+    """How people answer."""
+    return read_patterns(FORMS)
+
+
+def is_courteous(text: str) -> bool:
+    """Whether a text holds a word that only courtesy does."""
+    return forms()["courteous"].search(text) is not None
+
+
+def says_yes(text: str) -> bool:
+    """Whether a reply begins with a yes."""
+    return forms()["yes"].match(text) is not None
+
+
 def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
     """The answer to our question; None when the message is something else (a question, a statement, courtesy).
 
     Of numbered answers the first is read: one question is pending.
     """
-    numbered = FIRST.match(message)
+    numbered = forms()["first"].match(message)
     text = (numbered["first"] if numbered else message).strip()
     if not text or any(is_question(p) and p.endswith(("?", "？")) for p in parts(text)):
         return None
@@ -93,9 +72,8 @@ def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
 
 
 def _reply(text: str, asked: AskedQuestion, present: bool | None, statement: str) -> Reply:
-    return Reply(
-        Finding(id=asked.finding, name=_noun(topic(asked.text)), clause=text.rstrip(" .。"), present=present), statement
-    )
+    name = re.sub(r"^(?:that|being|having) ", "", topic(asked.text))
+    return Reply(Finding(id=asked.finding, name=name, clause=text.rstrip(" .。"), present=present), statement)
 
 
 def _stated(asked: AskedQuestion, present: bool, rest: str) -> Reply:
@@ -107,74 +85,109 @@ def _stated(asked: AskedQuestion, present: bool, rest: str) -> Reply:
 
 def _unsure(text: str, asked: AskedQuestion) -> Reply | None:
     """Not known: the case says nothing of it, only what else is told."""
-    match = UNSURE.match(text)
+    match = forms()["unsure"].match(text)
     if match is None:
         return None
-    rest = AND.sub("", text[match.end() :].strip(" ,.;，。；")).strip()
+    rest = forms()["and"].sub("", text[match.end() :].strip(" ,.;，。；")).strip()
     return _reply(text, asked, None, rest if _names_another(rest, asked) else "")
 
 
 def _yes_or_no(text: str, asked: AskedQuestion) -> Reply | None:
-    present = False if NO.match(text) else True if YES.match(text) else None
+    present = False if forms()["no"].match(text) else True if says_yes(text) else None
     if present is None:
         return None
-    rest = AND.sub("", LEAD.sub("", text, count=1)).strip()
-    rest = "" if NOTHING.fullmatch(rest) else rest
-    if asks_value(asked.text):
+    rest = _rest(text).strip()
+    rest = "" if forms()["nothing"].fullmatch(rest) else rest
+    if _asks_value(asked):
         return _value(rest, asked) or _reply(text, asked, None, rest)
     return _stated(asked, present, rest)
 
 
 def _place(text: str, asked: AskedQuestion) -> Reply | None:
     """Where it hurts: the places that are named, or that there is no pain."""
-    if not ASKS_PLACE.search(asked.text) or not _short(text):
+    if not forms()["asks_place"].search(asked.text) or not _short(text):
         return None
-    told = places_of(AND.sub("", LEAD.sub("", text, count=1)))
+    told = places_of(_rest(text))
     if told:
         return _reply(text, asked, True, "".join(told) if language_of(text) == "zh" else " ".join(told))
-    return _reply(text, asked, False, "") if NOWHERE.match(text) or NO.match(text) else None
-
-
-def _measured(text: str, asked: AskedQuestion) -> Reply | None:
-    """A number for something that people measure at home."""
-    found = read_measurement(text, asked.text) if _short(text) else None
-    return None if found is None else _reply(text, asked, found.present, found.statement)
+    nowhere = forms()["nowhere"].match(text) or forms()["no"].match(text)
+    return _reply(text, asked, False, "") if nowhere else None
 
 
 def _restated(text: str, asked: AskedQuestion) -> Reply | None:
     """``no fever at all``, ``she does have a fever``: nothing but what the question asks about."""
     told = clauses(text)
     words = set(tokens(" ".join(c.plain for c in told)))
-    if asks_value(asked.text) or len(told) != 1 or not words or not words <= set(tokens(asked.text)):
+    if _asks_value(asked) or len(told) != 1 or not words or not words <= set(tokens(asked.text)):
         return None
     present = told[0].present
     return _reply(text, asked, None, "") if present is None else _stated(asked, present, text)
 
 
+def _measured(text: str, asked: AskedQuestion) -> Reply | None:
+    """A number for something that people measure at home: a reading of the degree that is asked for shows it."""
+    written = next((form for topic, form in MEASURED if forms()[topic].search(asked.text)), None)
+    number = forms()["measured"].search(text)
+    if written is None or number is None or not _short(text):
+        return None
+    told = written.format(re.sub(r"\s", "", number[0]))
+    found = readings(told)
+    if not found:
+        return None
+    degree = forms()["degree"].search(asked.text.replace("faster", "fast").replace("slowly", "slow"))
+    wanted = (degree[1] or DEGREE_ZH[degree[2]]).lower() if degree else None
+    present = None if wanted is None else next((r.present for r in found if wanted in r.words), False)
+    return _reply(text, asked, present, f"{told}.")
+
+
 def _value(text: str, asked: AskedQuestion) -> Reply | None:
     """A number, side or time for a question that asks for one; degrees for a question about fever."""
-    courteous = COURTEOUS.search(text) and sorted_as(text).best is Sort.COURTESY
+    courteous = is_courteous(text) and sorted_as(text).best is Sort.COURTESY
     if not _short(text) or courteous or _names_another(text, asked):
         return None
-    degrees = CELSIUS.search(text)
-    if degrees and TEMPERATURE.search(asked.text):
+    degrees, temperature = forms()["celsius"].search(text), forms()["temperature"]
+    if degrees and temperature.search(asked.text):
         value = float(f"{degrees[1]}.{degrees[2] or 0}")
         present = True if value >= FEVER else False if value < NO_FEVER else None
         name = "体温" if language_of(asked.text) == "zh" else "Temperature "
-        return _reply(text, asked, present, text if TEMPERATURE.search(text) else name + text)
-    named = not ASKS_PLACE.search(asked.text)  # a place is read by its name alone: "sum up" is none
-    if named and asks_value(asked.text) and gives_value(text, asked.text):
+        return _reply(text, asked, present, text if temperature.search(text) else name + text)
+    named = not forms()["asks_place"].search(asked.text)  # a place is read by its name alone: "sum up" is none
+    if named and _asks_value(asked) and _gives_value(text, asked):
         return _reply(text, asked, True, join(asked.text.strip(), text))
     return None
+
+
+def places_of(text: str) -> tuple[str, ...]:
+    """A statement of pain for each place that a reply names: ``chest and left arm`` -> two; () when none is named."""
+    parts = [forms()["place_head"].sub("", p).strip(" .。!！") for p in forms()["between"].split(text)]
+    named, hurts = [p for p in parts if p], forms()["hurts"]
+    if not named or not sites(text) or not all(sites(p) or hurts.search(p) for p in named):
+        return ()  # no list of places: what else it tells would be lost
+    if language_of(text) == "zh":
+        return tuple(f"{p}。" if hurts.search(p) else f"{p}疼痛。" for p in named)
+    return tuple(f"{p[:1].upper()}{p[1:]}." if hurts.search(p) else f"Pain in {p}." for p in named)
+
+
+def _asks_value(asked: AskedQuestion) -> bool:
+    """Whether a number, side or time answers a question, rather than yes or no."""
+    return forms()["asks_value"].search(asked.text) is not None
+
+
+def _gives_value(text: str, asked: AskedQuestion) -> bool:
+    """Whether a text holds a value of the sort that the question asks for."""
+    for asks, gives in (("asks_side", "sides"), ("asks_time", "times")):
+        if forms()[asks].search(asked.text):
+            return forms()[gives].search(text) is not None
+    return any(forms()[name].search(text) for name in ("numbers", "sides", "times"))
 
 
 def _names_another(text: str, asked: AskedQuestion) -> bool:
     """Whether a text tells of a complaint that the question does not ask about."""
     rest = " ".join(c.plain for c in clauses(text) if not set(tokens(c.plain)) <= set(tokens(asked.text)))
-    for value in (NUMBERS, SIDES, TIMES):
-        rest = value.sub(" ", rest)
+    for value in ("numbers", "sides", "times"):
+        rest = forms()[value].sub(" ", rest)
     named = re.search(r"[^\W\d_]{4}|[\u4e00-\u9fff]", rest)
-    return named is not None and not TEMPERATURE.search(rest) and sorted_as(rest).best is Sort.CASE
+    return named is not None and not forms()["temperature"].search(rest) and sorted_as(rest).best is Sort.CASE
 
 
 def _worded(asked: AskedQuestion, present: bool) -> str:
@@ -188,18 +201,19 @@ def _worded(asked: AskedQuestion, present: bool) -> str:
 def topic(question: str) -> str:
     """What a yes-or-no question asks about: ``Do you have a fever?`` -> ``fever``."""
     if language_of(question) == "zh":
-        return ZH_END.sub("", ZH_ASK.sub("", question.strip(), count=1)) or question
+        return forms()["zh_end"].sub("", forms()["zh_head"].sub("", question.strip(), count=1)) or question
     text = question.strip().rstrip("?").strip()
-    for pattern, lead in OPENERS:
-        rest = pattern.sub("", text, count=1)
+    for name, lead in HEADS:
+        rest = forms()[name].sub("", text, count=1)
         if rest != text:
-            rest = BASE_VERB.sub(r"\1s", rest, count=1) if text.lower().startswith("does ") else rest
-            return lead + ANY.sub("", rest)
-    return ANY.sub("", text)
+            rest = forms()["verb"].sub(r"\1s", rest, count=1) if text.lower().startswith("does ") else rest
+            return lead + forms()["any"].sub("", rest)
+    return forms()["any"].sub("", text)
 
 
-def _noun(about: str) -> str:
-    return re.sub(r"^(?:that|being|having) ", "", about)
+def _rest(text: str) -> str:
+    """A reply without its yes or no."""
+    return forms()["and"].sub("", forms()["head"].sub("", text, count=1))
 
 
 def _short(text: str) -> bool:

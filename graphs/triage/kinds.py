@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphs.triage import questions, revisions
-from graphs.triage.about_case import is_about_case, names_no_disease
+from graphs.triage import revisions
+from graphs.triage.asked import LEANING, OF_DISEASE, PRONOUN, Asked, Diseases, explained, read_asked
 from graphs.triage.contract import Explain, Kind, SessionView
-from graphs.triage.explanations import Diseases, read_explanation
-from graphs.triage.head import WORDS, Sort, Sorted, sorted_as
-from graphs.triage.replies import COURTEOUS
+from graphs.triage.follow_up import is_courteous
 from tools.medicines.names import medicines_in
+from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
+from tools.text import questions
 
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
@@ -29,7 +29,7 @@ SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him)\b|我|他|她"
 
 class Verdict(NamedTuple):
     """A kind, one line why, whether the message leans on the question before or on the leading diagnosis, what it asks
-    to have explained, and whether it is a question that describes a patient."""
+    to have explained, whether it is a question that describes a patient, and what it asks of what was said before."""
 
     kind: Kind
     reason: str
@@ -37,6 +37,7 @@ class Verdict(NamedTuple):
     of_leading: bool = False
     explain: Explain | None = None
     patient: bool = False
+    asked: Meaning = Meaning.ALONE
 
 
 def classify(
@@ -59,13 +60,14 @@ def classify(
     if has_options:
         kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
         return Verdict(kind, f"options are given; {_likely(read)}")
-    explain = read_explanation(text, session, diseases)
+    asked = read_asked(text, session, diseases)
+    explain = explained(text, asked, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
     corrects = bool(session.case) and revisions.is_correction(text, session.case)
     if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and _courteous(text, session, read):
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
-    said = _in_session(text, session, read)
+    said = _in_session(text, session, read, asked)
     if said is not None:
         return said
     if away:
@@ -77,7 +79,7 @@ def _courteous(text: str, session: SessionView, read: Sorted) -> bool:
     """Whether nothing else is said: by a set phrase, or surely, where nothing was said before."""
     begins = not (session.case or session.question)
     surely = read.of(Sort.COURTESY) >= SURELY_COURTEOUS and not read.term
-    return COURTEOUS.search(text) is not None or (begins and surely)
+    return is_courteous(text) or (begins and surely)
 
 
 def describes_patient(text: str) -> bool:
@@ -112,26 +114,27 @@ def _asks_for_knowledge(text: str, read: Sorted) -> bool:
     return bool(closed) or any(sorted_as(part).best is Sort.QUESTION for part in asked)
 
 
-def _in_session(text: str, session: SessionView, read: Sorted) -> Verdict | None:
+def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked) -> Verdict | None:
     """What a message means beside what was said before; None when it stands on its own."""
     if not (session.case or session.question):
         return None
-    after_evidence = session.kind in QUESTIONS and not session.about_case
-    if session.case and is_about_case(text) and (not after_evidence or names_no_disease(text)):
-        return _about_case(session)
-    leaning = questions.leans(text)
-    if session.kind in QUESTIONS and not (session.case and revisions.is_correction(text, session.case)):
+    if session.case and asked.of_case and asked.meaning in OF_DISEASE:
+        return _about_case(session, asked)
+    leaning = asked.meaning in LEANING or (asked.meaning is Meaning.NAMED and PRONOUN.search(text) is not None)
+    corrects = bool(session.case) and revisions.is_correction(text, session.case)
+    if session.kind in QUESTIONS and not corrects:
         return Verdict(Kind.EVIDENCE, "goes on from the question before", leans=True) if leaning else None
     if not session.case:
         return None
-    if revisions.is_correction(text, session.case):
+    if corrects:
         return Verdict(Kind.CASE, "corrects the case")
     return _beside_case(text, read, leaning=leaning)
 
 
-def _about_case(session: SessionView) -> Verdict:
+def _about_case(session: SessionView, asked: Asked) -> Verdict:
     if session.leading:
-        return Verdict(Kind.EVIDENCE, f"asks about the leading diagnosis: {session.leading}", of_leading=True)
+        why = f"asks about the leading diagnosis: {session.leading}"
+        return Verdict(Kind.EVIDENCE, why, of_leading=True, asked=asked.meaning)
     return Verdict(Kind.CASE, "asks about the case told so far")
 
 

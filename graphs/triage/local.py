@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from graphs.triage import questions, revisions
-from graphs.triage.about_case import of_leading
+from graphs.triage import revisions
+from graphs.triage.asked import Diseases, of_leading
 from graphs.triage.contract import Change, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import emergencies, red_flags
-from graphs.triage.explanations import Diseases
 from graphs.triage.follow_up import Reply, read_reply
 from graphs.triage.kinds import OnSubject, Verdict, classify
-from graphs.triage.options import parse_options
-from graphs.triage.patients import is_other_patient, is_repeated
 from graphs.triage.standalone import stand_alone
 from tools.contract import Finding
+from tools.text import questions
 from tools.text.language import language_of
+from tools.text.options import parse_options
 
 
 class Turn(NamedTuple):
@@ -99,7 +98,7 @@ def decision_of(
 
 
 def _reply(text: str, session: SessionView) -> Reply | None:
-    if session.asked is None or is_other_patient(text, session.case):
+    if session.asked is None or revisions.is_other_patient(text, session.case):
         return None
     if revisions.is_correction(text, session.case, asked=True):
         return None
@@ -111,7 +110,7 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     if verdict.kind is Kind.CASE:
         return case_turn(text, session)
     if verdict.of_leading:
-        return Turn(of_leading(text, session.leading, session.case, session.leading_en), "")
+        return Turn(of_leading(text, verdict.asked, session), "")
     if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
         return Turn(stand_alone(text, session.question), "")
     if verdict.patient and not session.case:  # what follows goes on from this patient
@@ -122,9 +121,9 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
 
 def case_turn(text: str, session: SessionView) -> Turn:
     """The patient's case with what a message tells: a new case, a correction, an addition, or a question about it."""
-    if session.case and is_repeated(text, session.messages, session.case):
+    if session.case and revisions.is_repeated(text, session.messages, session.case):
         return Turn(session.case, session.case)
-    if not session.case or is_other_patient(text, session.case):
+    if not session.case or revisions.is_other_patient(text, session.case):
         return Turn(text, text, new=True)
     if revisions.is_correction(text, session.case):
         revised = revisions.correct(session.case, text)

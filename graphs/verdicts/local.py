@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.judging.orders import speaks_to_machines
@@ -12,7 +12,7 @@ from graphs.verdicts.certainty import certainty_of, effect_of, population_of, re
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
-from tools.reading.answered import known_answers
+from tools.reading.answered import Answered, known_answers
 from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
 from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
@@ -41,7 +41,8 @@ class VerdictSettings(Frozen):
     """Settings of the policy. All ours, chosen on our own development questions.
 
     Attributes:
-        pairs: sentences that are read at most.
+        pairs: sentences that are compared with the question, and read, at most.
+        besides: of those that cannot lead, how many are read to be shown beside, the nearest in meaning first.
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
         sure, sure_given: probability of its answer from which a sentence carries one by itself; of a text that was
             given with the question, or found for it alone.
@@ -63,6 +64,7 @@ class VerdictSettings(Frozen):
     """
 
     pairs: int = 48
+    besides: int = 8
     telling: float = 0.5
     sure: float = 0.95
     sure_given: float = 0.85
@@ -154,12 +156,16 @@ class VerdictJudgeLocal:
             for span, before in in_context(e.text):
                 told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
         pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
-        readings = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in pieces])
-        about, plain = self._about(question, pieces)
-        known = self._known(question, pieces, readings)
+        alike = self._alike(question, pieces)
+        about, plain, rest = self._about(question, pieces)
+        chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | set(rest))
+        pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
+        readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
+        known = self._known(question, alike, pieces, readings)
         said = [
             Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
-            for at, ((e, s, _), r) in enumerate(zip(pieces, readings, strict=True))
+            for at, r in readings.items()
+            for e, s, _ in [pieces[at]]
         ]
         told = [s for s in said if s.known or s.reading.telling >= self.settings.telling]
         carrying = self._carrying(told)
@@ -173,13 +179,16 @@ class VerdictJudgeLocal:
             [s.sentence for s in beside[: self.settings.beside]],
         )
 
-    def _about(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> tuple[list[bool], list[bool]]:
-        """Of each sentence whether it may lead, and whether it answers in the question's own words.
+    def _about(
+        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]
+    ) -> tuple[list[bool], list[bool], list[int]]:
+        """Of each sentence whether it may lead, and whether it answers in the question's own words; and the nearest of
+        those that may not lead.
 
         One that may lead shares words and meaning with the question, or was given with it.
         """
         if not pieces or self._encoder is None:
-            return [True] * len(pieces), [False] * len(pieces)
+            return [True] * len(pieces), [False] * len(pieces), []
         texts = [s.of(e.text) for e, s, _ in pieces]
         near = (self._encoder.encode_documents(texts) @ self._encoder.encode_queries([question])[0]).tolist()
         own = self.settings
@@ -189,23 +198,32 @@ class VerdictJudgeLocal:
             e.origin is Origin.CASE or (cosine >= own.near and words >= own.words and more >= own.in_context)
             for (e, _, _), cosine, words, more in zip(pieces, near, held, around, strict=True)
         ]
-        return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)]
+        rest = sorted((at for at, may in enumerate(about) if not may), key=lambda at: -near[at])[: own.besides]
+        return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)], rest
 
-    def _known(
-        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], readings: Sequence[Reading]
-    ) -> dict[int, Reading]:
-        """Of sentences that are known to answer a question like this one: what the reader makes of that answer."""
+    def _alike(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[tuple[int, Answered]]:
+        """Questions like this one that sentences are known to answer, each with its sentence's place."""
         own = self.settings
         asked = [(at, a) for at, (e, s, _) in enumerate(pieces) for a in known_answers(s.of(e.text))]
         asked = sorted(asked, key=lambda told: -words_held(question, told[1].question))[: own.compared]
         if not asked or self._encoder is None:
-            return {}
+            return []
         vectors = self._encoder.encode_queries([question, *(a.question for _, a in asked)])
         near = vectors[1:] @ vectors[0]
-        told = [asked[i] for i in near.argsort()[::-1][: own.known] if near[i] >= own.alike]
-        read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in told])
+        return [asked[i] for i in near.argsort()[::-1][: own.known] if near[i] >= own.alike]
+
+    def _known(
+        self,
+        question: str,
+        alike: Sequence[tuple[int, Answered]],
+        pieces: Sequence[tuple[Evidence, Span, str]],
+        readings: Mapping[int, Reading],
+    ) -> dict[int, Reading]:
+        """Of sentences that are known to answer a question like this one: what the reader makes of that answer."""
+        own = self.settings
+        read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
         out: dict[int, Reading] = {}
-        for at, reading in sorted(zip((at for at, _ in told), read, strict=True), key=lambda r: _answers(r[1])[0]):
+        for at, reading in sorted(zip((at for at, _ in alike), read, strict=True), key=lambda r: _answers(r[1])[0]):
             p, answer = _answers(reading)
             opposite, own_words = OPPOSITE.get(answer), readings[at]
             agreed = p >= own.agreed and (opposite is None or own_words.stance(opposite) < own.against)

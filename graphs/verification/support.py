@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphs.judging.negation import NEGATION, clauses
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
 from tools.text.language import language_of
+from tools.text.negation import DENIES, prose_clauses
 from tools.text.tokens import tokens
 
 # A figure that stands alone: not the digits of a code (J93.1) or of a name (CA19).
@@ -24,7 +24,7 @@ NUMBER_WORDS = {
 }  # fmt: skip
 # What denies in a clause: the words of negation, and what a graph's entry says of a finding that speaks against.
 DENIAL = re.compile(
-    rf"(?:{NEGATION.pattern})|\b(?:made |makes |make )?less likely\b|\b(?:rare|uncommon)\b|不支持", re.IGNORECASE
+    rf"(?:{DENIES.pattern})|\b(?:made |makes |make )?less likely\b|\b(?:rare|uncommon)\b|不支持", re.IGNORECASE
 )
 DENIED = 0.6  # ours: share of a denied clause's words that makes a clause say the same without the denial
 # Words of which one cannot stand for the other; ours.
@@ -142,10 +142,10 @@ def _turned(text: str, quotes: Sequence[str]) -> bool:
 
     A clause is denied by one whose words, the denial's own aside, it holds for the most part.
     """
-    said = [c for q in quotes for s in STOP.split(q) for c in clauses(s)] or list(quotes)
+    said = [c for q in quotes for s in STOP.split(q) for c in prose_clauses(s)] or list(quotes)
     denied = [words for c in said if _denies(c) and (words := set(tokens(DENIAL.sub(" ", c))))]
     affirmed = [set(tokens(c)) for c in said if not _denies(c)]
-    for clause in clauses(text):
+    for clause in prose_clauses(text):
         words = set(tokens(DENIAL.sub(" ", clause)))
         if _denies(clause):
             if _shared(words, affirmed) > _shared(words, denied):

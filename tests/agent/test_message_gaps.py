@@ -7,10 +7,10 @@ import time
 import pytest
 
 from agent.messages import check_message
-from graphs.triage.replacing import side_of
 from graphs.triage.revisions import TIDY
 from support.search_words import starter_vocabulary
 from tools.literature.privacy import begin
+from tools.reading.replacing import side_of
 from tools.text.abbreviations import IN_CONTEXT, expand
 from tools.text.spaces import GAP
 

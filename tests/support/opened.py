@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphs.triage.head import heads
-from graphs.triage.replacing import network
 from tools.reading.assertion import weights as assertions
+from tools.reading.messages import heads
+from tools.reading.replacing import network
 from tools.spelling import mended
 
 mended("an unheardofword")  # lists of known words, and the words of English

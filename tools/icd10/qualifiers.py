@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tools.text.negation import TRAILING, chinese_negation, negations
+
 _END = r"(?=$|[\s,.;:，。；：])"
 
 LEAD_IN = re.compile(
@@ -56,20 +58,7 @@ OTHERS = re.compile(
     r"\b(?:family history|fhx?|in (?:his|her|the|my) (?:family|mother|father|brother|sister))\b|家族史|父亲|母亲",
     re.I,
 )
-DENIED_BEFORE = re.compile(
-    r"(?:no(?! longer|n)(?:\s+(?:evidence|signs?|history|suspicion|features?)\s+(?:of|for))?|without|not|"
-    r"neither|nor|denie[sd]|"
-    rf"denying|negative for|absence of|ruled out|excluded|excludes|unlikely|free of){_END}\s*|"
-    r"(?:否认|未见|未发现|未提示|没有|不考虑|不支持|不符合|已?排除(?!外)|除外|无(?!力|痛|菌|症状|脉|精|汗|脑|"
-    r"牙|张力|功能|排卵|名|肛|虹膜|晶体|性|形))\s*",
-    re.IGNORECASE,
-)
-DENIED_AFTER = re.compile(
-    r"\s*[,，:：]?\s*(?:\b(?:has been |was |is |were |are )?(?:ruled out|excluded|unlikely|absent|denied|"
-    r"negative|not present|"
-    r"not (?:suspected|seen|found|likely))|(?:阴性|已?排除|已除外|不支持|可能性小|不考虑))\W*$",
-    re.IGNORECASE,
-)
+DENIED_ZH = re.compile(r"^(?:已?排除(?!外)|除外)|(?:阴性|已?排除|已除外|不支持|可能性小|不考虑)\W*$")
 DENIED_INSIDE = re.compile(
     r"\s(?=(?:without(?: (?:evidence|signs?) of)?|no evidence of|not)\s)|(?<=[\u4e00-\u9fff])(?=不伴有?|不合并|未伴)",
     re.IGNORECASE,
@@ -118,7 +107,7 @@ def read_core(source: str, start: int, end: int) -> Core:
     while True:
         start, end = trimmed(source, start, end)
         words = source[start:end]
-        if DENIED_BEFORE.match(words) or DENIED_AFTER.search(words):
+        if _denied(words):
             return Core(start, end, told=False)
         before = [pattern.match(words) for pattern in (LEAD_IN, SUSPECTED_BEFORE, PAST_BEFORE, ARTICLE)]
         after = [pattern.search(words) for pattern in (SUSPECTED_AFTER, PAST_AFTER)]
@@ -132,6 +121,13 @@ def read_core(source: str, start: int, end: int) -> Core:
             start += at.end()
         elif tail is not None:
             end = start + tail.start()
+
+
+def _denied(words: str) -> bool:
+    """Whether a piece begins or ends with what denies the diagnosis."""
+    chinese = chinese_negation(words)
+    leading = [*negations(words), *([chinese] if chinese else [])]
+    return any(cut.start == 0 for cut in leading) or bool(TRAILING.search(words) or DENIED_ZH.search(words))
 
 
 def trimmed(source: str, start: int, end: int) -> tuple[int, int]:

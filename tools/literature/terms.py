@@ -18,7 +18,7 @@ from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, wort
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS, BOUND, NO_TERM
 from tools.text.abbreviations import expand
-from tools.text.negation import negations
+from tools.text.clauses import affirmed
 from tools.text.tokens import tokens
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "Candidate",
     "Term",
     "Vocabulary",
-    "affirmed",
     "candidates",
     "clean_terms",
     "extract_terms",
@@ -43,7 +42,6 @@ NUMBER = re.compile(r"(?<![\w-])[\d.,:%°]*\d[\w.,:%°/+-]*")  # begins with a d
 WORD = re.compile(rf"{BOUND_TO} (?:\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b|[^\W\d_][\w'’-]*", re.IGNORECASE)
 BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”\n|/=]+|\s[-–—]\s")
 BOUND_PHRASES = re.compile(rf"\b(?:{'|'.join(map(re.escape, BOUND))})\b", re.IGNORECASE)
-STOP_OF_NEGATION = re.compile(r"[.;!?\n]|\bbut\b|\bhowever\b|\bexcept\b", re.IGNORECASE)
 
 
 class Term(Frozen):
@@ -114,19 +112,6 @@ def clean_terms(terms: Sequence[str], vocabulary: Vocabulary, *, case: bool) -> 
         else:
             kept += [t.text for t in extract_terms(term, vocabulary, case=case)]
     return _terms(distinct(kept), " ".join(terms))
-
-
-def affirmed(text: str) -> str:
-    """A case without what it denies (``no fever``): a search for that would find the wrong things."""
-    parts: list[str] = []
-    at = 0
-    for cut in negations(text):
-        if cut.start < at:
-            continue
-        end = STOP_OF_NEGATION.search(text, cut.end)
-        parts.append(text[at : cut.start])
-        at = end.start() if end else len(text)
-    return "".join([*parts, text[at:]])
 
 
 def distinct(phrases: Iterable[str]) -> list[str]:

@@ -30,8 +30,9 @@ from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.sharing import limiter_for
 from tools.literature.strategy import Source, as_steps
-from tools.literature.terms import affirmed, clean_terms
+from tools.literature.terms import clean_terms
 from tools.literature.vocabulary import Vocabulary
+from tools.text.clauses import affirmed
 
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
 # tests/cases the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tools.contract import unique
 from tools.medicines.names import Medicine, medicines_in
+from tools.text.clauses import clauses
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
@@ -23,12 +24,6 @@ BROAD = frozenset({"antibiotic", "antiviral", "antifungal", "anticoagulant", "an
 """Ours: groups so wide that an allergy to one member says nothing of another."""
 _ALLERGY = re.compile(
     r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|angio-?o?edema (?:after|from|with|to)|intoleran\w+)\b|过敏",
-    re.IGNORECASE,
-)
-_NO_ALLERGY = re.compile(
-    r"\b(?:no|not|nor|without|denies|den(?:ied|ying)|never|negative for)\b[^.;,]{0,40}"
-    r"(?:allerg|anaphyla|hypersensitiv|intoleran)(?!\w*[,]? (?:except|apart from|other than|but))"
-    r"|(?:无|否认|没有|不)[^。；，]{0,12}过敏",
     re.IGNORECASE,
 )
 _TAKES = re.compile(
@@ -40,9 +35,7 @@ _TAKES = re.compile(
 )
 _PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had )|allerg)|但", re.IGNORECASE)
 _ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
-_STOPPED = re.compile(
-    r"\b(?:stopped|no longer|used to|previously|not|never|denies)\b|停用|停了|曾|未|没有|不", re.IGNORECASE
-)
+_STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously)\b|停用|停了|曾", re.IGNORECASE)
 _AGAINST = re.compile(
     r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
     r"responsible|culprit|explains?|reaction|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
@@ -124,11 +117,12 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
     if sentence.rstrip().endswith(("?", "？")):
         return
     for part in _PARTS.split(sentence):
-        allergic = _ALLERGY.search(part) is not None
-        if allergic and not _NO_ALLERGY.search(part):
-            yield from _barred(_named(part), "allergy")
-        elif not allergic and not _STOPPED.search(part):
-            yield from _barred([m for m in _named(part) if _taken(part, m)], "current")
+        denied = [(c.start, c.end) for c in clauses(part) if c.present is False]
+        named = [m for m in _named(part) if not any(start <= m.start < end for start, end in denied)]
+        if _ALLERGY.search(part):
+            yield from _barred(named, "allergy")
+        elif not _STOPPED.search(part):
+            yield from _barred([m for m in named if _taken(part, m)], "current")
 
 
 def _taken(part: str, medicine: Medicine) -> bool:

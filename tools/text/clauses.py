@@ -72,6 +72,14 @@ def clauses(text: str, person: Person | None = None) -> list[Clause]:
     return found
 
 
+def affirmed(text: str) -> str:
+    """A case without what it denies (``no fever``)."""
+    for clause in reversed(clauses(text)):
+        if clause.present is False and not clause.reading:
+            text = text[: clause.start] + text[clause.end :]
+    return text
+
+
 def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, patient: str) -> list[Clause]:
     told = sentence.of(text)
     found: list[Clause] = []

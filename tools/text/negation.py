@@ -119,6 +119,30 @@ ZH_PSEUDO = re.compile(
 )
 
 
+# Prose: what a sentence of a source or an option denies.
+DENIES = re.compile(
+    r"\b(?:little or (?:no|nothing)|not|no(?! longer)|never|neither|nor|nothing|no longer|cannot|fail(?:s|ed)? to"
+    r"|lack(?:s|ed)?|withh[eo]ld\w*|rarely|seldom|poorly|advise against|ineffective"
+    r"|unreliable|unhelpful|unnecessary|unlikely|[a-z]+n['’]t"
+    r"|without (?:\w+ )?(?:benefit|effect|improvement))\b"
+    r"|不|没有|未|无(?!菌)|并非",
+    re.IGNORECASE,
+)
+PROSE_CLAUSE = re.compile(
+    r"[,;:，；：。]|\b(?:but|because|although|though|whereas|while|so that|unless)\b|但|因为|虽然|而"
+)
+
+
+def denies(text: str) -> bool:
+    """Whether a piece of prose holds an odd number of negations, so that it denies."""
+    return len(DENIES.findall(text)) % 2 == 1
+
+
+def prose_clauses(text: str) -> list[str]:
+    """Prose cut at commas and conjunctions, empty pieces left out."""
+    return [piece for piece in (p.strip() for p in PROSE_CLAUSE.split(text)) if piece]
+
+
 def negations(text: str) -> list[Cut]:
     """Where an English clause is negated by a leading trigger (``no``, ``denies``, ``without`` ...), in order."""
     pseudo = [Cut(*m.span()) for m in PSEUDO.finditer(text)]

@@ -44,6 +44,21 @@ def test_a_day_on_which_it_fails_is_not_the_last(start: Any, monkeypatch: pytest
     assert len(days) > 2
 
 
+def test_freed_memory_is_given_back_again_and_again(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Library:
+        def malloc_trim(self, pad: int) -> int:
+            asked.append(pad)
+            return 1
+
+    monkeypatch.setattr(housekeeping, "FREEING", 0.01)
+    monkeypatch.setattr(housekeeping.ctypes, "CDLL", lambda _name: Library())
+    monkeypatch.setattr(housekeeping.sys, "platform", "linux")
+    asyncio.run(worked(start(), lambda: len(asked) > 2))
+    assert asked[:3] == [0, 0, 0]
+
+
 def test_a_cut_off_turn_waits_for_its_owners_place(start: Any) -> None:
     server = start(pause={"answer": 60.0}, turn_seconds=0.5, turns=1, finish_at_start=True)
     turns, key = server.app.state.turns, server.key()

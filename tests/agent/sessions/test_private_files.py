@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import random
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -236,3 +239,16 @@ def test_what_a_split_left_behind_is_found(tmp_path: Path) -> None:
     assert [body for _, body in rows if leftover(file, [body])] == behind
     db.execute("vacuum")
     assert not leftover(file, [body for _, body in rows])
+
+
+def test_another_process_that_comes_and_goes_after_a_deletion_takes_no_log_away(tmp_path: Path) -> None:
+    file = tmp_path / "a.sqlite"
+    store = ContentStore(file)
+    store.put("gone", "a patient's words")
+    store.purge("gone")
+    other = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('select * from texts'); db.close()"
+    subprocess.run([sys.executable, "-c", other, str(file)], check=True)
+    key = store.put("kept", "another's words")
+    with contextlib.closing(sqlite3.connect(file)) as again:
+        assert again.execute("select body from texts where key = ?", (key,)).fetchall() == [("another's words",)]
+    store.close()

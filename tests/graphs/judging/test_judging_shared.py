@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from graphs.judging.key_terms import KeyTerms, unknown_runs
-from graphs.judging.negation import clauses, negated
 from graphs.judging.relevance import Relevance, lexical, windows
 from tools.encoders import Encoder
+from tools.text.negation import denies, prose_clauses
 
 
 def test_relevance_prefers_the_text_that_answers(encoder: Encoder) -> None:
@@ -44,7 +44,7 @@ def test_windows_lose_no_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "denies"),
+    ("text", "denied"),
     [
         ("Oxygen did not lower deaths.", True),
         ("It is not without benefit, but not needed.", True),
@@ -53,12 +53,12 @@ def test_windows_lose_no_word() -> None:
         ("普通感冒不需要使用抗生素。", True),
     ],
 )
-def test_an_odd_number_of_negations_denies(text: str, denies: bool) -> None:
-    assert negated(text) is denies
+def test_an_odd_number_of_negations_denies(text: str, denied: bool) -> None:
+    assert denies(text) is denied
 
 
 def test_clauses_end_at_commas_and_conjunctions() -> None:
-    assert clauses("It helps, but not in asthma; 但儿童除外") == ["It helps", "not in asthma", "儿童除外"]
+    assert prose_clauses("It helps, but not in asthma; 但儿童除外") == ["It helps", "not in asthma", "儿童除外"]
 
 
 def test_invented_names_are_uncovered(encoder: Encoder) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import by_numbers, emergencies
-from graphs.triage.readings import _rules
+from graphs.triage.emergency import _rules, by_numbers, emergencies
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_another_person_opens_a_case(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "case", "leading", "whole"),
     [
-        ("What is the treatment?", CASE, "acute appendicitis", "What is the treatment of acute appendicitis?"),
+        ("What is the treatment?", CASE, "acute appendicitis", "How is acute appendicitis treated?"),
         ("How is it treated?", CASE, "acute appendicitis", "How is acute appendicitis treated?"),
         ("Is it dangerous?", CASE, "acute appendicitis", "Is acute appendicitis dangerous?"),
         ("How much paracetamol can I give him?", "2-year-old boy with a barking cough.", "croup",

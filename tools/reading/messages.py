@@ -1,8 +1,9 @@
-"""What sort of message a text is, and whether it tells of an emergency: two trained heads over the embedded encoder.
+"""What a message is: trained heads over the embedded encoder.
 
-Logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `examples/` and on the
-*fit* part of BioASQ's and PubMedQA's questions; a third names the emergency. The sort is read from how medical the
-words are, too: genes and rare terms are no words that the encoder knows.
+Logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `graphs/triage/examples/`
+and on the *fit* part of BioASQ's and PubMedQA's questions: what sort of message a text is, whether it tells of an
+emergency, which, and what it asks of what was said before. The first and the last are read from how medical the words
+are, too: genes and rare terms are no words that the encoder knows.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphs.triage.questions import is_question, parts
 from tools.encoders import Vectors
 from tools.literature.known_words import asks, chinese_terms, folded, known_words
 from tools.literature.vocabulary import Vocabulary
-from tools.reading.features import BUCKETS, features
+from tools.reading.features import BUCKETS, Features, features
+from tools.text.questions import is_question, parts
 from tools.weights import stored
 
-WEIGHTS = Path(__file__).parent / "heads.safetensors"
+WEIGHTS = Path(__file__).parent / "messages.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
 # ours: probability from which a message is surely of another field, and from which one with a term of medicine is; held
 # out, 2.1 % of other writers' medical messages in training reach the first before the library is asked, and 87 % of
@@ -55,7 +56,33 @@ class Sort(StrEnum):
     OTHER = "other"
 
 
+class Meaning(StrEnum):
+    """What a message asks of what was said before it."""
+
+    WHY = "why"
+    NAMED = "named"
+    ELSE = "else"
+    SURE = "sure"
+    AGAINST = "against"
+    APART = "apart"
+    ASK = "ask"
+    QUESTION = "question"
+    SUMMARY = "summary"
+    SOURCES = "sources"
+    TESTS = "tests"
+    TREATMENT = "treatment"
+    URGENT = "urgent"
+    PROGNOSIS = "prognosis"
+    DOSE = "dose"
+    DISEASE = "disease"
+    LEANS = "leans"
+    PATIENT = "patient"
+    ALONE = "alone"
+    TELLS = "tells"
+
+
 SORTS = tuple(Sort)
+MEANINGS = tuple(Meaning)
 PATIENT = (Sort.CASE, Sort.PATIENT_QUESTION)  # a patient is described
 
 
@@ -102,8 +129,9 @@ class Term(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are, of kinds of emergency
-    (of the n-grams those in some buckets), and from which probability a short text tells of one, and a long one."""
+    """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are; of kinds of emergency,
+    and of meanings within a conversation (of the n-grams those in some buckets, the latter by how medical the words are
+    and by what was said before, too); and from which probability a short text tells of an emergency, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
@@ -113,6 +141,11 @@ class Heads(NamedTuple):
     named_grams: NDArray[np.float32]
     named_buckets: NDArray[np.int64]
     named_bias: NDArray[np.float32]
+    meant: NDArray[np.float32]
+    meant_grams: NDArray[np.float32]
+    meant_buckets: NDArray[np.int64]
+    meant_beside: NDArray[np.float32]
+    meant_bias: NDArray[np.float32]
     kinds: tuple[str, ...]
     emergency: tuple[float, ...]
 
@@ -159,6 +192,19 @@ def _published() -> Vocabulary:
     return Vocabulary({}, 0)
 
 
+def meant(text: str, *, of_case: bool) -> dict[Meaning, float]:
+    """How probably a message asks each thing of what was said before: of a patient's case, or of an answer."""
+    model, read = heads(), features([text])[0]
+    logits = model.meant @ read.dense + model.meant_grams @ _held(read, model.meant_buckets) + model.meant_bias
+    return dict(zip(MEANINGS, _softmax(logits + model.meant_beside @ beside(text, of_case)).tolist(), strict=True))
+
+
+def beside(text: str, of_case: bool) -> Vectors:
+    """Array (`MEDICAL` + 3,): how medical the words are, what was said before, the length, whether it ends asking."""
+    rest = [float(of_case), np.log1p(len(WORDS.findall(text))) / 2, float(text.rstrip().endswith(("?", "？")))]
+    return np.concatenate([medical(text), np.array(rest, dtype=np.float32)])
+
+
 def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
 
@@ -177,9 +223,7 @@ def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
         if chance < PLAINLY:
             return None
     read = features([text])[0]
-    held = np.zeros(BUCKETS, dtype=np.float32)
-    held[read.buckets] = read.values
-    logits = model.named @ read.dense + model.named_grams @ held[model.named_buckets] + model.named_bias
+    logits = model.named @ read.dense + model.named_grams @ _held(read, model.named_buckets) + model.named_bias
     return Heard(chance, dict(zip(model.kinds, _softmax(logits).tolist(), strict=True)))
 
 
@@ -198,7 +242,8 @@ def heads(path: Path = WEIGHTS) -> Heads:
     """The shipped weights; raises DataError when they are missing or damaged."""
     arrays, about = stored(path, "the message heads", AGAIN)
     least = tuple(arrays.pop("emergency").tolist())
-    arrays["named_buckets"] = arrays["named_buckets"].astype(np.int64)
+    for name in ("named_buckets", "meant_buckets"):
+        arrays[name] = arrays[name].astype(np.int64)
     return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 
 
@@ -206,6 +251,13 @@ def _logits(text: str) -> Vectors:
     model, read = heads(), features([text])[0]
     logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
     return logits
+
+
+def _held(read: Features, buckets: NDArray[np.int64]) -> Vectors:
+    """The values of a text's n-grams in some buckets."""
+    held = np.zeros(BUCKETS, dtype=np.float32)
+    held[read.buckets] = read.values
+    return held[buckets]
 
 
 def _softmax(logits: Vectors) -> Vectors:

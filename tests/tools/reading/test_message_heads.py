@@ -1,4 +1,4 @@
-"""The two trained heads: what they tell apart, what their file says, and that nothing judged was trained on."""
+"""The trained heads of messages: what they tell apart, what their file says, and that nothing judged was trained on."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from graphs.triage import head
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.emergency import emergencies, red_flags
-from graphs.triage.head import Sort, emergency_in, heads, sorted_as
 from graphs.triage.kinds import classify, describes_patient
 from prompts.errors import DataError
 from tools.files import sha256_of
 from tools.reading import corpus
+from tools.reading import messages as head
+from tools.reading.messages import Sort, emergency_in, heads, sorted_as
 
-EXAMPLES = head.WEIGHTS.parent / "examples"
+EXAMPLES = Path(__file__).parents[3] / "graphs" / "triage" / "examples"
 
 
 def examples(name: str) -> list[dict[str, str]]:

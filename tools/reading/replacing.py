@@ -247,7 +247,7 @@ def _cut(text: str) -> list[tuple[int, int]]:
     return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # ours: a long case is 5 MB
 def side_of(text: str, *, end: bool) -> Side:
     """A text as the network sees it: of a long one its last words (``end``), or its first."""
     cut = _cut(text)

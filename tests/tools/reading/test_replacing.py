@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evals.revision_head import EXAMPLES
-from graphs.triage import replacing
-from graphs.triage.replacing import MOST, pairs_of, replaced, seen, side_of, words_of
 from prompts.errors import DataError
+from tools.reading import replacing
+from tools.reading.replacing import MOST, pairs_of, replaced, seen, side_of, words_of
 
 CASE = "62M, pain in the left knee for 3 days. On ramipril. No fever."
 

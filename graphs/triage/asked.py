@@ -1,0 +1,125 @@
+"""What a message asks of what was said before: to have it explained, or of the leading disease without its name.
+
+A trained head (`tools/reading/messages.py`) tells what is meant; a question about the leading disease is asked with its
+name, so that it stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphs.triage.contract import Aspect, Explain, SessionView
+from tools.reading.messages import Meaning, meant
+from tools.text.demographics import read_person
+from tools.text.language import language_of
+from tools.yaml_files import read_yaml
+
+Diseases = Callable[[str], Sequence[str]]
+"""Ids of the graph's diseases that a text names, in order."""
+
+FORMS = Path(__file__).with_name("asked.yaml")
+LEAST = 0.3  # ours: probability from which a message asks something of what was said before; there are twenty meanings
+AT_FIRST = 0.8  # ours: the same where nothing was said before
+MOST = 40  # words; ours: a longer message tells more than it asks
+ASPECTS = {
+    Meaning.WHY: Aspect.WHY, Meaning.ELSE: Aspect.ELSE, Meaning.SURE: Aspect.SURE, Meaning.AGAINST: Aspect.AGAINST,
+    Meaning.APART: Aspect.APART, Meaning.ASK: Aspect.ASK, Meaning.QUESTION: Aspect.QUESTION,
+    Meaning.SUMMARY: Aspect.SUMMARY, Meaning.SOURCES: Aspect.SOURCES,
+}  # fmt: skip
+OF_DISEASE = frozenset(
+    (Meaning.TESTS, Meaning.TREATMENT, Meaning.URGENT, Meaning.PROGNOSIS, Meaning.DOSE, Meaning.DISEASE)
+)
+LEANING = OF_DISEASE | {Meaning.LEANS, Meaning.PATIENT, Meaning.ELSE}
+NAMES = (
+    0.1  # ours: probability from which a message that names a disease of the graph asks for it against what was said
+)
+# what only a case has, whatever was asked last
+OF_CASE = (Aspect.ELSE, Aspect.ASK, Aspect.AGAINST, Aspect.APART, Aspect.SUMMARY)
+CASE_AGAIN = re.compile(
+    r"\b(?:back to|(?:for|about|in)) (?:my|the|this) (?:patient|case|problem)\b|回到|这个(?:病人|病例|患者)",
+    re.IGNORECASE,
+)
+# A pronoun in the place of the disease, and in the place of the patient who is given something
+PRONOUN = re.compile(r"\b(?:it|this|that)\b|它|这个病|这种病|这病|该病", re.IGNORECASE)
+RECEIVER = re.compile(r"(?<=\bgive )(?:him|her|them)\b(?! \w)|\b(?:he|she|they)\b(?= (?:take|have|need|get)\b)", re.I)
+
+
+class Asked(NamedTuple):
+    """What a message asks of what was said before, and whether that is the patient's case."""
+
+    meaning: Meaning
+    of_case: bool
+
+
+def read_asked(text: str, session: SessionView, diseases: Diseases | None = None) -> Asked:
+    """What a message asks of what was said before; ALONE for one that asks nothing of it."""
+    of_case = bool(session.case) and (not session.after_evidence or CASE_AGAIN.search(text) is not None)
+    if len(text.split()) > MOST:
+        return Asked(Meaning.ALONE, of_case)
+    shares = meant(text, of_case=of_case or not session.question)
+    best = max(shares, key=shares.__getitem__)
+    if of_case and shares[Meaning.NAMED] >= NAMES and diseases is not None and diseases(text):
+        return Asked(Meaning.NAMED, of_case)
+    begins = not (session.case or session.question)
+    return Asked(best if shares[best] >= (AT_FIRST if begins else LEAST) else Meaning.ALONE, of_case)
+
+
+def explained(text: str, asked: Asked, session: SessionView, diseases: Diseases | None = None) -> Explain | None:
+    """What a message asks to have explained; None when it asks something else.
+
+    ``why not X?`` counts only when X is a disease of the graph, so that ``why not antibiotics?`` stays a question of
+    evidence.
+    """
+    if asked.meaning is Meaning.NAMED:
+        named = diseases(text) if diseases is not None and session.case else ()
+        return Explain(aspect=Aspect.WHY, about=named[0], named=text.strip()) if named else None
+    aspect = ASPECTS.get(asked.meaning)
+    if aspect is None or (aspect is Aspect.ELSE and session.question and not session.case):
+        return None  # what else there is goes on from a question of evidence
+    return Explain(aspect=aspect, of_case=asked.of_case or (aspect in OF_CASE and bool(session.case)))
+
+
+def of_leading(text: str, meaning: Meaning, session: SessionView) -> str:
+    """A question about the leading diagnosis with its name; a Chinese one in English where that name is known."""
+    chinese = language_of(text) == "zh"
+    name = session.leading_en if chinese and session.leading_en else session.leading
+    forms = _forms()
+    written = next((form for word, form in forms["from_chinese"].items() if chinese and word in text), "")
+    if written and session.leading_en:
+        return str(written).format(name=name)
+    if meaning in forms:
+        return str(forms[meaning]["zh" if chinese and not session.leading_en else "en"]).format(name=name)
+    bare = text.strip().rstrip(" ?？.。")
+    if meaning is Meaning.DOSE and not chinese:
+        who = f"{_patient(session.case)} with {name}"
+        put, count = RECEIVER.subn(lambda _m: who, bare, count=1)
+        return _capital(put if count else f"{bare} for {name}") + "?"
+    put, count = PRONOUN.subn(lambda _m: name, bare, count=1)
+    mark = "？" if chinese else "?"
+    return _capital(put if count else f"{name}{bare}" if chinese else f"{name}: {bare}") + mark
+
+
+def _patient(case: str) -> str:
+    """The patient in few words: ``a 2-year-old girl``; ``a patient`` when the case states neither age nor sex."""
+    age, sex = read_person(case)
+    young = age is not None and age < 18
+    noun = {"female": "girl" if young else "woman", "male": "boy" if young else "man"}.get(sex or "", "patient")
+    if age is None:
+        return f"a {noun}"
+    number, unit = (round(age * 12), "month") if age < 2 else (int(age), "year")
+    article = "an" if str(number).startswith("8") or number in (11, 18) else "a"
+    return f"{article} {number}-{unit}-old {noun}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+@lru_cache(maxsize=1)
+def _forms() -> dict[str, Any]:
+    forms: dict[str, Any] = read_yaml(FORMS)
+    return forms
