@@ -221,6 +221,8 @@ class VerdictJudgeLocal:
     ) -> dict[int, Reading]:
         """Of sentences that are known to answer a question like this one: what the reader makes of that answer."""
         own = self.settings
+        if not alike:
+            return {}
         read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
         out: dict[int, Reading] = {}
         for at, reading in sorted(zip((at for at, _ in alike), read, strict=True), key=lambda r: _answers(r[1])[0]):

@@ -14,7 +14,7 @@ from prompts.errors import DataError
 from tools.files import sha256_of
 from tools.reading import corpus
 from tools.reading import messages as head
-from tools.reading.messages import Sort, emergency_in, heads, sorted_as
+from tools.reading.messages import Meaning, Sort, emergency_in, heads, sorted_as
 
 EXAMPLES = Path(__file__).parents[3] / "graphs" / "triage" / "examples"
 
@@ -89,11 +89,12 @@ def test_every_kind_of_example_has_its_name_and_advice() -> None:
 
 def test_examples_are_of_known_kinds_and_none_is_an_unseen_text() -> None:
     assert {row["kind"] for row in examples("kinds")} == {str(sort) for sort in Sort}
-    texts = {row["text"] for name in ("kinds", "emergencies") for row in examples(name)}
+    assert {row["means"] for row in examples("turns")} == {str(meaning) for meaning in Meaning}
+    texts = {row["text"] for name in ("kinds", "emergencies", "turns") for row in examples(name)}
     unseen = Path(__file__).resolve().parents[3] / "evals" / "data" / "unseen"
     judged = {
         json.loads(line)["text"]
-        for name in ("kinds", "emergencies")
+        for name in ("kinds", "emergencies", "turns")
         for line in (unseen / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     }
     assert len(texts & judged) == 0
