@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphs.triage.contract import Aspect, Explain, SessionView
-from tools.reading.messages import Meaning, meant
+from tools.reading.messages import WORDS, Meaning, meant
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 from tools.yaml_files import read_yaml
@@ -24,7 +24,7 @@ Diseases = Callable[[str], Sequence[str]]
 FORMS = Path(__file__).with_name("asked.yaml")
 LEAST = 0.3  # ours: probability from which a message asks something of what was said before; there are twenty meanings
 AT_FIRST = 0.8  # ours: the same where nothing was said before
-MOST = 40  # words; ours: a longer message tells more than it asks
+MOST = 40  # words, or pairs of Chinese characters; ours: a longer message tells more than it asks
 ASPECTS = {
     Meaning.WHY: Aspect.WHY, Meaning.ELSE: Aspect.ELSE, Meaning.SURE: Aspect.SURE, Meaning.AGAINST: Aspect.AGAINST,
     Meaning.APART: Aspect.APART, Meaning.ASK: Aspect.ASK, Meaning.QUESTION: Aspect.QUESTION,
@@ -34,9 +34,7 @@ OF_DISEASE = frozenset(
     (Meaning.TESTS, Meaning.TREATMENT, Meaning.URGENT, Meaning.PROGNOSIS, Meaning.DOSE, Meaning.DISEASE)
 )
 LEANING = OF_DISEASE | {Meaning.LEANS, Meaning.PATIENT, Meaning.ELSE}
-NAMES = (
-    0.1  # ours: probability from which a message that names a disease of the graph asks for it against what was said
-)
+NAMES = 0.1  # ours: probability from which a message that names a disease of the graph holds it against what was said
 # what only a case has, whatever was asked last
 OF_CASE = (Aspect.ELSE, Aspect.ASK, Aspect.AGAINST, Aspect.APART, Aspect.SUMMARY)
 CASE_AGAIN = re.compile(
@@ -58,7 +56,7 @@ class Asked(NamedTuple):
 def read_asked(text: str, session: SessionView, diseases: Diseases | None = None) -> Asked:
     """What a message asks of what was said before; ALONE for one that asks nothing of it."""
     of_case = bool(session.case) and (not session.after_evidence or CASE_AGAIN.search(text) is not None)
-    if len(text.split()) > MOST:
+    if len(WORDS.findall(text)) > MOST:
         return Asked(Meaning.ALONE, of_case)
     shares = meant(text, of_case=of_case or not session.question)
     best = max(shares, key=shares.__getitem__)

@@ -63,6 +63,8 @@ class TriageLocal:
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
             flags = red_flags(case, language) or red_flags(text, language, alone=False)
             return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), flags, reply.finding)
+        urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
+        verdict = Verdict(Kind.CASE, "asks, and tells of an emergency") if urgent else verdict
         turn = _turn(verdict, text, session)
         if verdict.explain is not None:
             told = red_flags(session.case, language) if verdict.explain.of_case else ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.asked import explained, of_leading, read_asked
-from graphs.triage.contract import Aspect, SessionView
+from graphs.triage.contract import Aspect, Kind, SessionView
+from graphs.triage.local import TriageLocal
 from tools.reading.messages import MEANINGS, Meaning, meant
 
 CASE = "A 2-year-old girl has had a barking cough since last night."
@@ -41,6 +42,15 @@ def test_a_meaning_is_one_of_what_was_asked_last() -> None:
     assert read_asked("back to my patient: how sure are you?", TOLD.model_copy(update={"kind": "evidence"})).of_case
     assert read_asked("and in children?", ANSWERED).meaning is Meaning.LEANS
     assert read_asked("why? " * 41, TOLD).meaning is Meaning.ALONE
+
+
+def test_a_question_that_tells_of_an_emergency_raises_it() -> None:
+    triage = TriageLocal()
+    calm = triage.decide_now("how sure are you?", TOLD)
+    urgent = triage.decide_now("how sure are you? she has stopped breathing and is going blue", TOLD)
+    assert (calm.kind, calm.red_flags) == (Kind.EXPLAIN, ())
+    assert (urgent.kind, bool(urgent.red_flags)) == (Kind.CASE, True)
+    assert urgent.case.startswith(CASE)
 
 
 def test_what_else_there_is_goes_on_from_a_question_of_evidence() -> None:
