@@ -23,7 +23,7 @@ Diseases = Callable[[str], Sequence[str]]
 
 FORMS = Path(__file__).with_name("asked.yaml")
 LEAST = 0.3  # ours: probability from which a message asks something of what was said before; there are twenty meanings
-AT_FIRST = 0.8  # ours: the same where nothing was said before
+SURELY = 0.85  # ours: the same where nothing was said before, or where the message puts something right
 MOST = 40  # words, or pairs of Chinese characters; ours: a longer message tells more than it asks
 ASPECTS = {
     Meaning.WHY: Aspect.WHY, Meaning.ELSE: Aspect.ELSE, Meaning.SURE: Aspect.SURE, Meaning.AGAINST: Aspect.AGAINST,
@@ -53,17 +53,17 @@ class Asked(NamedTuple):
     of_case: bool
 
 
-def read_asked(text: str, session: SessionView, diseases: Diseases | None = None) -> Asked:
-    """What a message asks of what was said before; ALONE for one that asks nothing of it."""
+def read_asked(text: str, session: SessionView, diseases: Diseases | None = None, *, surely: bool = False) -> Asked:
+    """What a message asks of what was said before; ALONE for one that asks nothing of it, or not ``surely`` enough."""
     of_case = bool(session.case) and (not session.after_evidence or CASE_AGAIN.search(text) is not None)
     if len(WORDS.findall(text)) > MOST:
         return Asked(Meaning.ALONE, of_case)
     shares = meant(text, of_case=of_case or not session.question)
     best = max(shares, key=shares.__getitem__)
-    if of_case and shares[Meaning.NAMED] >= NAMES and diseases is not None and diseases(text):
+    if of_case and not surely and shares[Meaning.NAMED] >= NAMES and diseases is not None and diseases(text):
         return Asked(Meaning.NAMED, of_case)
-    begins = not (session.case or session.question)
-    return Asked(best if shares[best] >= (AT_FIRST if begins else LEAST) else Meaning.ALONE, of_case)
+    least = LEAST if (session.case or session.question) and not surely else SURELY
+    return Asked(best if shares[best] >= least else Meaning.ALONE, of_case)
 
 
 def explained(text: str, asked: Asked, session: SessionView, diseases: Diseases | None = None) -> Explain | None:

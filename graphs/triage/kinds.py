@@ -60,14 +60,15 @@ def classify(
     if has_options:
         kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
         return Verdict(kind, f"options are given; {_likely(read)}")
-    asked = read_asked(text, session, diseases)
+    corrects = bool(session.case) and revisions.is_correction(text, session.case)
+    tells = corrects and not any(map(questions.is_question, questions.parts(text)))
+    asked = read_asked(text, session, diseases, surely=tells)
     explain = explained(text, asked, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
-    corrects = bool(session.case) and revisions.is_correction(text, session.case)
     if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and _courteous(text, session, read):
         return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
-    said = _in_session(text, session, read, asked)
+    said = _in_session(text, session, read, asked, corrects=corrects)
     if said is not None:
         return said
     if away:
@@ -114,14 +115,13 @@ def _asks_for_knowledge(text: str, read: Sorted) -> bool:
     return bool(closed) or any(sorted_as(part).best is Sort.QUESTION for part in asked)
 
 
-def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked) -> Verdict | None:
+def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked, *, corrects: bool) -> Verdict | None:
     """What a message means beside what was said before; None when it stands on its own."""
     if not (session.case or session.question):
         return None
     if session.case and asked.of_case and asked.meaning in OF_DISEASE:
         return _about_case(session, asked)
     leaning = asked.meaning in LEANING or (asked.meaning is Meaning.NAMED and PRONOUN.search(text) is not None)
-    corrects = bool(session.case) and revisions.is_correction(text, session.case)
     if session.kind in QUESTIONS and not corrects:
         return Verdict(Kind.EVIDENCE, "goes on from the question before", leans=True) if leaning else None
     if not session.case:
