@@ -38,6 +38,7 @@ from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
 from tools.questions.prepared import PreparedQuestions
 from tools.questions.round_trip import RoundTrip
+from tools.questions.sections import SectionQuestions
 from tools.questions.settings import SearchSettings
 from tools.questions.sources import of_library, of_paths
 from tools.questions.stored import AGAIN, Stored, read
@@ -188,13 +189,16 @@ def _same_documents(held: Stored, documents: Sequence[SourceDocument]) -> bool:
 
 def question_tool(settings: Settings, home: Home, library: SearchableLibrary, encoder: Encoder) -> FindAnsweredQuestion:
     """The tool `find_answered_question`, with the generated questions of what has been built."""
+    from agent.knowledge_graph import STARTER_GRAPH
+
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
         search = SearchSettings.published(settings.questions.coverage)
     folders = [folder_of(home, STARTER), folder_of(home, OWN)]
     prepared = PreparedQuestions(library, folders, encoder, search)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
-    return FindAnsweredQuestion(library, settings=settings.questions, prepared=prepared, learn=learn)
+    sections = SectionQuestions(library, other_names_of(STARTER_GRAPH)) if settings.questions.guards else None
+    return FindAnsweredQuestion(library, settings=settings.questions, prepared=prepared, sections=sections, learn=learn)
 
 
 def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> Parts:

@@ -166,13 +166,15 @@ class Differential(Frozen):
 
 
 class AnsweredQuestion(Frozen):
-    """A question of the collection that its document answers, with the span that does."""
+    """A question of the collection that its document answers, with the span that does: a whole ``section``, where it is
+    what the question asks for."""
 
     question: str
     similarity: float
     evidence: Evidence
     start: int
     end: int
+    section: bool = False
 
 
 class Gap(Frozen):

@@ -23,6 +23,7 @@ SHORT, COMMON = 5, 100  # letters of a short word, which is mended only to one t
 OFTENER = 4.0  # how much oftener one of two equally near words must be
 TOLD = 3  # wordings that hold a word that is known by them
 ENGLISH = 1.8  # Zipf's scale (wordfreq): how common a word of English is that is no slip
+ENDINGS = ("s", "es", "ed", "d", "ing")  # of a word whose base is known: "droops" is no slip for "drops"
 SPOKEN = 20  # documents that a wording with the word counts as
 
 
@@ -39,7 +40,8 @@ def _better(word: str) -> str:
 
     low = word.lower()
     words = _words()
-    if low in words.known or known_words().any(low) or zipf_frequency(low, "en") >= ENGLISH:
+    bases = (low, *(low.removesuffix(ending) for ending in ENDINGS if low.endswith(ending) and len(low) > SHORTEST))
+    if any(b in words.known or known_words().any(b) or zipf_frequency(b, "en") >= ENGLISH for b in bases):
         return word
     near = _nearest(low, words.by_start.get(low[0], ()), words.counts)
     return near if word.islower() else near.capitalize()

@@ -3,21 +3,38 @@
 ``rephrase`` words anew what a document is there to answer, ``ood`` comes at it from elsewhere, and no document answers
 ``outside``. ``cited`` is the share of answers with a statement that cites a document which answers the question,
 ``first`` that whose first statement does; ``abstained`` the share of answers without a statement. The questions were in
-view while the search was improved: these are development figures.
+view while the search was improved: these are development figures. ``sections`` are basic questions by a writer who saw
+no rules ("how do they treat ..."), each answered by a whole section of one document: there ``first`` and ``cited`` ask
+for that section.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict
+
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.answered_questions import OWN, OwnQuestion
-from evals.datasets.rows import read_jsonl
+from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.statistics import share
 from evals.tasks.cases import cited
+from graphs.answering.contract import Answer
+from tools.evidence import EvidenceId
 
 KINDS = ("rephrase", "ood", "outside")
+SECTIONS = SHIPPED / "unseen" / "sections.jsonl"
+
+
+class SectionRow(BaseModel):
+    """A question, the starter document that answers it, and the section that does; "none" where no whole one does."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    q: str
+    page: str
+    section: str
 
 
 def items(context: TaskContext) -> list[Item]:
@@ -27,11 +44,20 @@ def items(context: TaskContext) -> list[Item]:
         Item(f"{kind}/{place}", kind, (row.question,), ", ".join(row.documents) or "nothing is said", row)
         for kind in KINDS
         for place, row in context.sample([pair for pair in enumerate(rows) if pair[1].kind == kind])
+    ] + [
+        Item(f"sections/{place}", "sections", (row.q,), f"{row.page}, {row.section}", row)
+        for place, row in context.sample([*enumerate(read_jsonl(SECTIONS, SectionRow))])
+        if row.section != "none"
     ]
 
 
 def judge(item: Item, reply: Reply) -> Judged:
     """Whether a document that answers is cited; of a question outside the library, whether nothing is said."""
+    if item.group == "sections":
+        places = _sections_cited(reply.answer)
+        wanted = (item.row.page, item.row.section)
+        told = "; ".join(f"{page}, {section}" for page, section in places)
+        return Judged(places[:1] == [wanted], told or "abstained", f"{item.target} answers it.")
     named = cited(reply.answer)
     if item.group == "outside":
         return Judged(not reply.answer.statements, ", ".join(named) or "abstained", "No document answers this.")
@@ -51,12 +77,22 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
             out += share(f"library_questions.{kind}.first", [_right(item, named[:1]) for item, named in pairs])
         silent = [not reply.answer.statements for item, reply in told if item.group == kind]
         out += share(f"library_questions.{kind}.abstained", silent)
-    return out
+    asked = [((i.row.page, i.row.section), _sections_cited(r.answer)) for i, r in told if i.group == "sections"]
+    out += share("library_questions.sections.first", [places[:1] == [wanted] for wanted, places in asked])
+    out += share("library_questions.sections.cited", [wanted in places for wanted, places in asked])
+    return out + share("library_questions.sections.abstained", [not places for _, places in asked])
 
 
 def run(context: TaskContext) -> list[Figure]:
     """Ask every question and count."""
     return ask_plainly(ASKS, context)
+
+
+def _sections_cited(answer: Answer) -> list[tuple[str, str]]:
+    """Document and section of each citation, in order."""
+    held = {e.id: e for e in answer.evidence}
+    ids = [c.evidence_id for s in answer.statements for c in s.citations if c.evidence_id in held]
+    return [(EvidenceId.parse(i).name, held[i].section or "") for i in ids]
 
 
 def _right(item: Item, named: list[str]) -> bool:

@@ -54,7 +54,7 @@ class Extractor:
 
         ``subjects`` are the names in the query: what is not about them counts less, where something is.
         """
-        spans = [self._span(a) for a in answered if self._usable(a)]
+        spans = [s for a in answered if self._usable(a) for s in self._spans(a)]
         fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
@@ -125,14 +125,16 @@ class Extractor:
     def _usable(self, answered: AnsweredQuestion) -> bool:
         return (
             answered.evidence.citable
-            and answered.similarity >= self.settings.near
+            and (answered.section or answered.similarity >= self.settings.near)
             and 0 <= answered.start < answered.end <= len(answered.evidence.text)
         )
 
-    def _span(self, answered: AnsweredQuestion) -> Sentence:
-        leads = answered.similarity >= self.settings.answered
-        score = answered.similarity if leads else 0.0
-        return Sentence(answered.evidence, answered.start, answered.end, score)
+    def _spans(self, answered: AnsweredQuestion) -> list[Sentence]:
+        """The sentences of an answer; those of one that leads share its score, those of a section lead."""
+        leads = answered.section or answered.similarity >= self.settings.answered
+        score = max(answered.similarity, self.settings.answered) if leads else 0.0
+        said = sentences(answered.evidence.text[answered.start : answered.end])
+        return [Sentence(answered.evidence, answered.start + s.start, answered.start + s.end, score) for s in said]
 
     def _with_conditions(self, chosen: Sequence[Sentence]) -> list[Sentence]:
         """The chosen sentences, each followed by the one that qualifies it and preceded by the one it leans on."""

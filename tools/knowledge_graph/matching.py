@@ -19,7 +19,7 @@ from tools.knowledge_graph.wordings import Agreement
 from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
-from tools.text.durations import least_days, told_days
+from tools.text.durations import least_days, only_when, told_days
 from tools.text.language import language_of
 from tools.text.radiation import origin_and_destination, tells_of_spreading
 
@@ -85,7 +85,11 @@ class Matcher:
         Denied clauses give matches with ``present`` False, except for wordings that are negative themselves.
         """
         alone = [c.plain for c in clauses]
-        units = [u for u in units_of(clauses) if self._reader.worth_reading(u, [alone[m] for m in u.members])]
+        units = [
+            u
+            for u in units_of(clauses)
+            if not only_when(u.text) and self._reader.worth_reading(u, [alone[m] for m in u.members])
+        ]
         if not units:
             return []
         scores, positive, sims, assured = self._by_clause(clauses, units)

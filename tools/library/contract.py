@@ -27,7 +27,8 @@ class QuestionHit(Frozen):
     """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1.
 
     ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody judged that
-    the document answers it (`tools.questions.matrix`).
+    the document answers it (`tools.questions.matrix`). ``section``: it asks for a whole section, and ``similarity`` is
+    the probability that the question asked does.
     """
 
     document: Document
@@ -36,6 +37,7 @@ class QuestionHit(Frozen):
     lexical: float
     generated: bool = False
     judged: bool = True
+    section: bool = False
 
 
 class PublicWords(NamedTuple):

@@ -16,6 +16,7 @@ from tools.library.document import Document, review_notices
 from tools.library.search import lexical
 from tools.questions.learning import Learning
 from tools.questions.prepared import PreparedQuestions
+from tools.questions.sections import SectionQuestions
 from tools.questions.settings import QuestionSettings
 from tools.questions.subject import same_subject, subject_words
 from tools.text.tokens import stem, tokens
@@ -29,6 +30,7 @@ NEAR_QUESTION = 0.60  # ours: below this the paragraph of a near question is no 
 # ours: the same for generated questions whose paragraph holds the words asked for: 15 of the 15 that reach 0.75, and
 # 27 of the 29 that reach 0.65
 SAME_GENERATED = 0.75
+OUTRIGHT = 0.95  # ours: cosine from which a written question stands before a section that is asked for
 MARGIN = 0.08  # ours: what is further below the best one asks for something else beside it
 HELD = 0.75  # ours: share of the words asked for that must be there; a synonym or two may be missing
 ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
@@ -49,6 +51,7 @@ class FindAnsweredQuestion:
         today: the day against which review dates are read; None for the current day at each call.
         settings: which stored questions may stand for the one asked.
         prepared: generated questions beside those of the library; None for none.
+        sections: finds the section that answers a question; None does not look.
         learn: notes questions of evidence that were answered, for review; None notes nothing.
     """
 
@@ -61,13 +64,14 @@ class FindAnsweredQuestion:
         today: date | None = None,
         settings: QuestionSettings | None = None,
         prepared: PreparedQuestions | None = None,
+        sections: SectionQuestions | None = None,
         learn: Learning | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
         self._library = library
         self._today = today
         self._settings = settings or QuestionSettings()
-        self._prepared, self._learn = prepared, learn
+        self._prepared, self._sections, self._learn = prepared, sections, learn
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
         """The nearest questions; ``nothing_found`` when none is near."""
@@ -124,7 +128,8 @@ class FindAnsweredQuestion:
         about = [
             h
             for h in hits
-            if h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects)
+            if h.section
+            or (h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects))
         ]
         about = self._ranked(_with_words(about, question), _score)
         same = _one_a_document(self._same(about, question))
@@ -150,6 +155,7 @@ class FindAnsweredQuestion:
         written: list[QuestionHit] = []
         if self._settings.stored != "generated":
             written = [h for h in self._library.search_questions(question, limit) if self._counts(h)]
+            written += self._sections.search(question) if self._sections is not None else []
         if self._prepared is None or self._settings.stored == "written":
             return written
         return written + self._prepared.search(question, limit)
@@ -159,11 +165,13 @@ class FindAnsweredQuestion:
         its answer must have been judged.
         """
         least = max((h.similarity for h in hits), default=0.0) - MARGIN
-        written = {h.document.id for h in hits if not h.generated and h.similarity >= max(SAME_QUESTION, least)}
+        written = {
+            h.document.id for h in hits if not h.generated and (h.section or h.similarity >= max(SAME_QUESTION, least))
+        }
         return [
             h
             for h in hits
-            if h.similarity >= max(SAME_GENERATED if h.generated else SAME_QUESTION, least)
+            if (h.section or h.similarity >= max(SAME_GENERATED if h.generated else SAME_QUESTION, least))
             and not (h.generated and (h.document.id in written or not (h.judged and answers(asked, h))))
         ]
 
@@ -209,10 +217,15 @@ def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
     return [h.model_copy(update={"lexical": float(share) / most}) for h, share in zip(hits, words, strict=True)]
 
 
-def _score(hit: QuestionHit) -> tuple[bool, float]:
-    """What asks the same stands before what is near, whatever its words."""
+def _score(hit: QuestionHit) -> tuple[int, float]:
+    """What asks the same outright stands first, then a section that is asked for, then what asks the same, whatever its
+    words, then what is near."""
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    return hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION), round(score, NEAR)
+    if hit.section:
+        return 2, round(score, NEAR)
+    if not hit.generated and hit.similarity >= OUTRIGHT:
+        return 3, round(score, NEAR)
+    return int(hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION)), round(score, NEAR)
 
 
 def _evidence(hit: QuestionHit, asked: str, rank: int) -> Evidence:
@@ -230,4 +243,5 @@ def _answered(hit: QuestionHit, asked: str, rank: int) -> AnsweredQuestion:
         evidence=_evidence(hit, asked, rank),
         start=question.start - question.paragraph_start,
         end=question.end - question.paragraph_start,
+        section=hit.section,
     )

@@ -24,6 +24,19 @@ _RECENT = re.compile(
 )
 _LONG = re.compile(r"\b(?:weeks|months|years|ages)\b|数[日天周月年]|多[日天周月年]|长期|一直", re.IGNORECASE)
 _LEAST = re.compile(r"\blast(?:s|ed|ing) (?:for )?(?:more|longer) than (?P<rest>.+)$", re.IGNORECASE)
+# A clause of nothing but these words tells when, not what
+_ONLY_WHEN = re.compile(
+    rf"(?:\W*\b(?:{_COUNT}|half|the|it|this|that|all|and|has|have|had|been|was|is|started|starting|began|came|come|on"
+    r"|going|for|since|about|around|roughly|over|nearly|almost|at|least|just|only|now|ago|back|earlier|last|past|of"
+    r"|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|morning|night|evening|afternoon|noon|today|yesterday"
+    r"|tonight|am|pm)\b)+\W*",
+    re.IGNORECASE,
+)
+
+
+def only_when(text: str) -> bool:
+    """Whether a text tells when something was and nothing else: ``started half an hour ago``."""
+    return _ONLY_WHEN.fullmatch(text) is not None
 
 
 def told_days(text: str) -> float | None:
