@@ -40,14 +40,14 @@ class SectionRow(BaseModel):
 def items(context: TaskContext) -> list[Item]:
     """At most ``limit`` questions of each kind."""
     rows = read_jsonl(context.data / OWN.name, OwnQuestion)
+    whole = read_jsonl(SECTIONS, SectionRow)
     return [
         Item(f"{kind}/{place}", kind, (row.question,), ", ".join(row.documents) or "nothing is said", row)
         for kind in KINDS
         for place, row in context.sample([pair for pair in enumerate(rows) if pair[1].kind == kind])
     ] + [
         Item(f"sections/{place}", "sections", (row.q,), f"{row.page}, {row.section}", row)
-        for place, row in context.sample([*enumerate(read_jsonl(SECTIONS, SectionRow))])
-        if row.section != "none"
+        for place, row in context.sample([(n, row) for n, row in enumerate(whole) if row.section != "none"])
     ]
 
 

@@ -172,13 +172,15 @@ def _neighbours(sentence: Sentence) -> tuple[Sentence | None, Sentence | None]:
 
 
 def _trimmed(sentence: Sentence) -> Sentence | None:
-    """The sentence without surrounding white space, list marks and labels; None without a word, and for an order."""
+    """The sentence without surrounding white space, list marks and labels; None without a word, for an order, and for a
+    question, which states nothing."""
     text = sentence.text
     start = sentence.start + len(text) - len(text.lstrip())
     end = sentence.start + len(text.rstrip())
     start = unlabelled(sentence.evidence.text, Span(start, end)).start
     said = sentence.evidence.text[start:end]
-    return sentence._replace(start=start, end=end) if tokens(said) and not is_order(said) else None
+    states = tokens(said) and not said.endswith(("?", "？")) and not is_order(said)
+    return sentence._replace(start=start, end=end) if states else None
 
 
 def _overlap(left: Sentence, right: Sentence) -> bool:

@@ -38,6 +38,11 @@ DESCRIPTIVE = tuple(
 )
 COMPOUND = ("out", "over", "under", "up", "down", "back", "hand")  # ours: first parts of everyday compounds (outgrow)
 DISEASE = ("itis", "osis")  # ours: endings by which two diseases of one organ differ (pneumonitis, pneumonia)
+# What is asked of a subject, and so names none; ours.
+ASKED = frozenset(
+    "prognosis diagnosis aetiology etiology pathogenesis pathophysiology epidemiology prophylaxis contraindications"
+    " complications differential comorbidities sequelae pharmacology histology".split()
+)
 BRITISH = (("ae", "e"), ("oe", "e"), ("ph", "f"), ("our", "or"), ("is", "iz"), ("ys", "yz"))
 HEAD = re.compile(
     r"\s+(?:fever|syndrome|disease|palsy|disorder|\w+itis)\b", re.IGNORECASE
@@ -102,7 +107,8 @@ class KeyTerms:
 
     def _rare(self, question: str) -> list[str]:
         found = [(m[0], m.start()) for m in WORD.finditer(question)]
-        candidates = [(w, at) for w, at in found if w.lower() not in STOP and len(w) >= NAME_LETTERS and _lower(w)]
+        plain = STOP | ASKED
+        candidates = [(w, at) for w, at in found if w.lower() not in plain and len(w) >= NAME_LETTERS and _lower(w)]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
 

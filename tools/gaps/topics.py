@@ -12,7 +12,7 @@ LONGEST = 160  # ours: characters of a topic; a longer question is cut to its ke
 KEY_TERMS = 12  # ours: words that stand for a long question
 OPENING = re.compile(
     r"""^(?:(?:please|can\ you\ tell\ me|tell\ me|i\ want\ to\ know)[,\s]+)?
-    (?:(?:what|which|when|why|who|how)(?:\s+(?:well|good|effective|accurate|safe|often|long|useful))?\s+)?
+    (?:(?:what|which|when|why|who|how)(?:['’]s)?(?:\s+(?:well|good|effective|accurate|safe|often|long|useful))?\s+)?
     (?:(?:do|does|did|is|are|was|were|can|could|should|will|would|may|has|have)\s+)?(?:(?:the|a|an|there)\s+)?""",
     re.IGNORECASE | re.VERBOSE,
 )
