@@ -52,14 +52,13 @@ class SectionQuestions:
 
         The similarity is the probability that such a section is asked for; none where it is not likely enough.
         """
-        shares = section_asked(question)
-        asked = max(shares, key=shares.__getitem__)
-        if asked is Section.OTHER or shares[asked] < SURELY:
+        asked, share = likeliest(question)
+        if asked is Section.OTHER or share < SURELY:
             return []
         found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
         named = [(document, name) for document in found if (name := self._named(question, document))]
         chosen = named or [(document, document.title) for document in found[:1] if _opens_with(document, question)]
-        hits = (_hit(document, name, asked, shares[asked]) for document, name in chosen)
+        hits = (_hit(document, name, asked, share) for document, name in chosen)
         return [hit for hit in hits if hit is not None]
 
     def _named(self, question: str, document: Document) -> str:
@@ -78,6 +77,13 @@ class SectionQuestions:
         folded = [_folded(name) for name in known]
         folded += [name.removeprefix(ACUTE) for name in folded]
         return sorted({name for name in folded if len(name) >= SHORTEST}, key=lambda n: (-len(n), n))
+
+
+def likeliest(question: str) -> tuple[Section, float]:
+    """The section that a question most likely asks for, and the probability."""
+    shares = section_asked(question)
+    asked = max(shares, key=shares.__getitem__)
+    return asked, shares[asked]
 
 
 def _opens_with(document: Document, question: str) -> bool:
