@@ -100,7 +100,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         known=library.frequencies,
         diseases=names.diseases_named,
     )
-    answered = question_tool(settings, home, library, encoder)
+    answered = question_tool(settings, home, library, encoder, names.found_in)
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=open_gate(settings.gate, encoder),

@@ -187,17 +187,22 @@ def _same_documents(held: Stored, documents: Sequence[SourceDocument]) -> bool:
     return dict(zip(held.documents, held.texts, strict=True)) == {d.id: content_key(d.text) for d in documents}
 
 
-def question_tool(settings: Settings, home: Home, library: SearchableLibrary, encoder: Encoder) -> FindAnsweredQuestion:
-    """The tool `find_answered_question`, with the generated questions of what has been built."""
-    from agent.knowledge_graph import STARTER_GRAPH
-
+def question_tool(
+    settings: Settings,
+    home: Home,
+    library: SearchableLibrary,
+    encoder: Encoder,
+    names: OtherNames = lambda _text: {},
+) -> FindAnsweredQuestion:
+    """The tool `find_answered_question`, with the generated questions of what has been built; ``names`` are other names
+    of what a title names."""
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
         search = SearchSettings.published(settings.questions.coverage)
     folders = [folder_of(home, STARTER), folder_of(home, OWN)]
     prepared = PreparedQuestions(library, folders, encoder, search)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
-    sections = SectionQuestions(library, other_names_of(STARTER_GRAPH)) if settings.questions.guards else None
+    sections = SectionQuestions(library, names) if settings.questions.guards else None
     return FindAnsweredQuestion(library, settings=settings.questions, prepared=prepared, sections=sections, learn=learn)
 
 

@@ -133,8 +133,9 @@ class Extractor:
         """The sentences of an answer; those of one that leads share its score, those of a section lead."""
         leads = answered.section or answered.similarity >= self.settings.answered
         score = max(answered.similarity, self.settings.answered) if leads else 0.0
-        said = sentences(answered.evidence.text[answered.start : answered.end])
-        return [Sentence(answered.evidence, answered.start + s.start, answered.start + s.end, score) for s in said]
+        at, said = answered.start, sentences(answered.evidence.text[answered.start : answered.end])
+        found = [_trimmed(Sentence(answered.evidence, at + s.start, at + s.end, score)) for s in said]
+        return [sentence for sentence in found if sentence is not None]
 
     def _with_conditions(self, chosen: Sequence[Sentence]) -> list[Sentence]:
         """The chosen sentences, each followed by the one that qualifies it and preceded by the one it leans on."""

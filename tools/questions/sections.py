@@ -29,6 +29,7 @@ DOCUMENTS = 5  # ours: documents found whose subject the question may name
 SURELY = 0.5  # ours: probability from which a section is what a question asks for
 COMMON = 4.7  # ours: Zipf's scale (wordfreq): how common a word is that names no disease
 SHORTEST = 3  # characters of a name; ours
+MOST = 1500  # ours: characters of a section that an answer states, where its paragraphs are many
 ACUTE = "acute "  # what a subject is named without as often as with it
 WORD = re.compile(r"[a-z]{3,}")
 PARTS = re.compile(r"\s*[()]\s*|\s+or\s+", re.IGNORECASE)  # of a title with another name in it
@@ -98,7 +99,7 @@ def _opens_with(document: Document, question: str) -> bool:
 
 
 def _hit(document: Document, name: str, asked: Section, share: float) -> QuestionHit | None:
-    """The section that is asked for, its first paragraph; None where the document has none."""
+    """The section that is asked for; None where the document has none."""
     row = _table()[asked]
     place = _place(document, row["headings"])
     if place is None:
@@ -114,10 +115,24 @@ def _hit(document: Document, name: str, asked: Section, share: float) -> Questio
 
 
 def _place(document: Document, headings: Sequence[str]) -> Span | None:
-    section = next((s for s in document.sections if s.title.lower() in headings), None)
+    """The paragraphs under one of the headings, as many as an answer may have; the first whatever its length."""
+    section = next((s for s in document.sections if _heads(s.title.lower(), headings)), None)
     if section is None:
         return None
-    return next((p for p in paragraphs(document.text) if section.start <= p.start < section.end), None)
+    told = [p for p in paragraphs(document.text) if section.start <= p.start < section.end]
+    if not told:
+        return None
+    start, end = told[0]
+    for p in told[1:]:
+        if p.end - start > MOST or "#" in document.text[end : p.start]:  # a heading within the section
+            break
+        end = p.end
+    return Span(start, end)
+
+
+def _heads(title: str, headings: Sequence[str]) -> bool:
+    """Whether a title is one of the headings, or one with more behind it: ``treatment of gout``."""
+    return any(title == heading or title.startswith((f"{heading} of ", f"{heading} in ")) for heading in headings)
 
 
 @lru_cache(maxsize=1)

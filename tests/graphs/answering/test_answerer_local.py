@@ -57,6 +57,25 @@ def test_a_similar_answered_question_leads(encoder: Encoder) -> None:
     assert evidence in draft.evidence
 
 
+def test_a_section_that_is_asked_for_is_stated_sentence_by_sentence_without_its_questions(encoder: Encoder) -> None:
+    text = "One dose by mouth settles most attacks. Does it help at once? It takes two hours to work."
+    evidence = document("croup-2", text, title="Croup").model_copy(update={"section": "Treatment"})
+    answered = AnsweredQuestion(
+        question="How is croup treated?", similarity=0.6, evidence=evidence, start=0, end=len(text), section=True
+    )
+    draft = answer(local(encoder), view("What is done about croup?", answered=(answered,)))
+    assert [s.text for s in draft.statements] == [
+        "One dose by mouth settles most attacks.",
+        "It takes two hours to work.",
+    ]
+
+
+def test_a_question_of_a_text_is_no_statement(encoder: Encoder) -> None:
+    text = "Does dexamethasone relieve croup in children? Dexamethasone relieves the symptoms of croup in children."
+    draft = answer(local(encoder), view("What does dexamethasone do in croup?", document("a", text)))
+    assert [s.text for s in draft.statements] == ["Dexamethasone relieves the symptoms of croup in children."]
+
+
 def test_labels_of_abstracts_and_list_marks_are_trimmed(encoder: Encoder) -> None:
     text = "CONCLUSIONS: Dexamethasone relieves the symptoms of croup in children."
     (first, *_) = answer(local(encoder), view("Does dexamethasone help croup?", document("a", text))).statements

@@ -30,6 +30,7 @@ def test_everyday_words_of_the_library_and_short_genus_names_are_no_new_names(en
     terms = KeyTerms(encoder, known={"manoeuvre", "pneumonitis"})
     assert terms.uncovered("Which manoeuvre helps?", ["The Epley technique helps."]) == []
     assert terms.uncovered("Do I stop tablets before a Helicobacter test?", ["Test for H. pylori by breath."]) == []
+    assert terms.uncovered("What is the prognosis of croup?", ["Croup settles in days."]) == []
     assert terms.uncovered("What treats pneumonitis?", ["Pneumonia is treated with antibiotics."]) == ["pneumonitis"]
 
 

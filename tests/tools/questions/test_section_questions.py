@@ -19,6 +19,26 @@ STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 PAGES = ("gout", "croup", "myocardial-infarction", "acute-appendicitis", "shingles", "guillain-barre-syndrome",
          "parkinsons-disease", "gerd", "ebola", "statins-primary-prevention")  # fmt: skip
 
+OWN = """---
+id: reed-fever
+title: Reed fever
+kind: condition
+written: 2026-11-01
+review_by: 2028-11-01
+clinically_reviewed: false
+---
+## Causes of reed fever
+Reed fever is caused by a bite of the reed mite.
+
+## Treatment of reed fever
+Rest and fluids are enough for most people with reed fever.
+
+Doxycycline is given where the fever lasts.
+
+### In children
+Children are given azithromycin.
+"""
+
 
 @pytest.fixture(name="library", scope="module")
 def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
@@ -26,6 +46,7 @@ def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     source, built = tmp_path_factory.mktemp("pages"), tmp_path_factory.mktemp("built")
     for name in PAGES:
         (source / f"{name}.md").write_bytes((STARTER / f"{name}.md").read_bytes())
+    (source / "reed-fever.md").write_text(OWN, encoding="utf-8")
     encoder = MiniLMEncoder()
     build_library(source, built / "library", encoder)
     return Library.open(built / "library", encoder)
@@ -97,3 +118,13 @@ def test_the_tool_answers_with_the_section_and_keeps_what_was_written_for_the_qu
     question, told = asked("What is the first treatment for a gout flare?")
     assert question == "What is the first treatment for a gout flare?"
     assert "Rest and ice" not in told
+
+
+def test_paragraphs_of_a_section_are_taken_up_to_a_heading_within_it(sections: SectionQuestions) -> None:
+    best = sections.search("How is reed fever treated?")[0]
+    told = best.document.text[best.question.start : best.question.end]
+    assert told.split("\n\n") == [
+        "Rest and fluids are enough for most people with reed fever.",
+        "Doxycycline is given where the fever lasts.",
+    ]
+    assert sections.search("When should someone with reed fever go to hospital?") == []

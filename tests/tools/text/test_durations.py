@@ -6,7 +6,7 @@ import pytest
 
 from tools.knowledge_graph.loader import read_graph
 from tools.text.clauses import clauses
-from tools.text.durations import least_days, told_days
+from tools.text.durations import least_days, only_when, told_days
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,18 @@ def test_names_of_findings_that_ask_for_a_time() -> None:
 )
 def test_no_change_denies_what_is_a_finding_only_when_it_changes(text: str, present: bool) -> None:
     assert [c.present for c in clauses(text)] == [present]
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("started half an hour ago", True),
+        ("it has been going on for about two weeks", True),
+        ("chest pain for two hours", False),
+        ("it hurts since yesterday", False),
+        ("came on suddenly", False),
+        ("", False),
+    ],
+)
+def test_a_clause_may_tell_only_when(text: str, alone: bool) -> None:
+    assert only_when(text) == alone
