@@ -162,9 +162,9 @@ def statement(sentence: Sentence) -> Statement:
 
 
 def _neighbours(sentence: Sentence) -> tuple[Sentence | None, Sentence | None]:
-    """The sentences before and after it in the same line of its evidence."""
+    """The sentences before and after it in the same line of its evidence, questions left out."""
     text = sentence.evidence.text
-    spans = sentences(text)
+    spans = [s for s in sentences(text) if not s.of(text).rstrip().endswith(("?", "？"))]
     before = [s for s in spans if s.end <= sentence.start and "\n" not in text[s.end : sentence.start]]
     after = [s for s in spans if s.start >= sentence.end and "\n" not in text[sentence.end : s.start]]
     first = sentence._replace(start=before[-1].start, end=before[-1].end) if before else None
