@@ -14,7 +14,6 @@ def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
     evaluations.command("compare")(compare)
     evaluations.command("view")(view)
     evaluations.command("smoke")(smoke)
-    benchmarks.command("logging")(logging)
     benchmarks.command("shelf")(shelf)
     benchmarks.command("server")(server)
     benchmarks.command("sizing")(sizing)
@@ -91,17 +90,6 @@ def smoke(
     from evals.smoke.gate import hold
 
     raise typer.Exit(hold(update=update, json_file=json_file))
-
-
-def logging(
-    questions: Annotated[int, typer.Option(min=4, help="How many of the shipped questions.")] = 50,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
-) -> None:
-    """Measure what an Inspect log adds to a local run, both in one process (needs the extra `evals`; 3 minutes)."""
-    from evals.bench.logging import bench_logging
-
-    bench_logging(questions, rounds, json_file)
 
 
 def shelf(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,14 @@ import typer
 from evals import agent_commands, data_commands, index_commands, reader_commands
 from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
+
+
+class Added(StrEnum):
+    """What `bench overhead` leaves out in the one way."""
+
+    TRACE = "trace"
+    TELEMETRY = "telemetry"
+    LOG = "log"
 
 
 def register(app: typer.Typer) -> None:
@@ -23,8 +32,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("model")(model)
     benchmarks.command("faults")(faults)
     benchmarks.command("random-model")(random_model)
-    benchmarks.command("tracing")(tracing)
-    benchmarks.command("telemetry")(telemetry)
+    benchmarks.command("overhead")(overhead)
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
     evaluations.command("calibrate")(calibrate)
@@ -141,27 +149,17 @@ def random_model(
     bench_random_model(questions, json_file)
 
 
-def tracing(
+def overhead(
+    of: Annotated[Added, typer.Argument(help="What is left out in the one way.")],
     questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the shipped questions.")] = 50,
+    block: Annotated[int, typer.Option(min=1, help="Turns that are timed as one.")] = 10,
     rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
 ) -> None:
-    """Measure what recording a trace adds to a local run, both in one process (5 minutes)."""
-    from evals.bench.tracing import bench_tracing
+    """Measure what a trace, telemetry or an Inspect log adds to a local run, by turns in one process (5 minutes)."""
+    from evals.bench.overhead import bench_overhead
 
-    bench_tracing(questions, rounds, json_file)
-
-
-def telemetry(
-    questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the shipped questions.")] = 50,
-    block: Annotated[int, typer.Option(min=1, help="Turns that end with a delivery.")] = 10,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
-) -> None:
-    """Measure what OpenTelemetry adds to a local run, with and without in one process (5 minutes)."""
-    from evals.bench.telemetry import bench_telemetry
-
-    bench_telemetry(questions, block, rounds, json_file)
+    bench_overhead(of.value, questions, block, rounds, json_file)
 
 
 def calibrate(

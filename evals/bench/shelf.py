@@ -22,7 +22,7 @@ from agent.assembly import open_encoder
 from agent.cli.bars import Advance, bars
 from agent.sessions import Home
 from evals.bench.figures import Figure, print_figures
-from evals.bench.logging import spent
+from evals.bench.overhead import spent
 from evals.bench.run import QUESTIONS
 from evals.bench.server.part import Bench, Sizes, folders
 from evals.datasets.literature import ABSTRACTS

@@ -35,7 +35,6 @@ PUBMEDQA = "literature/pubmedqa_dev.jsonl"
 BIOASQ = "literature/bioasq_dev.jsonl"
 SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
 MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
-JUDGE = 3  # ours: one article in three is for judging
 THEIRS, OURS = 0.3, 0.6  # ours: shares of the examples from open data, and of our own, that a pass reads
 ALIKE = 0.6  # ours: cosine from which two questions that a sentence answers are taken to ask for the same
 FOREIGN_SHARE = 0.15  # ours: of the questions that are held against another document's
@@ -95,29 +94,6 @@ def division() -> dict[str, frozenset[str]]:
     """The articles (and questions) of each source that are for judging only."""
     held: Mapping[str, Sequence[str]] = json.loads(SPLIT.read_text())["judge"]
     return {source: frozenset(names) for source, names in held.items()}
-
-
-def write_division(data: Path) -> None:
-    """Draw the division anew from the data; done once. Questions that share a document stay together."""
-    comparisons = {r["pmcid"] for r in rows(data / COMPARISONS)} | {r["pmcid"] for r in rows(data / ABSTRACTS)}
-    group: dict[str, str] = {}
-
-    def root(key: str) -> str:
-        while group.setdefault(key, key) != key:
-            key = group[key]
-        return key
-
-    asked = [(r["id"], [r["pmid"]]) for r in rows(data / PUBMEDQA)]
-    asked += [(r["id"], [str(d) for d in r["documents"]]) for r in rows(data / BIOASQ)]
-    for name, pmids in asked:
-        for pmid in pmids:
-            group[root(pmid)] = root(name)
-    judge = {
-        "evidence_inference": sorted(c for c in comparisons if _drawn(c, JUDGE)),
-        "pubmedqa": sorted(n for n, _ in asked if n.startswith("pubmedqa") and _drawn(root(n), JUDGE)),
-        "bioasq": sorted(n for n, _ in asked if not n.startswith("pubmedqa") and _drawn(root(n), JUDGE)),
-    }
-    SPLIT.write_text(json.dumps({"rule": "sha256 of the group's name, one in three", "judge": judge}, indent=0) + "\n")
 
 
 def _drawn(key: str, one_in: int) -> bool:

@@ -6,8 +6,7 @@ import pytest
 
 from prompts.errors import InputError
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Origin
-from tools.passages.quotes import best_quote, in_document, rank_sentences, supporting_span
+from tools.passages.quotes import best_quote, rank_sentences
 
 CROUP = (
     "## Treatment\nA single oral dose of dexamethasone shortens croup. Antibiotics do not help because croup is viral. "
@@ -52,46 +51,3 @@ def test_a_text_without_a_sentence_is_refused(encoder: Encoder) -> None:
     with pytest.raises(InputError):
         best_quote("anything", " \n", encoder)
     assert rank_sentences("anything", [], encoder) == []
-
-
-def spanned(statement: str, text: str, encoder: Encoder) -> str:
-    found = supporting_span(statement, text, encoder)
-    return text[found.start : found.end]
-
-
-def test_a_span_holds_the_sentence_that_its_own_leans_on(encoder: Encoder) -> None:
-    text = "Some lung cancers carry an EGFR mutation. They respond to gefitinib. Smoking causes many cancers."
-    assert spanned("Gefitinib works in cancers that respond", text, encoder) == (
-        "Some lung cancers carry an EGFR mutation. They respond to gefitinib."
-    )
-
-
-def test_a_span_holds_the_sentences_that_a_statement_needs_together(encoder: Encoder) -> None:
-    text = (
-        "The trial was run in Leeds. Colchicine halved recurrences of pericarditis. Diarrhoea was its commonest harm. "
-        "Funding was public."
-    )
-    both = "Colchicine halved recurrences of pericarditis. Diarrhoea was its commonest harm."
-    assert spanned("Colchicine halves recurrences of pericarditis, with diarrhoea as its harm", text, encoder) == both
-    assert spanned("Colchicine halves recurrences of pericarditis", text, encoder) == both.partition(" Diarrhoea")[0]
-
-
-def test_a_span_in_chinese(encoder: Encoder) -> None:
-    text = "哮喘很常见。吸入激素可以预防发作。其不良反应包括声音嘶哑。骨折需要手术。"
-    assert spanned("吸入激素的不良反应有声音嘶哑", text, encoder) == "吸入激素可以预防发作。其不良反应包括声音嘶哑。"
-
-
-def test_a_quote_is_found_in_the_stored_document(encoder: Encoder) -> None:
-    start = CROUP.index("A single")
-    item = Evidence(
-        id=f"library:croup@{start}-{len(CROUP)}", text=CROUP[start:], kind="passage", origin=Origin.RETRIEVED
-    )
-    found = supporting_span("Antibiotics do not help croup", item.text, encoder)
-    place = in_document(item, found.start, found.end)
-    assert place.document_id == "library:croup"
-    assert CROUP[place.start : place.end] == item.text[found.start : found.end]
-    assert CROUP[place.start : place.end].startswith("Antibiotics")
-    whole = item.model_copy(update={"id": "library:croup"})
-    for wrong in ((item, 0, 9999), (item, 5, 2), (whole, 0, 3)):
-        with pytest.raises(InputError):
-            in_document(*wrong)

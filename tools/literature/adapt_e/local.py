@@ -24,7 +24,7 @@ from tools.literature.adapt_e.spelling import VocabularySpeller
 from tools.literature.focus import asking
 from tools.literature.known_words import chinese_terms
 from tools.literature.privacy import TALK, Cleared, clear, worth_asking
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, Term, candidates, clean_terms, distinct, least_of
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, candidates, clean_terms, distinct, least_of
 from tools.literature.vocabulary import Vocabulary
 from tools.literature.word_lists import ABBREVIATIONS
 from tools.medicines.names import medicines_in
@@ -189,8 +189,3 @@ class QueryPlannerLocal:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
-
-
-def as_terms(plan: SearchPlan) -> list[Term]:
-    """The plan's terms as the library's search takes them."""
-    return [Term(text=t.text, also=t.synonyms[:1]) for t in plan.terms]
