@@ -8,14 +8,18 @@ too, but change no rank, so they are not run here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from evals.completeness_cases import ArmCase
 from evals.contract import TaskContext
 from evals.differential_graphs import train_records
-from evals.kept_outcomes import KeptOutcomes
 from graphs.completeness.annotation_diagnosers import code_sha256
 from tools.contract import Differential
 from tools.encoders import Encoder
@@ -24,6 +28,45 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.similar import RecordCollection
+
+# Outcomes of look-ups kept on disk by content, so that a second run of an evaluation is quick.
+Kept = TypeVar("Kept", bound=BaseModel)
+WAIT = 60.0  # ours: seconds that a write waits for another run of the same evaluation
+
+
+class KeptOutcomes:
+    """A table of outcomes in one SQLite file. A damaged row is computed again.
+
+    Args:
+        path: the file. setting: names all that an outcome depends on beside its text.
+    """
+
+    def __init__(self, path: Path, setting: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._setting = setting
+        self._table = sqlite3.connect(path, timeout=WAIT, isolation_level=None)  # each outcome is on disk at once
+        self._table.execute("PRAGMA journal_mode = WAL")
+        self._table.execute("PRAGMA synchronous = NORMAL")
+        self._table.execute("CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
+
+    def get(self, arm: str, text: str, model: type[Kept], compute: Callable[[], Kept]) -> Kept:
+        """An arm's outcome for a text, computed when it is not known."""
+        key = hashlib.sha256(f"{arm}\0{self._setting}\0{text}".encode()).hexdigest()
+        row = self._table.execute("SELECT value FROM outcomes WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            try:
+                return model.model_validate_json(zlib.decompress(row[0]))
+            except (zlib.error, ValidationError):
+                pass  # an outcome of another form is computed again
+        value = compute()
+        blob = zlib.compress(value.model_dump_json().encode())
+        self._table.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", (key, blob))
+        return value
+
+    def close(self) -> None:
+        """Close the file."""
+        self._table.close()
+
 
 SHOWN = 10  # lines of the first look-up that a gate sees, as the agent's gate does (`KnowledgeGraph.look_up`)
 EXPLAINED = 2  # ours: of these, the lines whose findings a gate's labels read

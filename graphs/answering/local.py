@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 
@@ -13,7 +14,6 @@ from graphs.answering.differential_answer import DifferentialSettings, Different
 from graphs.answering.explaining import Explainer
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.extractive import Extractor, statement
-from graphs.answering.figures import asks_figure, gives_figure
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
@@ -26,6 +26,30 @@ from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
 from tools.text.language import language_of
+
+# Questions that ask for a figure, and sentences that give one.
+ASKS = re.compile(
+    r"\b(?:what|which|how (?:much|many|high|often)|maximum|usual|recommended)\b[^?]{0,60}"
+    r"\b(?:dos(?:e|es|age)|mg|number needed|sensitivity|specificity|accura(?:cy|te)|predictive value|percentage"
+    r"|proportion|rate|risk|incidence|prevalence)\b|\bNNT\b|剂量|多少(?:毫克|克|次|人)|灵敏度|特异度|准确率|发生率|患病率",
+    re.IGNORECASE,
+)  # ours
+GIVES = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten) (?:in|of|out of|per)\b"
+    r"|\b(?:half|a (?:third|quarter|fifth))\b",
+    re.IGNORECASE,
+)  # ours
+
+
+def asks_figure(question: str) -> bool:
+    """Whether a question asks for a dose, a number needed to treat, an accuracy, a rate."""
+    return ASKS.search(question) is not None
+
+
+def gives_figure(sentence: str) -> bool:
+    """Whether a sentence gives a number."""
+    return GIVES.search(sentence) is not None
+
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option

@@ -13,8 +13,7 @@ import pytest
 from evals.bench.correlated import Correlated
 from evals.bench.growth import children
 from evals.bench.growth.collection import A_PART, DIMENSION, RARE, RECENT, Collection, number_of, truth
-from evals.bench.growth.plot import drawn
-from evals.bench.growth.run import PANELS, ROWS, SHARES, as_table, exponent
+from evals.bench.growth.run import PANELS, ROWS, SHARES, as_table, drawn, exponent
 from tools.text.tokens import tokens
 
 

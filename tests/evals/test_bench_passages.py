@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.chunk_counting import UNITS
-from evals.bench.passages import HashedVectors, Metered, bench_passages, is_exact
+from evals.bench.passages import UNITS, HashedVectors, Metered, bench_passages, is_exact
 from prompts.errors import DataError
 from support.counting_encoder import CountingEncoder
 from tools.encoders import Encoder

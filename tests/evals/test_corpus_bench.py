@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evals.bench.corpus.driver import Reading
-from evals.bench.corpus.encoder import HashEncoder
+from evals.bench.corpus.driver import HashEncoder, Reading
 from evals.bench.corpus.publications import BARE, REVISED, Publications
 from tools.corpus.building import Wanted, build
 from tools.corpus.contract import Recipe

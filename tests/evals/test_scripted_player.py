@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import prompts
-from evals.bench.critical_path import longest_chain, outside
+from evals.bench.model import longest_chain, outside
 from evals.bench.stopwatch import covered
 from evals.scripted.player import play
 from evals.scripted.reading import ROLES, role_of

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evals.completeness_arms import ArmOutcome, ArmRow
 from evals.completeness_cases import ArmCase
+from evals.completeness_comparison import Setting, compared_gates
 from evals.completeness_gates import (
     ByNumber,
     Constant,
@@ -21,7 +22,6 @@ from evals.completeness_gates import (
     crossed,
     forms_without,
 )
-from evals.completeness_measures import Setting, compared_gates
 from evals.completeness_pool import Pool
 from evals.metrics.selective import aurc, auroc, calibration_error, share_of
 from graphs.completeness.calibration import Example, Form

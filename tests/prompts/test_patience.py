@@ -9,8 +9,7 @@ import pytest
 
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModels
-from prompts.metering import Meter, metered
-from prompts.patience import Patience
+from prompts.metering import Meter, Patience, metered
 from support.asking_model import GOOD, plan, settings_for
 from support.scripted_model import Scripted, serving
 

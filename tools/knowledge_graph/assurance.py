@@ -43,7 +43,7 @@ class Wordings(NamedTuple):
         held: weighted share of the wording's words in the text. said: of the text's known words in the wording.
         cosine: similarity. stands: the wording stands in the text.
         vague: a sign in one word that is said of many parts.
-        unlike: the wording says something else (see `tools.knowledge_graph.unlike`).
+        unlike: the wording says something else (see `wordings.py`).
     """
 
     held: Matrix

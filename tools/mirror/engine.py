@@ -6,16 +6,20 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from pyroaring import BitMap
+
 from tools.literature.answers import SearchResult
 from tools.literature.publications import Article
+from tools.mirror.blocks import LAST, ranged
 from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors
-from tools.mirror.evaluation import evaluate
 from tools.mirror.leaves import Leaves
 from tools.mirror.manifest import Manifest, read_manifest
 from tools.mirror.mesh import stored_descriptors
@@ -24,11 +28,123 @@ from tools.mirror.postings import numbers
 from tools.mirror.records import MirrorRecord
 from tools.mirror.relevance import best, query_words, scores
 from tools.mirror.resolution import resolve
+from tools.mirror.segments import ABSTRACT_COUNTS, TITLE_COUNTS
 from tools.mirror.snapshot import Snapshot, generation, read_snapshot
-from tools.mirror.spelling import Speller
 from tools.mirror.stored import Stored
+from tools.mirror.syntax import Combination, Dates, Field, Near, Node, Operator, Term, Untagged
 from tools.mirror.terms import nothing_left
-from tools.mirror.translation import translation
+from tools.mirror.words import STOPWORDS, words
+
+
+# The documents of a resolved query.
+def evaluate(node: Node, leaves: Leaves) -> BitMap:
+    """The live documents that a query finds, its operators taken from left to right.
+
+    Raises:
+        ValueError: words that were not mapped; a query is resolved first.
+    """
+    if isinstance(node, Combination):
+        found = evaluate(node.first, leaves)
+        for operator, part in node.rest:
+            if operator is Operator.OR and isinstance(part, Term) and part.held:
+                continue
+            if operator is not Operator.OR and not found:
+                continue
+            found = _combined(found, operator, evaluate(part, leaves))
+        return found
+    if isinstance(node, Untagged):
+        raise ValueError("untagged words are mapped before they are searched")
+    return leaves.documents(node)
+
+
+def _combined(left: BitMap, operator: Operator, right: BitMap) -> BitMap:
+    if operator is Operator.AND:
+        return left & right
+    return left | right if operator is Operator.OR else left - right
+
+
+# espell: words that the collection does not have, replaced by its most frequent word that is nearly the same.
+SHORTEST = 5  # ours: letters; below that one changed letter makes another word
+FREQUENT = 2  # ours: records that must have a word for it to be a correction; a single one may be a slip itself
+SIMILAR = 80  # ours: rapidfuzz's ratio, 0..100: one slip in five letters, two in ten
+
+
+class Speller:
+    """Corrects by the vocabulary of one commit of the mirror."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._near = lru_cache(maxsize=8)(self._vocabulary)  # ours: lists by first letter, a few MB each
+
+    def corrected(self, text: str) -> dict[str, str]:
+        """The words of a text that are corrected, with what for, in order."""
+        found: dict[str, str] = {}
+        for word in dict.fromkeys(words(text)):
+            better = self._better(word)
+            if better:
+                found[word] = better
+        return found
+
+    def _better(self, word: str) -> str | None:
+        """PubMed's own words keep the first letter, and so does a correction here."""
+        if len(word) < SHORTEST or not word.isalpha() or word in STOPWORDS or self._known(word):
+            return None
+        from rapidfuzz import fuzz, process
+
+        listed = self._near(word[0])
+        nearest = process.extract(word, listed.keys(), scorer=fuzz.ratio, limit=10, score_cutoff=SIMILAR)
+        best = max(nearest, key=lambda hit: (round(hit[1]), listed[hit[0]]), default=None)
+        return str(best[0]) if best else None
+
+    def _known(self, word: str) -> bool:
+        return any(any(lists) for _, lists in ranged(self._database, "words", word, word))
+
+    def _vocabulary(self, letter: str) -> dict[str, int]:
+        """Words of titles and abstracts by first letter, with the number of records: a count is one byte a record."""
+        found: Counter[str] = Counter()
+        for word, lists in ranged(self._database, "words", letter, letter + LAST):
+            if len(word) >= SHORTEST and word.isalpha():
+                found[word] += max(len(lists[TITLE_COUNTS]), len(lists[ABSTRACT_COUNTS]))
+        return {word: n for word, n in found.items() if n >= FREQUENT}
+
+
+# A mapped query as PubMed writes it in QueryTranslation; parsed again it finds the same records.
+def translation(node: Node) -> str:
+    """The query with every tag and every parenthesis that its meaning needs."""
+    if isinstance(node, Combination):
+        return _chain(node)
+    if isinstance(node, Term):
+        return _term(node)
+    if isinstance(node, Near):
+        return f'"{" ".join(node.words)}"[{node.field.value}:~{node.distance}]'
+    if isinstance(node, Dates):
+        return f"{node.text}[{node.field.value}]"
+    return node.text
+
+
+def _chain(node: Combination) -> str:
+    """Members of the first operator stand side by side; what follows another operator is grouped from the left."""
+    text, last = _member(node.first), None
+    for operator, part in node.rest:
+        if last is not None and operator is not last:
+            text = f"({text})"
+        text, last = f"{text} {operator.value} {_member(part)}", operator
+    return text
+
+
+def _member(node: Node) -> str:
+    return f"({translation(node)})" if isinstance(node, Combination) else translation(node)
+
+
+def _term(term: Term) -> str:
+    if term.field is Field.PMID:
+        return f"{term.text}[{term.field.value}]"
+    name = term.field.value if term.explode else f"{term.field.value}:noexp"
+    star = "*" if term.truncated else ""
+    bare = term.field is Field.AUTHOR and not term.quoted
+    text = " ".join(term.text.lower().split())
+    return f"{text}{star}[{name}]" if bare else f'"{text}{star}"[{name}]'
+
 
 Sort = Literal["relevance", "date"]
 Answer = TypeVar("Answer")

@@ -9,20 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from prompts.errors import InputError
-from tools.encoders import Encoder
+from tools.encoders import Encoder, Vectors
 from tools.evidence import content_key
 from tools.files import locked
 from tools.questions import stored
 from tools.questions.collection import Collection, Progress
 from tools.questions.contract import (
+    Answer,
     AnswerabilityJudge,
     Question,
     QuestionsReport,
     QuestionWriter,
+    QuotedAnswer,
     SourceDocument,
 )
 from tools.questions.english import is_english
-from tools.questions.given import standing
 from tools.questions.judging import Candidates, keep_answered
 from tools.questions.local import Names, WriterLocal
 from tools.questions.matrix import Matrix, check_size, with_matrix
@@ -30,9 +31,73 @@ from tools.questions.merging import merge, merged
 from tools.questions.reporting import diversity, nearness, siblings, warnings
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import BuildSettings
-from tools.questions.timing import TimedEncoder
 from tools.questions.work import WORK, Work
 from tools.questions.writing import keys_of, write_questions
+
+
+# Questions that are known to be answered: their answers as the documents hold them today.
+def standing(given: Sequence[Question], collection: Collection) -> tuple[list[Question], int]:
+    """The questions all of whose documents are here, each with the answers that still stand there.
+
+    A quoted answer whose document has changed is found again by its words, where they stand once.
+
+    Returns:
+        The questions that keep an answer, and the number of answers that were left out.
+    """
+    kept, lost = [], 0
+    for question in given:
+        if not all(a.document in collection.number for a in question.answers):
+            continue
+        places = [_place(a, collection.documents[collection.number[a.document]].text) for a in question.answers]
+        answers = tuple(place for place in places if place is not None)
+        lost += len(places) - len(answers)
+        if answers:
+            kept.append(question.model_copy(update={"answers": answers}))
+    return kept, lost
+
+
+def _place(answer: Answer, text: str) -> Answer | None:
+    """The answer where it stands in the text today, None where it does not."""
+    start, end = answer.start, answer.end
+    if isinstance(answer, QuotedAnswer) and text[start:end] != answer.quote:
+        if not answer.quote or text.count(answer.quote) != 1:
+            return None
+        start = text.index(answer.quote)
+        end = start + len(answer.quote)
+    if not 0 <= start < end <= len(text):
+        return None
+    return Answer(document=answer.document, start=start, end=end, support=answer.support)
+
+
+# The encoder's share of a build's time.
+class TimedEncoder:
+    """An encoder that counts the seconds spent in it."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
+        self._encoder = encoder
+        self.seconds = 0.0
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension)."""
+        started = time.perf_counter()
+        vectors = self._encoder.encode_queries(texts)
+        self.seconds += time.perf_counter() - started
+        return vectors
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """Array (len(texts), dimension)."""
+        started = time.perf_counter()
+        vectors = self._encoder.encode_documents(texts)
+        self.seconds += time.perf_counter() - started
+        return vectors
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text; tokenising is the encoder's time too."""
+        started = time.perf_counter()
+        counts = self._encoder.count_tokens(texts)
+        self.seconds += time.perf_counter() - started
+        return counts
 
 
 async def build(

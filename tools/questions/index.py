@@ -114,7 +114,7 @@ class AnsweredQuestions:
         return hits
 
     def candidates(self, vectors: Vectors, words: Vectors, most: float, k: int) -> Candidates:
-        """What `search` looks at, where several indexes are searched together (`tools.questions.together`).
+        """What `search` looks at, where several indexes are searched together (`prepared.py`).
 
         Args:
             vectors: of the wordings of the question, (wordings, dimension).

@@ -15,8 +15,7 @@ from agent.settings import Settings
 from graphs.answering.contract import AnswerView
 from graphs.reporting.by_model import ReporterByModel
 from graphs.reporting.contract import ReportDraft, Reporter
-from graphs.reporting.disciplines import discipline_of
-from graphs.reporting.local import ReporterLocal
+from graphs.reporting.local import ReporterLocal, discipline_of
 from prompts.language_model import LanguageModel, ModelSettings
 from prompts.metering import Meter, metered
 from support.answerers import differential, document, graph_entry, local, view

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tools.literature.calls import Slots
 from tools.literature.client import EUtilities
-from tools.literature.slots import Slots
 
 
 class Sleeper:

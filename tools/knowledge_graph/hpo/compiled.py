@@ -17,8 +17,34 @@ from tools.encoders import Encoder, Vectors
 from tools.files import REBUILD, locked, write_atomic
 from tools.knowledge_graph.hpo.arrays import Annotations, Columns, Ontology, Ragged
 from tools.knowledge_graph.hpo.building import build
-from tools.knowledge_graph.hpo.lay_words import read_lay_words, stamp
 from tools.knowledge_graph.hpo.sources import Sources, find_sources
+from tools.yaml_files import read_yaml
+
+# Plain English wordings of phenotypes, our own, beside the ontology's synonyms.
+LAY_WORDS = Path(__file__).parent / "lay_words.yaml"
+ADVICE = "Install the program again."
+
+
+def read_lay_words(path: Path = LAY_WORDS) -> dict[str, list[str]]:
+    """Names of terms -> wordings; raises DataError when the file cannot be used."""
+    import yaml
+
+    try:
+        entries = read_yaml(path)
+    except (OSError, yaml.YAMLError) as error:
+        raise DataError(f"{path.name} cannot be read.", ADVICE) from error
+    if not isinstance(entries, dict):
+        raise DataError(f"{path.name} is no table of wordings.", ADVICE)
+    return {str(name): [str(text) for text in texts] for name, texts in entries.items()}
+
+
+def stamp(path: Path = LAY_WORDS) -> str:
+    """Checksum of the wordings, so that a change of them is seen when the compiled form is loaded."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read.", ADVICE) from error
+
 
 FORMAT = 1  # raised when the compiled form changes
 NAME = "hpo"

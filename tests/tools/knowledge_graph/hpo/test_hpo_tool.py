@@ -11,8 +11,8 @@ from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Differential, Outcome, ToolArtifact, ToolContext
 from tools.knowledge_graph.hpo.arrays import Ontology
 from tools.knowledge_graph.hpo.asking import asks_for_rare
+from tools.knowledge_graph.hpo.compiled import read_lay_words
 from tools.knowledge_graph.hpo.entries import sentence_of
-from tools.knowledge_graph.hpo.lay_words import read_lay_words
 from tools.knowledge_graph.hpo.lookup import RareDiseases
 from tools.knowledge_graph.hpo.sources import find_sources, read_release, read_terms
 from tools.knowledge_graph.hpo.tool import WithRareDiseases

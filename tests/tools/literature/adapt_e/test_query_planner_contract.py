@@ -14,7 +14,7 @@ from support.scripted_model import Scripted, ScriptedModel, serving
 from support.search_words import starter_vocabulary
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import Group, QueryPlanner, RungName, SearchPlan
-from tools.literature.adapt_e.lint import lint
+from tools.literature.adapt_e.expressions import lint
 from tools.literature.adapt_e.local import QueryPlannerLocal
 
 LOCAL = QueryPlannerLocal(starter_vocabulary())

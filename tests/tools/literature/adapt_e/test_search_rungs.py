@@ -12,8 +12,7 @@ from tools.literature.adapt_e.contract import (
     RungName,
 )
 from tools.literature.adapt_e.entries import in_medical_words
-from tools.literature.adapt_e.expressions import checked, expressions
-from tools.literature.adapt_e.lint import lint, mended
+from tools.literature.adapt_e.expressions import checked, expressions, lint, mended
 from tools.literature.adapt_e.spellings import spellings
 
 
