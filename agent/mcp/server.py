@@ -5,6 +5,9 @@ What answers are made of is imported when it is needed: a client's greeting does
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -18,12 +21,43 @@ from agent.mcp.arguments import FIVE, Ask, Offer
 from agent.mcp.asking import Here, Place, ask, within
 from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, caller_of, need
 from agent.mcp.opening import Opening
-from agent.mcp.remembered import Remembered
 from agent.mcp.results import bad_arguments, failed, refusal, result, schema_of, told_without_words, unexpected
 from agent.mcp.tools import call
 from prompts.errors import AnamnesisError
 from prompts.tool_arguments import description
 from tools.contract import Outcome, ToolArtifact
+from tools.evidence import Evidence
+
+# What a client's tool calls have found so far, so that `fill_knowledge_gaps` can count it as covered.
+CLIENTS = 200  # ours: connections remembered; the one used longest ago is forgotten
+PIECES = 200  # ours: pieces of evidence of one connection, some hundred kilobytes
+
+
+class Remembered:
+    """Evidence by connection, bounded, in order of last use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: OrderedDict[tuple[str, str], OrderedDict[str, Evidence]] = OrderedDict()
+
+    def add(self, client: tuple[str, str], evidence: Iterable[Evidence]) -> None:
+        """Remember evidence for a client: (key's id, connection's id)."""
+        with self._lock:
+            held = self._found.setdefault(client, OrderedDict())
+            self._found.move_to_end(client)
+            for item in evidence:
+                held[item.id] = item
+                held.move_to_end(item.id)
+            while len(held) > PIECES:
+                held.popitem(last=False)
+            while len(self._found) > CLIENTS:
+                self._found.popitem(last=False)
+
+    def of(self, client: tuple[str, str]) -> list[Evidence]:
+        """What was found for a client, oldest first."""
+        with self._lock:
+            return list(self._found.get(client, {}).values())
+
 
 if TYPE_CHECKING:
     from agent.agent import Agent

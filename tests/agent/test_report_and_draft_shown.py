@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from agent.cli.progress import TITLE, Progress
+from agent.cli.ask import TITLE, Progress
 from agent.cli.render import show_answer
 from agent.conversation import Step
 from graphs.answering.contract import Answer, Choice

@@ -10,7 +10,7 @@ import pytest
 
 from agent import web
 from graphs.completeness.contract import Decision, Label
-from graphs.completeness.explained_words import REASONS
+from graphs.completeness.explained import REASONS
 from graphs.reporting.contract import PARTS
 from graphs.verdicts.contract import Certainty, VerdictValue
 from graphs.verdicts.shown import CERTAINTIES, FACTS, VALUES

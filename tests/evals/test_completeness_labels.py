@@ -15,9 +15,19 @@ from agent.settings import Settings
 from evals.completeness_ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
 from evals.completeness_arms import ArmOutcome, ArmRow
 from evals.completeness_cases import ArmCase
-from evals.completeness_labels import Labelled, label_figures, predictions, reordered, too_few, twins, unseen
+from evals.completeness_labels import (
+    Labelled,
+    keyword_shares,
+    label_figures,
+    majority,
+    predictions,
+    reordered,
+    sentence_shares,
+    too_few,
+    twins,
+    unseen,
+)
 from evals.contract import TaskContext
-from evals.label_baselines import keyword_shares, majority, sentence_shares
 from evals.metrics.macro_f1 import macro_difference, macro_figure
 from graphs.completeness.classifier_head_training import rows_of
 from graphs.completeness.classifier_metrics import macro_f1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.synthetic import FIRST_PMID, Synthetic
+from evals.bench.mirror import FIRST_PMID, Synthetic
 from evals.datasets.literature import LiteratureDocument
 from evals.mirror_runs import timed_import, times_in_process, times_over_http, write_xml
 from prompts.errors import DataError

@@ -7,7 +7,7 @@ import pytest
 from evals.contract import Figure
 from evals.datasets.cases import DeclineCase, DifferentialCase, EmergencyCase, EvidenceCase
 from evals.datasets.exams import Context, PubMedQuestion
-from evals.published import by_figure, with_published
+from evals.runner import by_figure, with_published
 from evals.tasks.answers import Given, abstract, choice_figures, compare
 from evals.tasks.cases import Answered, declined
 from evals.tasks.cases import figures_of as case_figures

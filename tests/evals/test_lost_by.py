@@ -11,8 +11,7 @@ from agent.agent import Agent
 from agent.settings import Settings
 from agent.trace import read_trace
 from evals.asked import Item, Reply
-from evals.losses import followed
-from evals.lost_by import ANSWER, FILTER, GATE, KADS, TOOLS, TRIAGE, Gold, gold_of, lost_by, table_of
+from evals.losses import ANSWER, FILTER, GATE, KADS, TOOLS, TRIAGE, Gold, followed, gold_of, lost_by, table_of
 from evals.sittings import Sittings
 from graphs.answering.contract import Answer, Choice
 from support.machine_parts import Scripted, SearchTool, parts

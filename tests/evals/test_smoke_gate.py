@@ -9,7 +9,7 @@ import pytest
 from evals.asked import AgentEvaluation
 from evals.contract import Figure, Task
 from evals.smoke import gate
-from evals.smoke.expectations import FILE, read_expectations, write_expectations
+from evals.smoke.gate import FILE, read_expectations, write_expectations
 from evals.tasks import registry
 from evals.tasks.registry import TASKS
 from prompts.errors import DataError

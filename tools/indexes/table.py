@@ -18,12 +18,39 @@ import numpy as np
 from prompts.errors import InputError
 from tools.encoders import Vectors
 from tools.indexes.contract import Entry, Filter, Hit, Manifest
-from tools.indexes.health import wrong_rows, wrong_words
 from tools.indexes.manifests import FORMAT, SIMILARITY, check_made_with
 from tools.indexes.store import Store
 from tools.indexes.table_rows import FETCHED, condition_of, create_tables, hits_of, insert_row
 from tools.indexes.vectors import Mask, VectorFile, blocks, checked, checksums, nearest
 from tools.text.tokens import tokens
+
+
+# What can be wrong with an index on disk, in words.
+def wrong_rows(db: sqlite3.Connection, name: str, table: str, vectors: Vectors, count: int) -> list[str]:
+    """Rows that are not as many as were counted, and vectors that are not those that were added.
+
+    Args:
+        vectors: (slots, dimension), as the rows name them by slot. count: rows that there should be.
+    """
+    found = int(db.execute(f"select count(*) from {table}").fetchone()[0])
+    wrong = [] if found == count else [f"{name}: {found} rows, not {count}"]
+    damaged = 0
+    for start, end in blocks(len(vectors)):
+        expected = db.execute(f"select slot, crc from {table} where slot >= ? and slot < ?", (start, end)).fetchall()
+        sums = checksums(vectors[start:end])
+        damaged += sum(sums[slot - start] != crc for slot, crc in expected)
+    return [*wrong, f"{name}: {damaged} vectors are damaged"] if damaged else wrong
+
+
+def wrong_words(store: Store, name: str, table: str) -> list[str]:
+    """Words that SQLite's own examination finds damaged."""
+    with store.write() as db:
+        try:
+            db.execute(f"insert into {table} ({table}) values ('integrity-check')")
+        except sqlite3.DatabaseError as error:
+            return [f"{name}: the words are damaged ({error})"]
+    return []
+
 
 FILE = "rows.sqlite"
 DEAD_SHARE = 0.5  # ours: vectors are compacted when more than half of them belong to no row

@@ -7,6 +7,7 @@ breakpoints -> overlap. The paper leaves the formula of N, the window and the ov
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,14 +17,76 @@ import numpy as np
 
 from prompts.errors import InputError
 from tools.encoders import Encoder
-from tools.passages.blocks import blocks
 from tools.passages.breakpoints import Curve, exact, top_minima
 from tools.passages.continuity import continuity_curves, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument, context_of, with_neighbours
 from tools.passages.fitting import fitted
-from tools.passages.overlaps import overlap, reach_back, within
+from tools.passages.neighbours import continues, leans_back
 from tools.passages.units import Section, Unit, cut_sentence, sections, sentence_units
 from tools.text.sentences import Span
+
+# The blocks of a section: what blank lines part, for a text that has them says there where its subject changes.
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+LEAST = 0.25  # ours: share of the budget below which a block joins its neighbour, so that no passage is a mere line
+
+
+def blocks(text: str, units: Sequence[Unit], budget: int) -> list[list[Unit]]:
+    """The units of a section, parted at blank lines (ours).
+
+    A block joins the one before it when it goes on with a list or a sentence; when it begins with a sentence that leans
+    on that one, and both fit one passage; and when either of the two is shorter than a quarter of the budget.
+    """
+    parted: list[list[Unit]] = []
+    for unit in units:
+        if not parted or BLANK_LINE.search(text, parted[-1][-1].end, unit.start):
+            parted.append([unit])
+        else:
+            parted[-1].append(unit)
+    joined: list[list[Unit]] = []
+    for block in parted:
+        if joined and _belongs(text, joined[-1], block, budget):
+            joined[-1] += block
+        else:
+            joined.append(block)
+    return joined
+
+
+def _belongs(text: str, before: Sequence[Unit], block: Sequence[Unit], budget: int) -> bool:
+    sizes = _tokens(before), _tokens(block)
+    opening = text[block[0].start : block[0].end]
+    return min(sizes) < LEAST * budget or continues(opening) or (leans_back(opening) and sum(sizes) <= budget)
+
+
+def _tokens(block: Sequence[Unit]) -> int:
+    return sum(unit.tokens for unit in block)
+
+
+# How much a passage shares with the one before it (CoMeta: overlap grows with the continuity across the break).
+def overlap(continuity: float, scale: tuple[float, float], largest: int) -> int:
+    """Sentences shared across a breakpoint: none at the document's lowest continuity, ``largest`` at its highest.
+
+    The rule (linear in between, rounded) is ours; the paper says only that overlap grows with continuity.
+    """
+    low, high = scale
+    return round(largest * (continuity - low) / (high - low)) if high > low else 0
+
+
+def reach_back(text: str, units: Sequence[Unit], first: int, earliest: int) -> int:
+    """The unit from which ``units[first]`` can be understood: back over those that lean on what came before (ours).
+
+    Never before ``earliest``. A condition often stands in the sentence before the one that leans on it.
+    """
+    while first > earliest and leans_back(text[units[first].start : units[first].end]):
+        first -= 1
+    return first
+
+
+def within(units: Sequence[Unit], start: int, first: int, after: int, limit: int) -> int:
+    """The first shared unit, moved on until all units up to ``after`` fit the limit in tokens."""
+    while start < first and sum(u.tokens for u in units[start:after]) > limit:
+        start += 1
+    return start
+
 
 # ours: tokens of an average passage. Against 128 it keeps more conditions with their statements in a smaller index, at
 # the same coverage of answers; an overlap still fits into the 256 tokens that the embedded encoder reads.

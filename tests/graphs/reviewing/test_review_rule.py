@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from graphs.answering.contract import Answer, Choice
-from graphs.reviewing.asking import with_review
+from graphs.reviewing.asking import review_reasons, with_review
 from graphs.reviewing.contract import Risk
-from graphs.reviewing.rule import review_reasons
 from graphs.triage.contract import RedFlag
 from support.answerers import differential
 from tools.evidence import Evidence, Origin, Statement, Status, cite

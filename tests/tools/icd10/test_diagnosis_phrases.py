@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tools.icd10.phrases import phrases
+from tools.icd10.linking import phrases
 
 NAMES = {"hand, foot and mouth disease", "copd with acute exacerbation"}
 # what diagnosis texts are made of, so that random texts reach the rules

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
 from tools.mirror.engine import Mirror
 from tools.mirror.eutils.history import KEPT, History
-from tools.mirror.eutils.service import UTILITIES, EUtilitiesService
+from tools.mirror.eutils.server import UTILITIES, EUtilitiesService
 from tools.mirror.importing import import_files
 from tools.mirror.words import words
 

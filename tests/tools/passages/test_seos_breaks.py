@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from support.counting_encoder import CountingEncoder
-from tools.passages.blocks import blocks
 from tools.passages.continuity import continuity, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.fitting import fitted
-from tools.passages.overlaps import reach_back
-from tools.passages.seos import SPECIAL, SeosSettings, examine, segment
+from tools.passages.seos import SPECIAL, SeosSettings, blocks, examine, reach_back, segment
 from tools.passages.units import Section, Unit, sentence_units
 
 ENCODER = CountingEncoder(200)

@@ -14,8 +14,7 @@ from prompts.errors import InputError
 from support.counting_encoder import CountingEncoder
 from tools.passages.breakpoints import exact
 from tools.passages.contract import StoredDocument
-from tools.passages.overlaps import overlap
-from tools.passages.seos import SPECIAL, SeosSettings, segment
+from tools.passages.seos import SPECIAL, SeosSettings, overlap, segment
 
 WORDS = st.sampled_from(
     "the aspirin dose of 2.5 mg reduced pain in adults e.g. those with gout ; it failed , though (p < .05) 痛 三天 "

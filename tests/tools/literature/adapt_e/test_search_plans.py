@@ -17,9 +17,8 @@ from tools.literature.adapt_e.contract import (
     RungName,
     SearchPlan,
 )
-from tools.literature.adapt_e.dates import date_constraint
 from tools.literature.adapt_e.expressions import expressions
-from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.adapt_e.local import QueryPlannerLocal, date_constraint
 
 TODAY = date(2026, 12, 1)
 PLANNER = QueryPlannerLocal(starter_vocabulary(), today=TODAY)
