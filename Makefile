@@ -11,7 +11,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help ask test test-slow eval-smoke lint audit sbom lock format bench studio setup clean
+.PHONY: help ask test test-slow eval-smoke lint audit sbom lock format bench house studio setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -69,6 +69,9 @@ bench: $(VENV)/ready ## Measure speed and memory, and the path by a language mod
 	$(BIN)/anamnesis bench
 	$(BIN)/anamnesis bench model
 	$(BIN)/anamnesis bench faults
+
+house: $(VENV)/ready ## Measure how large the code is, and how much of it a turn runs through
+	@$(BIN)/anamnesis bench house
 
 studio: $(VENV)/ready ## Open the machine in LangGraph's development server
 	$(INSTALL) --constraint constraints.txt --editable '.[studio]'

@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
     benchmarks.command("faults")(faults)
     benchmarks.command("random-model")(random_model)
     benchmarks.command("overhead")(overhead)
+    benchmarks.command("house")(house)
     evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
     evaluations.command("list")(list_tasks)
     evaluations.command("calibrate")(calibrate)
@@ -205,6 +206,14 @@ def lost(
     from evals.losses import show_losses
 
     show_losses(what, data, limit, json_file)
+
+
+def house() -> None:
+    """Print how large the code is, and how much of it a turn runs through, as Markdown (from a checkout)."""
+    from evals.bench.house import ROOT, table
+
+    for line in table(ROOT):
+        typer.echo(line)
 
 
 def list_tasks() -> None:
