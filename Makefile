@@ -1,6 +1,7 @@
 # Anamnesis: `make help` lists the tasks. Everything is set up in .venv on first use.
 
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
@@ -11,7 +12,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help ask test test-slow eval-smoke lint audit sbom lock format bench house studio setup clean
+.PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house studio setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,6 +54,9 @@ lint: $(VENV)/installed ## Check style and types
 
 audit: $(VENV)/installed ## Ask whether a known fault is in what is installed (sends names and versions to ADVISORIES)
 	$(BIN)/python deploy/audit.py --advisories $(ADVISORIES) deploy/lock/torch.txt deploy/lock/dev.txt
+
+wheel: ## Install the wheel in an empty environment of every Python named in PYTHONS, and try it there
+	deploy/try_wheel.sh $(PYTHONS)
 
 sbom: $(VENV)/installed ## Write sbom.json: every package with its version and licence (CycloneDX)
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python

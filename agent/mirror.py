@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tools.literature.client import PubMed
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, CountedWords
-from tools.mirror.engine import Mirror
+
+if TYPE_CHECKING:
+    from tools.mirror.engine import Mirror
 
 
 class Searched(NamedTuple):
     """What `SearchLiterature` is given when a mirror is searched; all None for the E-utilities of the settings."""
 
     settings: LiteratureSettings
-    pubmed: PubMed | None = None
+    pubmed: Mirror | None = None
     source: Source | None = None
     reachability: Reachability | None = None
 
@@ -39,16 +40,16 @@ def searched(settings: LiteratureSettings) -> Searched:
     """
     if settings.mirror is None:
         return Searched(settings)
-    mirror = Mirror.open(settings.mirror)
+    mirror = _open(settings.mirror)
     here = settings.model_copy(update={"live": "auto"})
     return Searched(here, mirror, mirror_source(mirror, settings.mirror), _Here(settings.base_url))
 
 
-def words_of(pubmed: PubMed | None) -> Collection | None:
+def words_of(mirror: Mirror | None) -> Collection | None:
     """The words of a mirror, for the planner; of live PubMed none are known here."""
-    if not isinstance(pubmed, Mirror):
+    if mirror is None:
         return None
-    return CountedWords(lambda word: pubmed.find(f'"{word}"[tiab]', 1).count, pubmed.manifest().records)
+    return CountedWords(lambda word: mirror.find(f'"{word}"[tiab]', 1).count, mirror.manifest().records)
 
 
 def mirror_source(mirror: Mirror, folder: Path) -> Source:
@@ -59,6 +60,12 @@ def mirror_source(mirror: Mirror, folder: Path) -> Source:
 
 def described(folder: Path) -> str:
     """What a mirror holds, in a line; raises DataError when it cannot be used."""
-    with contextlib.closing(Mirror.open(folder)) as mirror:
+    with contextlib.closing(_open(folder)) as mirror:
         held = mirror.manifest()
         return f"{held.records:,} records, newest of {held.newest_entered or held.newest_published or 'no date'}"
+
+
+def _open(folder: Path) -> Mirror:
+    from tools.mirror.engine import Mirror
+
+    return Mirror.open(folder)

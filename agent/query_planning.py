@@ -23,7 +23,6 @@ from tools.literature.own_texts import full_text_sources
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, Vocabulary, technical_words
-from tools.mirror.engine import Mirror
 
 
 def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> Vocabulary:
@@ -73,13 +72,16 @@ class OpenSearch:
         mirror: Path | None = None,
     ) -> None:
         self.pubmed: PubMed
+        collection = None
         if mirror is None:
             self.pubmed = EUtilities(settings.literature)
             self.source = Source(kind="pubmed", name=settings.literature.base_url)
         else:
+            from tools.mirror.engine import Mirror
+
             self.pubmed = opened = Mirror.open(mirror)
-            self.source = mirror_source(opened, mirror)
-        collection, self._vocabulary = words_of(self.pubmed), vocabulary
+            self.source, collection = mirror_source(opened, mirror), words_of(opened)
+        self._vocabulary = vocabulary
         self.planner = query_planner(models, vocabulary, other_names, collection=collection)
         texts = full_text_sources(library, self.pubmed)
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from graphs.answering.contract import Answer
 
 WHAT = "the written cases through the agent: differentials, emergencies, evidence, declining, conversations"
-SHIPPED = Path(__file__).resolve().parents[2] / "tests" / "cases"
+SHIPPED = Path(__file__).resolve().parents[1] / "data" / "dev"
 TURNS = "every turn holds what is written beside it"
 CALM = ("routine", "self_limiting")  # severities of the graph at which no flag is due
 

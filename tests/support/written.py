@@ -1,4 +1,4 @@
-"""The written cases and questions: `tests/cases`, and the benchmark's questions."""
+"""The written cases and questions: `evals/data/dev`, and the benchmark's questions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ PLACES = {"questions": ROOT / "evals" / "bench"}
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The rows of one file."""
-    path = PLACES.get(name, ROOT / "tests" / "cases") / f"{name}.yaml"
+    path = PLACES.get(name, ROOT / "evals" / "data" / "dev") / f"{name}.yaml"
     found: list[dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return found

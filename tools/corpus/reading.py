@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from prompts.errors import DataError
 from tools.corpus.contract import TOLD, Block, Counts, Publications
 from tools.literature.publications import parse_record
-from tools.mirror.sources import Format
-from tools.mirror.writer import ALL_VERSIONS, is_pmid
+from tools.mirror.sources import ALL_VERSIONS, Format, is_pmid
 from tools.mirror.xml_stream import elements
 from tools.readers.contract import Problem, Record
 from tools.readers.jsonl import JsonLinesReader

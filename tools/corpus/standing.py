@@ -13,7 +13,7 @@ from tools.corpus.folder import LOCK_WAIT, Folder, Standing
 from tools.corpus.parts import read_manifest, read_rows
 from tools.files import locked
 from tools.indexes.contract import Backend, Part
-from tools.mirror.writer import now
+from tools.mirror.sources import now
 from tools.readers.contract import Problem
 
 TOLD = 20  # ours: problems of a build that are told in words; all are counted

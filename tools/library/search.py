@@ -21,7 +21,7 @@ from tools.text.sentences import Span
 POOL = 40  # ours: documents a stream gives to the fusion, at least
 WINDOWS = 6  # ours: windows fetched for each document wanted (a monograph has about six)
 # ours: a document whose best window is less similar to the query than this is no result, whatever words they share.
-# Out-of-scope messages of tests/cases reach 0.25 at most, cases reach 0.41 at least.
+# Out-of-scope messages of evals/data/dev reach 0.25 at most, cases reach 0.41 at least.
 MIN_SIMILARITY = 0.30
 QUERY_PIECES = 16  # ours: pieces of a long query that are embedded; a whole case is rarely more than four
 WORD = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]")

@@ -35,7 +35,7 @@ from tools.literature.vocabulary import Vocabulary
 from tools.text.clauses import affirmed
 
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
-# tests/cases the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
+# evals/data/dev the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
 ON_SUBJECT = 0.50
 FEW_TERMS = 2  # ours: with fewer terms from the text, what the graph understood of the case is asked too
 QUESTION = "evidence"  # the kind of turn that is no patient's case

@@ -18,8 +18,8 @@ from itertools import islice
 from operator import itemgetter
 
 import numpy as np
-from pyroaring import BitMap
 
+from tools.mirror.bitmaps import BitMap
 from tools.mirror.blocks import Lists, make_blocks, whole_blocks
 from tools.mirror.entries import COLUMNS
 from tools.mirror.postings import FEW, PLAIN, pack, unpack

@@ -13,10 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pyroaring import BitMap
-
 from tools.literature.answers import SearchResult
 from tools.literature.publications import Article
+from tools.mirror.bitmaps import BitMap
 from tools.mirror.blocks import LAST, ranged
 from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors

@@ -23,8 +23,8 @@ from tools.evidence import Frozen
 from tools.mirror.mesh import read_descriptors, store_descriptors
 from tools.mirror.prepare import Prepared, prepare
 from tools.mirror.reading import Step, steps
-from tools.mirror.sources import Format, check_names, checked_sha256, format_of, in_order, number_of
-from tools.mirror.writer import Writer, now, writing
+from tools.mirror.sources import Format, check_names, checked_sha256, format_of, in_order, now, number_of
+from tools.mirror.writer import Writer, writing
 from tools.readers.contract import Problem
 from tools.workers import end_with_parent
 

@@ -8,8 +8,8 @@ from functools import reduce
 from operator import and_
 
 import numpy as np
-from pyroaring import BitMap
 
+from tools.mirror.bitmaps import BitMap
 from tools.mirror.blocks import LAST, ranged
 from tools.mirror.descriptors import Descriptors
 from tools.mirror.entries import COLUMNS, COLUMNS_OF, EVERYTHING, heading_key, prefix

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from pyroaring import BitMap
 
 from prompts.errors import DataError
+from tools.mirror.bitmaps import BitMap
 
 Documents = npt.NDArray[np.uint32]
 PLAIN, ROARING = b"\0", b"\1"

@@ -14,9 +14,8 @@ from prompts.errors import DataError
 from tools.literature.appraisal import status_of
 from tools.mirror.article_xml import ILLEGAL
 from tools.mirror.records import MeshHeading, MirrorRecord
-from tools.mirror.sources import Format
+from tools.mirror.sources import ALL_VERSIONS, Format, is_pmid
 from tools.mirror.stored import read_article, record_of
-from tools.mirror.writer import ALL_VERSIONS, is_pmid
 from tools.mirror.xml_stream import ANEW, elements
 from tools.readers.contract import Problem
 from tools.readers.dates import iso_date

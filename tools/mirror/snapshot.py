@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from pyroaring import BitMap
 
 from prompts.errors import DataError
+from tools.mirror.bitmaps import BitMap
 from tools.mirror.database import AGAIN
 from tools.mirror.postings import unpack
 

@@ -7,6 +7,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tools.mirror.mesh import ROOT as MESH_ROOT
 from tools.mirror.xml_stream import root_of
 from tools.readers import files
 from tools.readers.files import PACKED, open_bytes
+
+ALL_VERSIONS = 2**31  # more than any PMID has
 
 HEAD = 65_536  # ours: bytes in which a format shows itself
 BLOCK = 2**20  # bytes hashed at a time
@@ -97,3 +100,13 @@ def check_names(paths: Sequence[Path]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{twice[0]} is given twice.", "Give each file once.")
+
+
+def is_pmid(text: str) -> bool:
+    """Whether a text may be a PMID."""
+    return text.isascii() and text.isdecimal() and len(text) <= 12  # ours: PMIDs have eight digits
+
+
+def now() -> str:
+    """The present moment, UTC, ISO, to the second."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"

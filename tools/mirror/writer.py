@@ -6,7 +6,6 @@ import contextlib
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from tools.mirror.entries import entry
 from tools.mirror.postings import pack, unpack
 from tools.mirror.records import MirrorRecord
 from tools.mirror.segments import Inverter, Segment
+from tools.mirror.sources import ALL_VERSIONS, is_pmid, now
 from tools.mirror.stored import pack_record
 
 Deletion = tuple[int, int]  # a PMID, and the highest version of it that goes; ALL_VERSIONS for every one
-ALL_VERSIONS = 2**31  # more than any PMID has
 
 
 @contextlib.contextmanager
@@ -162,17 +161,7 @@ class Writer:
         self.database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", rows)
 
 
-def now() -> str:
-    """The present moment, UTC, ISO, to the second."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
 def _checked(record: MirrorRecord) -> MirrorRecord:
     if not is_pmid(record.pmid):
         raise InputError(f"'{record.pmid[:20]}' is no PMID.", "A PMID is a number.")
     return record
-
-
-def is_pmid(text: str) -> bool:
-    """Whether a text may be a PMID."""
-    return text.isascii() and text.isdecimal() and len(text) <= 12  # ours: PMIDs have eight digits

@@ -19,7 +19,7 @@ from tools.passages.units import Section, packed, sentence_units
 from tools.text.abbreviations import expand
 from tools.text.tokens import tokens
 
-# ours: cosine from which a passage is relevant whatever its words. On the starter library the messages of tests/cases
+# ours: cosine from which a passage is relevant whatever its words. On the starter library the messages of evals/data/dev
 # that are out of scope reach 0.26 at most, cases and questions in English 0.47 at least.
 MIN_SIMILARITY = 0.30
 # ours: share of the query's weight in words from which a passage is relevant whatever the cosine (a general encoder

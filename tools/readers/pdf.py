@@ -62,8 +62,11 @@ class PdfFileReader:
 
 def _open(data: bytes) -> Any:
     """The file as pypdf has it, unlocked when its password is empty."""
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError, PyPdfError
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import DependencyError, PyPdfError
+    except ImportError as error:
+        raise DataError("Reading a PDF needs pypdf.", "Run: pip install 'anamnesis[documents]'") from error
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it warns of is told here as a problem, or is mended
     if b"%PDF-" not in data[:1024]:

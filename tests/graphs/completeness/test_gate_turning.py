@@ -16,7 +16,7 @@ from tools.contract import Differential, FollowUpQuestion
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
-CASES = Path(__file__).parents[2] / "cases" / "differential.yaml"
+CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 ENOUGH = 3  # cases that pass at once and turn
 
 

@@ -15,7 +15,7 @@ from tools.evidence import cite, verify_citation
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.tool import LookupDifferential
 
-CASES = Path(__file__).parents[2] / "cases" / "differential.yaml"
+CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 
 
 def findings(graph: KnowledgeGraph, case: str) -> dict[str, bool | None]:
