@@ -19,8 +19,8 @@ from tools.passages.units import Section, packed, sentence_units
 from tools.text.abbreviations import expand
 from tools.text.tokens import tokens
 
-# ours: cosine from which a passage is relevant whatever its words. On the starter library the messages of evals/data/dev
-# that are out of scope reach 0.26 at most, cases and questions in English 0.47 at least.
+# ours: cosine from which a passage is relevant whatever its words. On the starter library the messages of
+# evals/data/dev that are out of scope reach 0.26 at most, cases and questions in English 0.47 at least.
 MIN_SIMILARITY = 0.30
 # ours: share of the query's weight in words from which a passage is relevant whatever the cosine (a general encoder
 # knows little of another language); out of scope and small talk reach 0.43.

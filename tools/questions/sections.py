@@ -48,8 +48,8 @@ class SectionQuestions:
         self._library, self._names = library, names
 
     def search(self, question: str) -> list[QuestionHit]:
-        """The section of each document found whose subject the question names, else of the first that opens with all
-        the rare words of the question.
+        """The section of each document found whose subject the question names, by its title before other names, else
+        of the first that opens with all the rare words of the question.
 
         The similarity is the probability that such a section is asked for; none where it is not likely enough.
         """
@@ -58,7 +58,9 @@ class SectionQuestions:
             return []
         found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
         named = [(document, name) for document in found if (name := self._named(question, document))]
-        chosen = named or [(document, document.title) for document in found[:1] if _opens_with(document, question)]
+        titled = [(document, name) for document, name in named if name in _titles(document)]
+        opening = [(document, document.title) for document in found[:1] if _opens_with(document, question)]
+        chosen = titled or named or opening
         hits = (_hit(document, name, asked, share) for document, name in chosen)
         return [hit for hit in hits if hit is not None]
 
@@ -73,11 +75,16 @@ class SectionQuestions:
 
     def _known_as(self, document: Document) -> list[str]:
         """The names of a document's subject, the longest first."""
-        known = [document.title, *PARTS.split(document.title), EvidenceId.parse(document.id).name]
-        known += [name for names in self._names(document.title).values() for name in names]
-        folded = [_folded(name) for name in known]
+        other = [_folded(name) for names in self._names(document.title).values() for name in names]
+        folded = [*_titles(document), *other]
         folded += [name.removeprefix(ACUTE) for name in folded]
         return sorted({name for name in folded if len(name) >= SHORTEST}, key=lambda n: (-len(n), n))
+
+
+def _titles(document: Document) -> list[str]:
+    """What a document says that it is about: its title, the parts of it, and its id."""
+    names = (document.title, *PARTS.split(document.title), EvidenceId.parse(document.id).name)
+    return [_folded(name) for name in names]
 
 
 def likeliest(question: str) -> tuple[Section, float]:

@@ -19,7 +19,7 @@ ABBREVIATIONS = (
 # No sentence ends here, whatever follows.
 NEVER = re.compile(
     r"(?:^|[\s(\[])(?:figs?|eqs?|refs?|cf|suppl|vs|viz|approx|resp|temp|e\.g|i\.e|dr|mrs?|prof|staph|strep|sp|pts"
-    r"|univ)\.\s*$",
+    r"|univ|conc|subsp|spp|nov)\.\s*$",
     re.IGNORECASE,
 )
 OPEN_NUMBER = re.compile(r"[=<>≤≥±~]\s*-?\d*\.\s*$")  # "P = 0. 028"
@@ -44,6 +44,7 @@ MISSED = re.compile(
     | \b(?:[btq]\.i\.d|i\.[vm]|s\.c|p\.[or]|p\.r\.n)\.(?=\s+{STARTS})      # how a medicine is given: "t.i.d. Others"
     | (?<=[a-z]{{3}}\.)(?=\s+(?:Mr|Mrs|Ms|Dr|Prof)\.\s+[A-Z])              # "cancer. Mr. A. was"
     | (?<=[a-z0-9)%]\.)(?=\s+(?:[a-z]{{1,3}}[A-Z]|miR-)\w*\s)              # a name that begins small: "fell. eGFR rose"
+    | (?<=\s)(?:[a-z]{{4,}}|mmHg)\.(?=\s+[A-Z][a-z]*\s)                   # "the wall. High": elsewhere it abbreviates
     | (?<![\w./@:-])[A-Za-z]?[a-z]{{3,}}[.!?](?=[A-Z][a-z]*\s)             # no space between: "pain.He was"
     | (?<=[A-Za-z0-9)%][.!?])(?=\s+[\u4e00-\u9fff])                        # English, then Chinese
     | [。！？]+[”’」』）】》]*                                               # Chinese within English

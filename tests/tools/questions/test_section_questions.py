@@ -128,3 +128,11 @@ def test_paragraphs_of_a_section_are_taken_up_to_a_heading_within_it(sections: S
         "Doxycycline is given where the fever lasts.",
     ]
     assert sections.search("When should someone with reed fever go to hospital?") == []
+
+
+def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(library: Library) -> None:
+    """Croup, where gout is known as croup too: only croup's own section is stated."""
+    sections = SectionQuestions(library, lambda title: {title: ("croup", "podagra")} if title == "Gout" else {})
+    assert [h.document.id for h in sections.search("How is croup treated?")] == ["library:croup"]
+    assert [h.document.id for h in sections.search("How is podagra in gout or croup treated?")] != []
+    assert [h.document.id for h in sections.search("How is podagra treated?")] == ["library:gout"]

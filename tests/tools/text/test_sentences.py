@@ -37,6 +37,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 # Each row is a text cut into its sentences, where a general splitter errs or might.
 HARD = [
+    "Blood enters the wall. | High pressure causes it. | Aim at 110 mmHg. | Type A needs surgery.",
     "Jones et al. (2014) found a benefit. | It was small.",
     "See Fig. 2 for details. | Figs. 3 and 4 show more. | Eq. 4 is in Suppl. Table 2 (cf. Ref. 12).",
     "Aspirin vs. placebo was tested. | Grade 3 vs. Grade 4 toxicity was rare.",
