@@ -13,7 +13,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from agent.assembly import open_encoder
+from agent.assembly import STARTER_LIBRARY, open_encoder
 from agent.cli.bars import Advance, bars
 from agent.cli.render import console
 from agent.sessions import Home
@@ -21,12 +21,16 @@ from agent.settings import load_settings, silence_telemetry
 from tools.evidence import Status
 from tools.library.adding import add
 from tools.library.checking import check
+from tools.library.monograph import read_monograph
 from tools.library.removing import rebuild as embed_again
 from tools.library.removing import remove
 from tools.library.report import AddReport
 from tools.library.shelf import Shelf, shelf_file
 
-NONE_YET = "There are no documents of your own yet; `anamnesis library add PATH` adds some."
+NONE_YET = (
+    "There are no documents of your own yet; `anamnesis library add PATH` adds some. "
+    "`anamnesis library list --starter` lists the texts that come with the program."
+)
 STOPPED = "anamnesis: Stopped. What is finished stays in the library; add the same paths again to go on.\n"
 STAY = "No document is gone: other files give the same."
 KINDS = 10  # ours: suffixes of skipped files that the report names
@@ -62,6 +66,21 @@ def list_documents(*, as_json: bool) -> None:
         table.add_row(*(escape(cell) for cell in (d.id, d.title, what, "\n".join(d.files))))
     console().print(table)
     console().print(f"{len(documents)} documents", markup=False)
+
+
+def list_starter(*, as_json: bool) -> None:
+    """Print the texts that come with the program: what each is on, when it was written and is to be read again."""
+    fronts = [read_monograph(path).front for path in sorted(STARTER_LIBRARY.glob("*.md"))]
+    if as_json:
+        _print_json([f.model_dump(mode="json", exclude={"questions"}) for f in fronts])
+        return
+    table = _table("Id", "Title", "What", "ICD-10", "Written", "Read again by", "Reviewed")
+    for f in fronts:
+        reviewed = "yes" if f.clinically_reviewed else "no"
+        cells = (f.id, f.title, f.kind, ", ".join(f.icd10), str(f.written), str(f.review_by), reviewed)
+        table.add_row(*(escape(cell) for cell in cells))
+    console().print(table)
+    console().print(f"{len(fronts)} texts", markup=False)
 
 
 def remove_names(names: list[str], *, as_json: bool) -> None:

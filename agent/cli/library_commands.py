@@ -26,11 +26,14 @@ def library_add(
 
 
 @library.command("list")
-def library_list(as_json: JsonOption = False) -> None:
-    """List your documents."""
-    from agent.cli.library import list_documents
+def library_list(
+    starter: Annotated[bool, typer.Option("--starter", help="The texts that come with the program instead.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List your documents, or the starter texts."""
+    from agent.cli.library import list_documents, list_starter
 
-    list_documents(as_json=as_json)
+    (list_starter if starter else list_documents)(as_json=as_json)
 
 
 @library.command("remove")

@@ -104,3 +104,10 @@ def test_setup_afresh_keeps_the_user_s_documents(home: Path, papers: Path, monke
     assert library("check").exit_code == 0
     found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
     assert next(c for c in found["checks"] if c["name"] == "user library")["found"].startswith("1 documents")
+
+
+def test_the_texts_that_come_with_the_program_can_be_seen() -> None:
+    listed = json.loads(library("list", "--starter", "--json").stdout)
+    gout = next(row for row in listed if row["id"] == "gout")
+    assert (gout["title"], gout["icd10"], gout["clinically_reviewed"]) == ("Gout", ["M10.9"], False)
+    assert f"{len(listed)} texts" in library("list", "--starter").stdout

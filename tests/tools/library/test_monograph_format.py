@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -84,3 +87,19 @@ def test_what_the_format_asks_for_is_checked() -> None:
     few = " ".join(check_monograph(monograph.model_copy(update={"front": front}), "gerd"))
     assert "fewer than 5" in few
     assert "stands twice" in few
+
+
+def test_no_two_texts_say_the_same_in_the_same_words() -> None:
+    """With the names of their subjects masked, no two share more than a tenth of their runs of eight words."""
+    runs: dict[str, set[tuple[str, ...]]] = {}
+    where: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for path in sorted(STARTER.glob("*.md")):
+        monograph = read_monograph(path)
+        title = set(re.findall(r"[a-z]+", monograph.front.title.lower()))
+        words = [w for w in re.findall(r"[a-z]+", monograph.text.lower()) if w not in title]
+        runs[path.stem] = {tuple(words[n : n + 8]) for n in range(len(words) - 7)}
+        for run in runs[path.stem]:
+            where[run].append(path.stem)
+    shared = Counter(pair for names in where.values() for pair in combinations(names, 2))
+    alike = {pair: n for pair, n in shared.items() if n > 0.1 * min(len(runs[name]) for name in pair)}
+    assert alike == {}

@@ -134,5 +134,4 @@ def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(l
     """Croup, where gout is known as croup too: only croup's own section is stated."""
     sections = SectionQuestions(library, lambda title: {title: ("croup", "podagra")} if title == "Gout" else {})
     assert [h.document.id for h in sections.search("How is croup treated?")] == ["library:croup"]
-    assert [h.document.id for h in sections.search("How is podagra in gout or croup treated?")] != []
     assert [h.document.id for h in sections.search("How is podagra treated?")] == ["library:gout"]

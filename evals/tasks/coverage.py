@@ -1,0 +1,113 @@
+"""`coverage`: what the starter knowledge holds of what patients ask and of the diagnoses that cases end in.
+
+``kqa.statements``: of the statements that physicians say an answer to a real patient's question must have (K-QA), those
+that a sentence of the starter library says, as the trained reader judges: of the `NEAREST` sentences by cosine among
+those of the documents found for the statement, one that supports it with at least `SURE`. ``kqa.questions``: questions
+of which every statement is. ``diagnoses.graph`` and ``.library``: gold diagnoses of AgentClinic's cases that a disease
+of the graph, or a text of the library, is named by (one name within the other, whole words).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from evals.contract import Figure, Task, TaskContext
+from evals.datasets.agentclinic import CASES, read_clinic
+from evals.datasets.messages import KQA
+from evals.datasets.rows import read_jsonl
+from evals.statistics import clustered_share, share
+from evals.verdict_figures import the_reader
+from tools.encoders import Encoder
+from tools.knowledge_graph.loader import STARTER, read_graph
+from tools.library.collection import Library
+from tools.library.document import Document
+from tools.reading.contract import Pair, Reader, Stance
+from tools.text.sentences import split_sentences
+
+DOCUMENTS = 8  # ours: documents found for a statement whose sentences are read
+NEAREST = 8  # ours: sentences that are read
+SURE = 0.5  # ours: even odds, not tuned
+SHORTEST = 4  # ours: characters of a name
+
+
+class KqaRow(BaseModel):
+    """A question with the statements that an answer must have."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str = Field(min_length=1, alias="Question")
+    must_have: tuple[str, ...] = Field(alias="Must_have")
+
+
+def run(context: TaskContext) -> list[Figure]:
+    """Look for every statement, and for every diagnosis."""
+    library, encoder = _library(context)
+    says = partial(is_said, library, encoder, the_reader())
+    rows = context.sample([row for row in read_jsonl(context.data / KQA, KqaRow) if row.must_have])
+    said = [[says(statement) for statement in row.must_have] for row in context.tick(rows, "statements", len(rows))]
+    found = clustered_share("coverage.kqa.statements", said, context.seed)
+    found += share("coverage.kqa.questions", [all(one) for one in said])
+    gold = sorted({case.gold_diagnosis for case in read_clinic(context.data)})
+    graph = read_graph(STARTER)
+    held = {
+        "graph": [name for d in graph.diseases for name in (d.name, *d.aliases)],
+        "library": [name for d in library.documents for name in (d.title, *re.split(r"[()]", d.title))],
+    }
+    for room, names in held.items():
+        found += share(f"coverage.diagnoses.{room}", [is_named(one, names) for one in gold])
+    return found
+
+
+def is_said(library: Library, encoder: Encoder, reader: Reader, statement: str) -> bool:
+    """Whether a sentence of the library says it, as the reader judges."""
+    pairs = [pair for hit in library.search(statement, DOCUMENTS) for pair in _pairs(statement, hit.document)]
+    if not pairs:
+        return False
+    near = encoder.encode_documents([p.sentence for p in pairs]) @ encoder.encode_queries([statement])[0]
+    read = reader.read([pairs[at] for at in np.argsort(-near)[:NEAREST]])
+    return any(r.stance(Stance.SUPPORTS) >= SURE for r in read)
+
+
+def _pairs(statement: str, document: Document) -> list[Pair]:
+    sentences = [s.of(document.text).strip() for s in split_sentences(document.text)]
+    kept = [s for s in sentences if s and not s.startswith("#")]
+    return [Pair(statement, s, document.title, before) for before, s in zip(["", *kept], kept, strict=False)]
+
+
+def is_named(diagnosis: str, names: Iterable[str]) -> bool:
+    """Whether a name stands in a diagnosis, or a diagnosis in a name, as whole words."""
+    wanted = _folded(diagnosis)
+    return any(
+        f" {name} " in f" {wanted} " or f" {wanted} " in f" {name} "
+        for name in map(_folded, names)
+        if len(name) >= SHORTEST
+    )
+
+
+def _folded(name: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", name.lower().replace("'s", "").replace("ae", "e").replace("oe", "e")))
+
+
+def _library(context: TaskContext) -> tuple[Library, Encoder]:
+    from agent.assembly import build, open_encoder
+    from agent.sessions import Home
+
+    home = Home(context.settings.home).prepare()
+    build(context.settings, home, rebuild=False, say=lambda _: None)
+    encoder = open_encoder(context.settings, home)
+    return Library.open(home.indexes / "library", encoder), encoder
+
+
+TASK = Task(
+    name="coverage",
+    what="what the starter knowledge holds: statements due to patients' questions, diagnoses of cases",
+    inputs=(KQA, CASES),
+    expected="3 minutes",
+    limit=200,
+    run=run,
+)
