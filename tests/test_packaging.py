@@ -142,7 +142,7 @@ def test_the_wheel_answers_and_evaluates_away_from_the_checkout(wheel: Path, bui
         archive.extractall(site)
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = tmp_path / "env" / "bin" / "python"
-    told = {**os.environ, "ANAMNESIS_HOME": str(built_home), "ANAMNESIS_LITERATURE__LIVE": "off"}
+    told = {**os.environ, "PYTHONPATH": "", "ANAMNESIS_HOME": str(built_home), "ANAMNESIS_LITERATURE__LIVE": "off"}
     run = [python, "-m", "anamnesis"]
     asked = subprocess.run(
         [*run, "ask", "Do statins prevent a first heart attack?"],

@@ -4,7 +4,9 @@
 that a sentence of the starter library says, as the trained reader judges: of the `NEAREST` sentences by cosine among
 those of the documents found for the statement, one that supports it with at least `SURE`. ``kqa.questions``: questions
 of which every statement is. ``diagnoses.graph`` and ``.library``: gold diagnoses of AgentClinic's cases that a disease
-of the graph, or a text of the library, is named by (one name within the other, whole words).
+of the graph, or a text of the library, is named by (one name within the other, whole words). ``agentclinic``,
+``strangers_inside``, ``strangers_outside``: cases whose diagnosis stands ``first``, or among ``five``, where every
+disease of the graph competes; a case whose diagnosis the graph lacks counts as wrong.
 """
 
 from __future__ import annotations
@@ -20,10 +22,15 @@ from evals.contract import Figure, Task, TaskContext
 from evals.datasets.agentclinic import CASES, read_clinic
 from evals.datasets.messages import KQA
 from evals.datasets.rows import read_jsonl
+from evals.outside_cases import STRANGERS_INSIDE, STRANGERS_OUTSIDE, Stranger
 from evals.statistics import clustered_share, share
 from evals.verdict_figures import the_reader
 from tools.encoders import Encoder
+from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, read_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.schema import Graph
 from tools.library.collection import Library
 from tools.library.document import Document
 from tools.reading.contract import Pair, Reader, Stance
@@ -33,6 +40,7 @@ DOCUMENTS = 8  # ours: documents found for a statement whose sentences are read
 NEAREST = 8  # ours: sentences that are read
 SURE = 0.5  # ours: even odds, not tuned
 SHORTEST = 4  # ours: characters of a name
+FIVE = 5  # asked
 
 
 class KqaRow(BaseModel):
@@ -60,7 +68,40 @@ def run(context: TaskContext) -> list[Figure]:
     }
     for room, names in held.items():
         found += share(f"coverage.diagnoses.{room}", [is_named(one, names) for one in gold])
+    return found + _ranked(context, graph, encoder)
+
+
+def _ranked(context: TaskContext, graph: Graph, encoder: Encoder) -> list[Figure]:
+    """Where the diagnoses of cases stand among all diseases of the graph."""
+    from agent.sessions import Home
+
+    home = Home(context.settings.home).prepare()
+    looked = KnowledgeGraph(encoder, home.indexes)
+    names = DiagnosisNames(graph, load_icd10(home.indexes / "icd10.json"))
+    found: list[Figure] = []
+    for source, cases in _cases(context).items():
+        places: list[int] = []
+        for text, gold in context.tick(cases, source, len(cases)):
+            right = [is_right(d.disease, gold, graph, names) for d in looked.look_up(text, limit=FIVE).ranking]
+            places.append(right.index(True) if True in right else FIVE)
+        found += share(f"coverage.{source}.first", [place == 0 for place in places])
+        found += share(f"coverage.{source}.five", [place < FIVE for place in places])
     return found
+
+
+def _cases(context: TaskContext) -> dict[str, list[tuple[str, str]]]:
+    """Cases with their diagnosis, by source; the strangers' where the data folder has them."""
+    found = {"agentclinic": [(c.text, c.gold_diagnosis) for c in context.sample(read_clinic(context.data))]}
+    for source, path in {"strangers_inside": STRANGERS_INSIDE, "strangers_outside": STRANGERS_OUTSIDE}.items():
+        if (context.data / path).is_file():
+            found[source] = [(row.text, row.disease) for row in read_jsonl(context.data / path, Stranger)]
+    return found
+
+
+def is_right(disease: str, diagnosis: str, graph: Graph, names: DiagnosisNames) -> bool:
+    """Whether a disease of the graph is the diagnosis: by its names, its code, or a name within the other."""
+    node = graph.disease[disease]
+    return names.disease(diagnosis) == disease or is_named(diagnosis, (node.name, *node.aliases))
 
 
 def is_said(library: Library, encoder: Encoder, reader: Reader, statement: str) -> bool:
