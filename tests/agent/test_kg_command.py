@@ -67,12 +67,12 @@ def test_a_graph_goes_out_and_comes_in_again(tmp_path: Path) -> None:
     for name in ("a.csv", "a.json", "a.graphml"):
         assert kg("export", tmp_path / name).exit_code == 0
         into = tmp_path / f"from-{name.partition('.')[2]}"
-        assert "89 diseases" in kg("import", tmp_path / name, "--out", into).stdout
-        assert "sound, 89 diseases" in kg("check", into).stdout
+        assert "643 diseases" in kg("import", tmp_path / name, "--out", into).stdout
+        assert "sound, 643 diseases" in kg("check", into).stdout
     assert isinstance(kg("import", tmp_path / "a.csv", "--out", into).exception, InputError)
     counted = json.loads(kg("stats", "--graph", into, "--json").stdout)
     assert counted == json.loads(kg("stats", "--json").stdout)
-    assert counted["L3 diseases"] == 89
+    assert counted["L3 diseases"] == 643
 
 
 def test_a_damaged_graph_is_refused_with_every_fault(tmp_path: Path) -> None:

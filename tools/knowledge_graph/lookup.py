@@ -162,7 +162,7 @@ class KnowledgeGraph:
             categories=votes.categories,
             winners=votes.winners,
             questions=self.questioner.next_questions(read.standing, language, QUESTIONS),
-            unread=unread(case, read),
+            unread=unread(case, self.graph, read),
         )
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None

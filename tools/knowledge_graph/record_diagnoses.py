@@ -16,6 +16,7 @@ from tools.text.language import HAN
 
 _CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
 _ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
+_TYPE = re.compile(r"\b(?:[A-Z]|[A-Z]?\d+)\b", re.ASCII)  # what tells hepatitis A from B, type 1 from type 2
 GENERIC = frozenset(words("disease syndrome disorder"))  # ours: Chagas is Chagas disease
 
 
@@ -41,7 +42,7 @@ class DiagnosisNames:
         """The id of the one disease that a diagnosis names; None for another disease, or for several."""
         written = _CODE.search(diagnosis)
         bare = " ".join(_CODE.sub(" ", diagnosis).replace("( )", " ").split())
-        for form in _forms(bare):
+        for form in (*_forms(diagnosis.strip()), *_forms(bare)):  # vitamin B12 is no code
             found = self._of.get(_key(form), set())
             if len(found) == 1:
                 return next(iter(found))
@@ -72,5 +73,5 @@ def _key(name: str) -> str:
     """What is compared: the set of a name's words, or in Chinese its characters in order."""
     if HAN.search(name):
         return "".join(name.split())
-    said = set(words(name))
+    said = set(words(name)) | {t.lower() for t in _TYPE.findall(name)}
     return " ".join(sorted(said - GENERIC or said))

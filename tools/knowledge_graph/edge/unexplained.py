@@ -23,6 +23,7 @@ LEADING, BEHIND = 3, 0.5  # ours: leading diseases at most, and the share of the
 COMPLAINTS = ("symptom", "sign", "test")  # kinds of findings that want an explanation; a habit or a history does not
 NAMED = 8  # ours: findings that are named at most
 FAINT = 0.35  # ours: score from which a clause seems to tell of some finding, of which it is then not sure
+WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]", re.IGNORECASE)  # ours: "32F" has none, and tells no complaint
 OF_PAIN = re.compile(r"\bpain|[疼痛]", re.IGNORECASE)  # ours
 RARE, SHAPED = 50, 2.0  # ours: documents of prose that hold a word at most, and by its letters how much it is medical
 
@@ -44,11 +45,14 @@ def unexplained(
     return tuple(unique([*said, *named])[:NAMED])
 
 
-def unread(case: str, read: Reading) -> tuple[str, ...]:
-    """Clauses not understood: each seems to state a finding, or holds a word of medicine, and none of it counts."""
+def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
+    """Clauses not understood: each seems to state a complaint, or holds a word of medicine, and none of it counts."""
     best: dict[int, float] = {}
+    faint: dict[int, float] = {}
     for match in read.matches:
         best[match.clause] = max(best.get(match.clause, 0.0), match.score)
+        if graph.findings[match.finding].kind in COMPLAINTS:
+            faint[match.clause] = max(faint.get(match.clause, 0.0), match.score)
     said = [
         c.text.strip()
         for n, c in enumerate(read.told)
@@ -56,7 +60,7 @@ def unread(case: str, read: Reading) -> tuple[str, ...]:
         and not (c.reading or c.other or c.past or c.normal or c.present is False)
         and not case[c.end :].lstrip().startswith((":", "："))  # a heading
         and not any(k.clause and c.text in k.clause for k in read.settled)
-        and _seems_medical(c, best.get(n, 0.0))
+        and _seems_medical(c, faint.get(n, 0.0))
     ]
     return tuple(unique(said)[:NAMED])
 
@@ -70,7 +74,8 @@ def _seems_medical(clause: Clause, heard: float) -> bool:
     known = known_words()
     words = re.findall(r"[a-z]{4,}", clause.text.lower())
     rare = any(known.listed(w) or (known.frequency(w) < RARE and known.shape(w) >= SHAPED) for w in words)
-    return heard >= FAINT or rare or bool(chinese_terms(clause.text))
+    worded = bool(WORD.search(clause.text))
+    return (heard >= FAINT and worded) or rare or bool(chinese_terms(clause.text))
 
 
 def _left_by(disease: int, graph: Graph, ranker: Ranker, read: Reading) -> list[int]:

@@ -115,10 +115,10 @@ def test_probabilities_are_bounded_for_any_feature() -> None:
 @pytest.mark.parametrize(
     ("case", "unread"),
     [
-        ("32F, butterfly rash, livedo reticularis, joint pain.", ("livedo reticularis",)),
+        ("32F, butterfly rash, lagophthalmos, joint pain.", ("lagophthalmos",)),
         ("A man of 50 with a cough. He lives alone and works as a baker.", ()),
-        ("A woman of 60 has a fever. No livedo reticularis. On apixaban. The pain spreads to her shoulder blade.", ()),
-        ("Livedo reticularis: none. Cough for two days.", ()),
+        ("A woman of 60 has a fever. No lagophthalmos. On apixaban. The pain spreads to her shoulder blade.", ()),
+        ("Lagophthalmos: none. Cough for two days.", ()),
     ],
 )
 def test_what_is_not_understood_is_told(starter_graph: KnowledgeGraph, case: str, unread: tuple[str, ...]) -> None:
