@@ -78,6 +78,8 @@ class Matcher:
         self._kinds = Kinds(findings)
         self._never = np.array([f.only_shown for f in findings])
         self._least = np.array([least_days(f.name) for f in findings])
+        position = {f.id: i for i, f in enumerate(findings)}
+        self._above = [{position[above] for above in compiled.graph.broader(f.id)} for f in findings]
 
     def match(self, clauses: Sequence[Clause]) -> list[Match]:
         """For each clause its best findings by confidence, best first, at most `TOP_M`.
@@ -95,9 +97,11 @@ class Matcher:
         scores, positive, sims, assured = self._by_clause(clauses, units)
         out: list[Match] = []
         for c, clause in enumerate(clauses):
+            denied: set[int] = set()
             for f in np.argsort(-scores[c], kind="stable")[:TOP_M]:
-                if scores[c, f] > 0:
+                if scores[c, f] > 0 and not (positive[c, f] and denied & self._above[f]):  # no cough is no dry cough
                     stated = True if positive[c, f] else clause.present
+                    denied |= set() if stated is not False else {int(f)}
                     out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
 

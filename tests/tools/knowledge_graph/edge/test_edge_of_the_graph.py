@@ -123,3 +123,9 @@ def test_probabilities_are_bounded_for_any_feature() -> None:
 )
 def test_what_is_not_understood_is_told(starter_graph: KnowledgeGraph, case: str, unread: tuple[str, ...]) -> None:
     assert starter_graph.look_up(case).unread == unread
+
+
+def test_a_denied_complaint_states_no_kind_of_it(starter_graph: KnowledgeGraph) -> None:
+    found = starter_graph.look_up("A man of 58 with crushing chest pain. No fever, no cough.")
+    assert "no cough" not in found.unexplained
+    assert [f.id for f in found.findings if f.present and "cough" in f.id] == []
