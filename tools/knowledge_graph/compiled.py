@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 import zipfile
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,10 @@ from tools.knowledge_graph.loader import STARTER, content_hash, read_graph
 from tools.knowledge_graph.schema import Graph
 
 FORMAT = 2  # raised when the compiled form changes
+SHARED = 2  # ours: graphs that the openings of one process share: the starter graph and one of the user's own
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledGraph:
     """A checked graph and the vectors of its English phrases.
 
@@ -60,10 +63,32 @@ def compile_graph(folder: Path, encoder: Encoder, cache_folder: Path) -> Compile
     return CompiledGraph(graph, phrases, owner, vectors, encoder.name)
 
 
+_shared: OrderedDict[str, CompiledGraph] = OrderedDict()
+_sharing = threading.Lock()
+
+
 def load_graph(encoder: Encoder, cache_folder: Path, folder: Path = STARTER) -> CompiledGraph:
-    """The compiled graph; compiled anew when its YAML or the encoder is another, or the files are damaged."""
-    known = _read(folder, encoder, cache_folder)
-    return known if known is not None else compile_graph(folder, encoder, cache_folder)
+    """The compiled graph; compiled anew when its YAML or the encoder is another, or the files are damaged.
+
+    The openings of one process share it while the files stay as they are.
+    """
+    with _sharing:
+        state = _state(folder, encoder, cache_folder)
+        known = _shared.get(state) or _read(folder, encoder, cache_folder)
+        if known is None:
+            known = compile_graph(folder, encoder, cache_folder)
+            state = _state(folder, encoder, cache_folder)
+        _shared[state] = known
+        _shared.move_to_end(state)
+        while len(_shared) > SHARED:
+            _shared.popitem(last=False)
+    return known
+
+
+def _state(folder: Path, encoder: Encoder, cache_folder: Path) -> str:
+    """What a compiled graph was read from: its key, and the place, time and size of its files."""
+    files = [f for f in _files(cache_folder, folder) if f.exists()]
+    return json.dumps([_key(folder, encoder), [(str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files]])
 
 
 def _key(folder: Path, encoder: Encoder) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +16,7 @@ from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.icd10 import ICD10
-from tools.knowledge_graph.compiled import load_graph
+from tools.knowledge_graph.compiled import SHARED, CompiledGraph, load_graph
 from tools.knowledge_graph.edge.judging import Edge
 from tools.knowledge_graph.edge.unexplained import unexplained, unread
 from tools.knowledge_graph.entries import Entry, evidence_of, render
@@ -53,6 +53,12 @@ QUESTIONS = 5  # ours: follow-up questions offered
 UNEXPLAINED = Explanation((), (), ())
 
 
+@lru_cache(maxsize=SHARED)
+def _weighing(compiled: CompiledGraph) -> tuple[Ranker, Questioner]:
+    ranker = Ranker(compiled.graph, frequencies(compiled.graph))
+    return ranker, Questioner(compiled.graph, ranker)
+
+
 class KnowledgeGraph:
     """One loaded graph. Look-ups are pure and may run in several threads.
 
@@ -79,8 +85,7 @@ class KnowledgeGraph:
         self.graph, self._records = compiled.graph, records
         self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
         self._open_matcher = partial(Matcher, compiled, encoder)
-        self._ranker = Ranker(self.graph, frequencies(self.graph))
-        self.questioner = Questioner(self.graph, self._ranker)
+        self._ranker, self.questioner = _weighing(compiled)
         self._explainer = Explainer(self.graph, self._ranker)
         self.edge = Edge(
             self.graph, self._ranker, encoder, cache_folder, content_hash(folder), starter=folder == STARTER

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.ranking import HEARD, SECOND, Observation, Ranker, shares_of
+from tools.knowledge_graph.ranking import SECOND, Observation, Ranker, shares_of
 from tools.text.demographics import Person
 
 Matrix = NDArray[np.float64]
@@ -58,48 +58,43 @@ def outcomes(ranker: Ranker, seen: Sequence[Observation], person: Person, findin
 
 def after_statement(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
     """Array (diseases, asked): what a yes adds, beside what the finding's family has added already."""
-    best, _ = ranker.stated_by_family([o for o in seen if o.present is not False])
-    value, family = ranker.present[:, asked], ranker.family[asked]
-    told = best[:, family]
-    first = np.isneginf(told)
-    known = np.where(first, 0.0, told)
+    families, best, _ = ranker.stated_by_family([o for o in seen if o.present is not False])
+    added: Matrix = ranker.present[:, asked]
+    told = np.isin(ranker.family[asked], families)
+    known, value = best[:, np.searchsorted(families, ranker.family[asked[told]])], added[:, told]
     joined = np.maximum(known, value) - known + SECOND * np.maximum(np.minimum(known, value), 0)
-    added: Matrix = np.where(first, value, joined)
+    added[:, told] = np.where(np.isneginf(known), value, joined)
     return added
 
 
 def after_denial(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
     """Array (diseases, asked): what a no adds: of a family the strongest denial counts."""
-    value, family = ranker.denied[:, asked], ranker.family[asked]
-    known = np.full(ranker.denied.shape, np.inf)
+    added: Matrix = ranker.denied[:, asked]
+    family = ranker.family[asked]
+    known: dict[int, Matrix] = {}
     for o in seen:
         if o.present is False:
-            column = ranker.family[o.finding]
-            known[:, column] = np.minimum(known[:, column], ranker.contributions(o))
-    told = known[:, family]
-    added: Matrix = np.where(np.isposinf(told), value, np.minimum(told, value) - told)
+            column, value = int(ranker.family[o.finding]), ranker.contributions(o)
+            known[column] = np.minimum(known[column], value) if column in known else value
+    for column, value in known.items():
+        at = family == column
+        added[:, at] = np.minimum(value[:, None], added[:, at]) - value[:, None]
     return added
-
-
-def _cost_of_silence(ranker: Ranker, seen: Sequence[Observation]) -> tuple[Matrix, Matrix]:
-    """Two arrays: (diseases, findings) cost of each family that is silent, at its first column; (diseases,) the sum."""
-    told = {int(ranker.family[o.finding]) for o in seen if o.score >= HEARD}
-    by_family = ranker.missed_by_family.copy()
-    by_family[:, sorted(told)] = 0
-    return by_family, by_family.sum(axis=1)
 
 
 def _heard(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
     """Array (diseases, asked): what is given back when the case is silent about the finding's family no more."""
-    by_family, total = _cost_of_silence(ranker, seen)
-    left = total[:, None] - by_family[:, ranker.family[asked]]
-    given: Matrix = np.minimum(total, ranker.missed_most)[:, None] - np.minimum(left, ranker.missed_most[:, None])
+    heard, family = ranker.heard(seen), ranker.family[asked]
+    total = ranker.silent(heard)[:, None]
+    left = total - np.where(np.isin(family, heard), 0.0, ranker.missed_by_family[:, family])
+    most = ranker.missed_most[:, None]
+    given: Matrix = np.minimum(total, most) - np.minimum(left, most)
     return given
 
 
 def out_of_silence(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
     """Array (diseases,): what is given back when the case is silent about none of these findings' families."""
-    by_family, total = _cost_of_silence(ranker, seen)
-    left = total - by_family[:, sorted({int(f) for f in ranker.family[asked]})].sum(axis=1)
+    heard = ranker.heard(seen)
+    total, left = ranker.silent(heard), ranker.silent(np.union1d(heard, ranker.family[asked]))
     given: Matrix = np.minimum(total, ranker.missed_most) - np.minimum(left, ranker.missed_most)
     return given

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.knowledge_graph.frequencies import Frequencies
-from tools.knowledge_graph.schema import Disease, Graph
+from tools.knowledge_graph.schema import Graph
 from tools.text.demographics import Person
 
 Matrix = NDArray[np.float64]
@@ -57,6 +57,7 @@ class Ranker:
         missed: (diseases, findings), what silence about a usual finding costs.
         missed_most: (diseases,), what silence costs at most.
         missed_by_family: (diseases, findings), the same summed over each family, in its first column.
+        missed_in_all: (diseases,), the same summed over all.
         family: (findings,), position of each finding's most general one: a family is counted together.
     """
 
@@ -77,8 +78,11 @@ class Ranker:
         self.family = _families(graph)
         self.missed_by_family = np.zeros_like(self.missed)
         np.add.at(self.missed_by_family.T, self.family, self.missed.T)
-        self._missed_in_all: Matrix = self.missed.sum(axis=1)
+        self.missed_in_all: Matrix = self.missed.sum(axis=1)
         self._sides = _sides(graph)
+        self._sex = np.array([d.sex for d in graph.diseases])
+        limits = [(d.ages.min, *d.ages.typical, d.ages.max) for d in graph.diseases]
+        self._youngest, self._low, self._high, self._oldest = np.array(limits, dtype=float).T
 
     def scores(self, observations: Sequence[Observation], person: Person) -> Matrix:
         """Array (diseases,): shares of belief, summing to 1."""
@@ -86,7 +90,7 @@ class Ranker:
 
     def log_scores(self, observations: Sequence[Observation], person: Person) -> Matrix:
         """Array (diseases,): the sums that the shares are made of."""
-        total = PRIOR * np.log(self.table.prior) + self._person(person)
+        total = PRIOR * np.log(self.table.prior) + self.fit(person)
         total = total + self._stated([o for o in observations if o.present is not False])
         total = total + self._denials([o for o in observations if o.present is False])
         return total - self._silence(observations)
@@ -110,19 +114,12 @@ class Ranker:
                 weight[d] = SIDE_MISMATCH
         return weight
 
-    def stated_by_family(self, observations: Sequence[Observation]) -> tuple[Matrix, Matrix]:
-        """Two arrays (diseases, findings), a family in the column of its most general finding.
+    def stated_by_family(self, observations: Sequence[Observation]) -> tuple[NDArray[np.int64], Matrix, Matrix]:
+        """What the families of findings that are told add, each clause by its best finding for a disease.
 
-        Each clause counts by its best finding for a disease. The first array has the best value of a family, -inf
-        where nothing of it is told; the second the sum of its other positive values.
+        The positions of the families' most general findings, ascending; two arrays (diseases, of them): the best value
+        of each family, -inf where nothing of it counts; the sum of its other positive values.
         """
-        columns, told, beside = self._told(observations)
-        first, others = np.full(self.present.shape, -np.inf), np.zeros(self.present.shape)
-        first[:, columns], others[:, columns] = told, beside
-        return first, others
-
-    def _told(self, observations: Sequence[Observation]) -> tuple[NDArray[np.int64], Matrix, Matrix]:
-        """The columns of the families that are told, and of these what `stated_by_family` gives of all."""
         best: dict[int, Matrix] = {}
         which: dict[int, NDArray[np.int64]] = {}
         for o in observations:
@@ -146,7 +143,7 @@ class Ranker:
 
     def _stated(self, observations: Sequence[Observation]) -> Matrix:
         """What is stated: of each family its best, and a part of the others."""
-        _, best, others = self._told(observations)
+        _, best, others = self.stated_by_family(observations)
         total: Matrix = np.where(np.isneginf(best), 0, best).sum(axis=1) + SECOND * others.sum(axis=1)
         return total
 
@@ -159,17 +156,31 @@ class Ranker:
         return np.sum(list(best.values()), axis=0) if best else np.zeros(len(self._graph.diseases))
 
     def _silence(self, observations: Sequence[Observation]) -> Matrix:
-        told = {int(self.family[o.finding]) for o in observations if o.score >= HEARD}
-        left = self._missed_in_all - self.missed_by_family[:, sorted(told)].sum(axis=1)
-        penalty: Matrix = np.minimum(left.clip(0), self.missed_most)
+        penalty: Matrix = np.minimum(self.silent(self.heard(observations)), self.missed_most)
         return penalty
 
-    def fit_of(self, disease: int, person: Person) -> float:
-        """Log-weight of the disease at a position for a person's age and sex."""
-        return _fit(self._graph.diseases[disease], person)
+    def heard(self, observations: Sequence[Observation]) -> NDArray[np.int64]:
+        """The positions of the families that are mentioned, ascending."""
+        return np.array(sorted({int(self.family[o.finding]) for o in observations if o.score >= HEARD}), dtype=np.int64)
 
-    def _person(self, person: Person) -> Matrix:
-        return np.array([_fit(d, person) for d in self._graph.diseases])
+    def silent(self, heard: NDArray[np.int64]) -> Matrix:
+        """Array (diseases,): what silence costs, unbounded, when these families are mentioned."""
+        left: Matrix = (self.missed_in_all - self.missed_by_family[:, heard].sum(axis=1)).clip(0)
+        return left
+
+    def fit(self, person: Person) -> Matrix:
+        """Array (diseases,): log-weight of each disease for a person's age and sex."""
+        weight = np.zeros(len(self._sex))
+        if person.sex is not None:
+            weight[(self._sex != "any") & (self._sex != person.sex)] = OUTSIDE_LIMITS
+        if person.age is None:
+            return weight
+        below = (self._low - person.age).clip(0) / np.maximum(self._low - self._youngest, 1)
+        above = (person.age - self._high).clip(0) / np.maximum(self._oldest - self._high, 1)
+        within = (self._youngest <= person.age) & (person.age <= self._oldest)
+        unusual = OUTSIDE_TYPICAL * np.sqrt(np.minimum(below + above, 1))
+        fits: Matrix = weight + np.where(within, unusual, OUTSIDE_LIMITS)
+        return fits
 
 
 def shares_of(log_scores: Matrix) -> Matrix:
@@ -177,21 +188,6 @@ def shares_of(log_scores: Matrix) -> Matrix:
     tempered = np.exp(TEMPER * (log_scores - log_scores.max(axis=0)))
     shares: Matrix = tempered / tempered.sum(axis=0)
     return shares
-
-
-def _fit(disease: Disease, person: Person) -> float:
-    """Log-weight of a disease for a person's age and sex."""
-    weight = 0.0
-    if person.sex is not None and disease.sex not in ("any", person.sex):
-        weight += OUTSIDE_LIMITS
-    if person.age is None:
-        return weight
-    low, high = disease.ages.typical
-    if not disease.ages.min <= person.age <= disease.ages.max:
-        return weight + OUTSIDE_LIMITS
-    gap = (low - person.age) / max(low - disease.ages.min, 1) if person.age < low else 0.0
-    gap = (person.age - high) / max(disease.ages.max - high, 1) if person.age > high else gap
-    return weight + OUTSIDE_TYPICAL * float(min(gap, 1.0) ** 0.5)
 
 
 def _families(graph: Graph) -> NDArray[np.int64]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import MINILM, Encoder
-from tools.knowledge_graph.compiled import CompiledGraph
+from tools.knowledge_graph.compiled import SHARED, CompiledGraph
 from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings
@@ -23,6 +24,11 @@ from tools.text.language import language_of
 
 REMEMBERED = 2048  # ours: units kept; about 12 MB with the starter graph
 Key = tuple[str, bool, bool, bool, bool, bool, bool]
+
+
+@lru_cache(maxsize=SHARED)
+def _wordings(compiled: CompiledGraph) -> tuple[EnglishWordings, ChineseWordings]:
+    return EnglishWordings(compiled), ChineseWordings(compiled.graph)
 
 
 class UnitReader:
@@ -35,8 +41,7 @@ class UnitReader:
     def __init__(self, compiled: CompiledGraph, encoder: Encoder) -> None:
         self._encoder = encoder
         self._vectors = compiled.vectors
-        self._english = EnglishWordings(compiled)
-        self._chinese = ChineseWordings(compiled.graph)
+        self._english, self._chinese = _wordings(compiled)
         self._spoken = Spoken(compiled.graph.findings)
         self._known: OrderedDict[Key, Agreement] = OrderedDict()
         self._lock = threading.Lock()

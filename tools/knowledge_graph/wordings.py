@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -106,19 +105,13 @@ class Agreement(NamedTuple):
     assured: NDArray[np.bool_]
 
 
-@lru_cache(maxsize=2)
-def _words_of(phrases: tuple[str, ...]) -> list[list[str]]:
-    """The words of each phrase: half a second for the starter graph, which many openings of one process share."""
-    return [words(p) for p in phrases]
-
-
 class EnglishWordings:
     """The English wordings of a graph."""
 
     def __init__(self, compiled: CompiledGraph) -> None:
         owner = np.array(compiled.owner)
         self._starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
-        held = _words_of(compiled.phrases)
+        held = [words(p) for p in compiled.phrases]
         self._lexicon = Lexicon(held)
         kinds = np.array([f.kind for f in compiled.graph.findings])[owner]
         self._vague = np.array([len(p) == 1 and bool(set(p) & FOLDED) for p in held]) & (kinds == "sign")

@@ -69,13 +69,13 @@ class EdgeFeatures:
 
     def _of_the_fit(self, read: Reading, leader: int) -> dict[str, float]:
         present = [o for o in read.standing.seen if o.present is not False]
-        best = self._ranker.stated_by_family(present)[0][leader] if present else np.zeros(0)
+        best = self._ranker.stated_by_family(present)[1][leader]
         told = best[~np.isneginf(best)]
         return {
             "support": float(told.clip(0).sum()),
             "against": float(-told.clip(None, 0).sum()),
             "recall": self._recall(present, leader),
-            "person": self._ranker.fit_of(leader, read.standing.person),
+            "person": float(self._ranker.fit(read.standing.person)[leader]),
         }
 
     def _recall(self, present: Sequence[Observation], leader: int) -> float:
