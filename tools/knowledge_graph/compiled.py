@@ -17,11 +17,10 @@ from pydantic import ValidationError
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
 from tools.files import locked, write_atomic
-from tools.knowledge_graph.loader import STARTER, content_hash, read_graph
+from tools.knowledge_graph.loader import SHARED, STARTER, content_hash, read_graph
 from tools.knowledge_graph.schema import Graph
 
 FORMAT = 2  # raised when the compiled form changes
-SHARED = 2  # ours: graphs that the openings of one process share: the starter graph and one of the user's own
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from tools.knowledge_graph.checks import Read, graph_problems
 from tools.knowledge_graph.schema import About, Category, Disease, FindingNode, Graph, Subcategory
 
 STARTER = Path(__file__).parent / "starter"
+SHARED = 2  # ours: graphs that the readings of one process share: the starter graph and one of the user's own
 Node = TypeVar("Node", bound=Frozen)
 
 
@@ -36,11 +38,16 @@ def content_hash(folder: Path) -> str:
 
 
 def read_graph(folder: Path = STARTER) -> Graph:
-    """The graph of a folder.
+    """The graph of a folder, read once a process while its files stay as they are.
 
     Raises:
         DataError: with every problem found, one a line, each with its file and the id that it concerns.
     """
+    return _read_graph(folder, content_hash(folder) if (folder / "taxonomy.yaml").exists() else "")
+
+
+@lru_cache(maxsize=SHARED)
+def _read_graph(folder: Path, _content: str) -> Graph:
     problems: list[str] = []
     taxonomy = _read_yaml(folder / "taxonomy.yaml", problems)
     tables = taxonomy if isinstance(taxonomy, dict) else {}

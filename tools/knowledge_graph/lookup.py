@@ -16,13 +16,13 @@ from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.icd10 import ICD10
-from tools.knowledge_graph.compiled import SHARED, CompiledGraph, load_graph
+from tools.knowledge_graph.compiled import CompiledGraph, load_graph
 from tools.knowledge_graph.edge.judging import Edge
 from tools.knowledge_graph.edge.unexplained import unexplained, unread
 from tools.knowledge_graph.entries import Entry, evidence_of, render
 from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
 from tools.knowledge_graph.frequencies import frequencies
-from tools.knowledge_graph.loader import STARTER, content_hash
+from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
 from tools.knowledge_graph.observations import (
     Reading,
@@ -275,9 +275,11 @@ class KnowledgeGraph:
             finding_id = self._named.get(finding_id, finding_id)
         if finding_id in entry.sentences or finding_id not in self.graph.finding:
             return entry.sentences.get(finding_id)
+        listed = [f for f in self.graph.broader(finding_id) if f in entry.sentences]
+        if not listed:
+            return None
         against = {e.finding for e in disease.manifestations if e.how_often == "absent"}
-        above = (f for f in self.graph.broader(finding_id) if f not in against)
-        return next((entry.sentences[f] for f in above if f in entry.sentences), None)
+        return next((entry.sentences[f] for f in listed if f not in against), None)
 
     def _disease(self, disease_id: str) -> Disease:
         try:

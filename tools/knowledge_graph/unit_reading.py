@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import MINILM, Encoder
-from tools.knowledge_graph.compiled import SHARED, CompiledGraph
+from tools.knowledge_graph.compiled import CompiledGraph
+from tools.knowledge_graph.loader import SHARED
 from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings
