@@ -48,6 +48,7 @@ from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
+from tools.passages.quotes import candidate_spans
 from tools.questions.work import WORK
 from tools.reading.reader import TrainedReader
 
@@ -224,6 +225,5 @@ def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
     PassagePool(encoder).cut(found)
     windows = [d.evidence(w.start, w.end) for d in library.documents for w in d.windows]
     encoder.encode_documents([evidence_text(item) for item in windows])
-    rank = SentenceRanking(encoder)
-    for document in found:
-        rank(document.title, [document.text])
+    sentences = [d.text[at.start : at.end] for d in found for at in candidate_spans(d.text, encoder)]
+    encoder.encode_documents(sentences)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from evals.finding_head import NOTES, WORDINGS
 from evals.fitting import held_out, logistic
+from tools.knowledge_graph.loader import read_graph
 from tools.reading.assertion import ASSERTIONS, BUCKETS, RULES, Assertion, Context, contexts, meant
 from tools.reading.corpus import rows
 from tools.reading.features import DENSE
@@ -17,6 +19,8 @@ from tools.text.clauses import clauses
 from tools.weights import store
 
 MARKED = WORDINGS / "assertions.jsonl"  # sentences in which statements are marked, in the way of ConText's test set
+FRAMES = WORDINGS / "frames.yaml"  # sentences for the name of any finding, by how they state it
+FRAMED = {Assertion.PRESENT: 3}  # ours: frames of each way that a name stands in; of the other ways one
 WORDED = 4  # ours: wordings of a kind of each finding, which people say of themselves and of now
 FEWER = 0.3  # ours: what such a wording counts
 INVERSE, STEPS = 1.0, 80  # ours: inverse strength of the penalty, steps of L-BFGS
@@ -47,7 +51,8 @@ def train_assertions(out: Path, tell: Callable[[str], None]) -> None:
 
 
 def examples() -> Iterator[Example]:
-    """The clauses that hold marks of one kind, as the rules cut them, and wordings of one clause."""
+    """The clauses that hold marks of one kind, as the rules cut them, and wordings and framed names of one clause."""
+    yield from _framed()
     for row in rows(WORDINGS / "wordings.jsonl"):
         for text in (t for kind in ("lay", "clinical", "zh") for t in row[kind][:WORDED]):
             told = [c for c in clauses(text) if not c.reading]
@@ -65,6 +70,21 @@ def examples() -> Iterator[Example]:
             }
             if len(inside) == 1:
                 yield text, seen, inside.pop()
+
+
+def _framed() -> Iterator[Example]:
+    """Names of symptoms and signs in plain sentences, each in others, so that a frame alone tells how it states."""
+    frames = {Assertion(kind): texts for kind, texts in yaml.safe_load(FRAMES.read_text(encoding="utf-8")).items()}
+    names = [f.name for f in read_graph().findings if f.kind in ("symptom", "sign")]
+    for number, name in enumerate(names):
+        for kind, texts in frames.items():
+            count = FRAMED.get(kind, 1)
+            for frame in (texts[(number * count + more) % len(texts)] for more in range(count)):
+                text = frame.format(name)
+                text = text[0].upper() + text[1:]
+                told = [c for c in clauses(text) if not c.reading]
+                if len(told) == 1:
+                    yield "", contexts(text, told)[0], kind
 
 
 def _marks(row: Mapping[str, Any]) -> Iterator[tuple[int, int, Assertion]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.text.clauses import Clause
+from tools.text.demographics import after_subject
 from tools.text.language import language_of
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
 
@@ -70,7 +71,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     topic, where, told_in = "", frozenset[str](), -1
     for i, clause in enumerate(clauses):
         denied = clause.present is False
-        out.append(Unit(i, clause.plain, (i,), negative=_negative(clause), denied=denied))
+        out.append(Unit(i, after_subject(clause.plain), (i,), negative=_negative(clause), denied=denied))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tools.reading.features import features
 from tools.text.clauses import Clause, patient_in
-from tools.text.negation import is_negative_phrase, is_other_person
+from tools.text.negation import is_other_person, says_no
 from tools.text.sentences import Span, sentences
 from tools.weights import stored
 
@@ -93,7 +93,7 @@ def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clau
     present = clause.present
     if present and chance[Assertion.POSSIBLE] >= UNSURE:
         present = None
-    elif present and chance[Assertion.ABSENT] >= TURNED and not is_negative_phrase(clause.told):
+    elif present and chance[Assertion.ABSENT] >= TURNED and not says_no(clause.told):
         present = False  # of a clause that itself says no, the rules know whether it states a lack
     elif present is False and chance[Assertion.PRESENT] >= TURNED and clause.told == clause.plain:
         present = True  # nothing in it denies: the scope of a denial before it reached too far

@@ -50,7 +50,8 @@ class Clause:
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
 _PATIENT = re.compile(
-    r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?(?:my|our|this|a)"
+    r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?(?:my|our|this|a|"
+    r"the(?=(?: \w+){0,2} (?:child|kid|boy|girl|baby|toddler)\b))"
     rf"(?: \w+){{0,3}}? ({negation.RELATIVE})\b",
     re.IGNORECASE,
 )

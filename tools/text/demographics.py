@@ -34,6 +34,16 @@ _LEAD = tuple(
     )
     for sex, words in SEX_WORDS.items()
 )
+_WHO = rf"(?:{'|'.join(SEX_WORDS.values())}|patient|child|infant|toddler|kid|baby|pt)"
+# ours: who the patient is, and that he has what follows
+_SUBJECT = re.compile(
+    rf"^\W*(?:(?:(?:an?|the|this|my|our)\s+)?(?:\d{{1,3}}[\s-]*(?:years?|yrs?|months?|weeks?|days?)[\s-]*old|"
+    rf"\d{{1,3}}\s*y/?o)(?:\s+{_WHO})?|\d{{1,3}}\s?[MF]|(?:the|this|an?|my)\s+{_WHO}(?:\s+(?:of|aged)\s+\d+)?|I|s?he)\s+"
+    r"(?:also\s+|now\s+|who\s+)?(?:has(?:\s+had|\s+been\s+having)?|have(?:\s+had|\s+been\s+having)?|with|"
+    r"(?:is\s+)?(?:presenting|presented|presents|came\s+in)\s+with|complains?\s+of|complaining\s+of|reports|describes|gets?)"
+    r"\s+(?:also\s+)?(?=\S)",
+    re.IGNORECASE,
+)
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(
     r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)|"
@@ -117,6 +127,11 @@ def read_person(text: str) -> Person:
     """The patient's age and sex, as far as the text says."""
     age, at = age_in(text)
     return Person(age, _sex(text, at))
+
+
+def after_subject(text: str) -> str:
+    """An English clause from what the patient has on: ``vomiting`` of ``A 40-year-old woman with vomiting``."""
+    return _SUBJECT.sub("", text)
 
 
 def age_in(text: str) -> tuple[float | None, tuple[int, int]]:

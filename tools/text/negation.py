@@ -22,14 +22,17 @@ _OF_NOTE = (
     r" (?:in|of|to)(?: (?:my|his|her|their|your|the|body))* (?:bowels?|stools?|vision|sight|eyesight|hearing|weight|"
     r"appetite|thirst|urin\w+|taste|smell|voice|speech|sensation|sweating|sputum|phlegm|girth|memory|personality)\b"
 )
-# Phrases that hold a trigger word and negate no finding.
+_VERY = r"(?:(?:very|so|too|that|all that|really|particularly) )"
+# Phrases that hold a trigger word and negate no finding; what is not severe is there.
 PSEUDO = re.compile(
     rf"\b(?:no (?:better|relief|improvement|idea|matter|worse|doubt|different|(?:changes?|increase)\b(?!{_OF_NOTE}))|"
     r"not (?:only|just|sure|"
     r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|"
     r"(?:won't|will not|does(?:n't| not)|did(?:n't| not)|has(?:n't| not)) "
     r"(?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
-    r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases))",
+    r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases)|"
+    rf"(?:not|(?:is|was|are)n[’']?t) (?:an? )?(?:{_VERY}?(?:severe|intense|terrible|awful|bad|excruciating)|"
+    rf"{_VERY}(?:painful|sore|itchy|tender|swollen)))\b",
     re.IGNORECASE,
 )
 # A denial of a change is none of the thing that might have changed.
@@ -184,6 +187,11 @@ def is_past(text: str) -> bool:
 def is_negative_phrase(text: str) -> bool:
     """Whether a wording of a finding is itself a negation: ``no energy``, ``not hungry``, ``没胃口``."""
     return verbal_negation(text) is not None or bool(negations(text)) or NEGATIVE_WORDS.search(text) is not None
+
+
+def says_no(text: str) -> bool:
+    """Whether a clause holds a negating word, be it one that denies nothing: ``no energy``, ``not that bad``."""
+    return is_negative_phrase(text) or PSEUDO.search(text) is not None
 
 
 def is_deficit(text: str) -> bool:

@@ -33,6 +33,9 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("I have mouth ulcers that don't hurt.", "mouth-ulcers", "facial-pain"),
         ("I have a slight cough.", "cough", "chest-pain-on-coughing"),
         ("今天头痛，想吐。", "nausea", "vomiting"),
+        ("She also has facial pain.", "facial-pain", "face-pain-set-off-by-touch"),
+        ("A 40-year-old woman with vomiting.", "vomiting", "nausea"),
+        ("The patient has a headache, which is not severe.", "headache", "thunderclap-headache"),
     ],
 )
 def test_what_is_told_is_shown_and_its_neighbour_is_not(

@@ -79,3 +79,19 @@ def test_the_patient_of_whom_somebody_tells_is_nobody_else(text: str) -> None:
 def test_a_third_beside_the_patient_is_somebody_else() -> None:
     read = told("My daughter has a fever. Her brother had chickenpox last week.")
     assert [other for _, _, other in read.values()] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "She has {}.",
+        "The patient also has {}.",
+        "A 40-year-old woman has {}.",
+        "The child has {}.",
+        "Also {}.",
+        "It is not that bad, the {}.",
+    ],
+)
+@pytest.mark.parametrize("name", ["a headache", "fever", "a rash", "facial pain", "diarrhoea"])
+def test_what_a_plain_sentence_says_is_of_the_patient_and_of_now(frame: str, name: str) -> None:
+    assert [*told(frame.format(name)).values()][-1] == (True, False, False)
