@@ -9,8 +9,8 @@ import sqlite3
 import struct
 import threading
 from collections.abc import Iterable, Iterator
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from prompts.errors import DataError
 from tools.files import DiskFullError
@@ -33,7 +33,7 @@ FAULTS = {  # SQLite's primary result codes that say nothing about what the file
 }
 LEAVES, INNER = (10, 13), (2, 5)  # code: what the first byte of a page of SQLite says, and so how long its head is
 SAMPLE = 24  # ours: bytes of a text's beginning and end by which it is found again
-_kept: dict[tuple[int, int], BinaryIO] = {}  # database files open for reading, by device and number
+_kept: dict[tuple[int, int], FileIO] = {}  # database files open for reading, by device and number
 _reading = threading.Lock()
 NO_ROOM = 1_000_000  # ours: free bytes below which what fails on a disk fails for want of room
 
@@ -86,8 +86,7 @@ def leftover(file: Path, texts: Iterable[str]) -> bool:
 
 def _unused(file: Path) -> Iterator[bytes]:
     """What lies between the head and the cells of each page of a table or an index, where it is not all zero."""
-    with _reading:
-        opened = _opened(file)
+    with held_open(file) as opened:
         head = opened.read(18)
         size = struct.unpack(">H", head[16:])[0] if len(head) == 18 else 0
         size = 65_536 if size == 1 else size  # code: as the format has it
@@ -102,20 +101,22 @@ def _unused(file: Path) -> Iterator[bytes]:
             first = 0
 
 
-def _opened(file: Path) -> BinaryIO:
-    """A database file at its beginning, opened once and closed when it is gone from the disk.
+@contextlib.contextmanager
+def held_open(file: Path) -> Iterator[FileIO]:
+    """A database file at its beginning, for one at a time; opened once, and closed when it is gone from the disk.
 
     To close a file takes away every lock that this process holds on it (POSIX), SQLite's own among them: another
     process would then delete the log that is still written to.
     """
-    for key in [key for key, one in _kept.items() if not os.fstat(one.fileno()).st_nlink]:
-        _kept.pop(key).close()
-    found = file.stat()
-    key = (found.st_dev, found.st_ino)
-    if key not in _kept:
-        _kept[key] = file.open("rb", buffering=0)
-    _kept[key].seek(0)
-    return _kept[key]
+    with _reading:
+        for key in [key for key, one in _kept.items() if not os.fstat(one.fileno()).st_nlink]:
+            _kept.pop(key).close()
+        found = file.stat()
+        key = (found.st_dev, found.st_ino)
+        if key not in _kept:
+            _kept[key] = file.open("rb", buffering=0)
+        _kept[key].seek(0)
+        yield _kept[key]
 
 
 def _no_room(file: Path) -> bool:

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from tools.encoders import Vectors
+from tools.indexes.backends import LocalBackend, LocalCollection
 from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.contract import Entry, Filter, Part
-from tools.indexes.disk.backend import DiskBackend
-from tools.indexes.disk.index import DiskIndex
 from tools.indexes.local import LocalIndex
 
 ENCODER, DIMENSION = "enc", 16
@@ -60,9 +59,9 @@ def parts(rows: Sequence[Rows]) -> list[Part]:
     return [Part(name=f"part {n}", read=lambda part=part: part) for n, part in enumerate(rows)]
 
 
-def built(folder: Path, rows: Sequence[Rows], settings: BuildSettings = SMALL, source: str = "test") -> DiskIndex:
+def built(folder: Path, rows: Sequence[Rows], settings: BuildSettings = SMALL, source: str = "test") -> LocalCollection:
     """The index on disk."""
-    return DiskBackend(folder, settings).build("c", parts(rows), encoder=ENCODER, dimension=DIMENSION, source=source)
+    return LocalBackend(folder, settings).build("c", parts(rows), encoder=ENCODER, dimension=DIMENSION, source=source)
 
 
 def in_memory(rows: Sequence[Rows]) -> LocalIndex:

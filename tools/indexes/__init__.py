@@ -1,1 +1,1 @@
-"""Indexes that search by words and by meaning: the contract, and the local one (FAISS and bm25s)."""
+"""Indexes that search by words and by meaning: the contract, the embedded engine, the one in memory, and Milvus."""

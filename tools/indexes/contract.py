@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Protocol
 
+from prompts.errors import DataError
 from tools.encoders import Vectors
 from tools.evidence import Frozen
+from tools.files import REBUILD
+
+SIMILARITY = "cosine"
 
 
 class Entry(Frozen):
@@ -63,6 +66,18 @@ class Manifest(Frozen):
     built: str
 
 
+def check_made_with(manifest: Manifest, name: str, encoder_name: str, dimension: int, format: int) -> None:
+    """Raise DataError with advice unless an index is of this format, and its vectors of this encoder."""
+    if manifest.format != format or manifest.similarity != SIMILARITY:
+        raise DataError(f"The index {name} has format {manifest.format}, not {format}.", REBUILD)
+    if (manifest.encoder, manifest.dimension) != (encoder_name, dimension):
+        raise DataError(
+            f"The index {name} was made with {manifest.encoder} ({manifest.dimension} dimensions), "
+            f"not with {encoder_name} ({dimension}).",
+            "Choose that encoder again, or build the index again.",
+        )
+
+
 class Index(Protocol):
     """Rows searched by text (BM25) and by vector (cosine)."""
 
@@ -87,9 +102,6 @@ class Index(Protocol):
 
     def __len__(self) -> int:
         """Number of rows."""
-
-    def save(self, folder: Path) -> None:
-        """Write the index so that a reader sees the old one or the new one, never a part."""
 
 
 class Part(Frozen):

@@ -22,11 +22,13 @@ from tools.indexes.compressed.plan import FORMAT, BuildSettings, LargeManifest, 
 from tools.indexes.compressed.rows import Rows, StoredRows, fingerprint, unit_rows
 from tools.indexes.compressed.searching import Effort, Searcher
 from tools.indexes.compressed.updates import Updates
-from tools.indexes.contract import Filter, Hit
+from tools.indexes.contract import SIMILARITY, Filter, Hit
 from tools.indexes.generations import generation_name, read_current
-from tools.indexes.manifests import SIMILARITY
+from tools.indexes.vectors import DECIMALS, Mask, best
 
 AGAIN = "Run `anamnesis embeddings import` again."
+FEW = 20_000  # ours: rows that pass up to which all of them are compared; 15 MB are read at 384 dimensions
+MORE = 4  # ours: times as many candidates are asked for when those at hand do not settle the best
 MANY_FRESH = 0.05  # ours: share of fresh rows from which the index should be built again
 
 
@@ -117,6 +119,35 @@ class LargeIndex:
         if where is not None and where.ids:
             return [self._among(query, where.ids, k, updates) for query in matrix]
         return [self._nearest(query, k, updates) for query in matrix]
+
+    def nearest(self, query: Vectors, k: int, passing: Mask) -> tuple[Rows, Vectors]:
+        """Stored rows and cosines of the k nearest to a query among those that pass, and of all that tie with the k-th.
+
+        A filter is held inside the search of the codes; lists are added until enough rows that pass are found.
+
+        Args:
+            query: (dimension,), of unit length. passing: (rows,).
+        """
+        count, lists = int(np.count_nonzero(passing)), self._searcher.plan.nlist
+        if count <= max(FEW, k):
+            return self._compared(np.flatnonzero(passing), query)
+        among = None if count == len(passing) else np.packbits(passing, bitorder="little")
+        effort = Effort(self._effort.nprobe, min(max(self._effort.candidates, 2 * k), count))
+        while True:
+            found = self._searcher.candidates(query, effort, among)
+            if len(found) < effort.candidates and effort.nprobe < lists:
+                effort = Effort(min(2 * effort.nprobe, lists), effort.candidates)
+                continue
+            if len(found) < effort.candidates:  # a graph over the lists does not reach every one of them
+                return self._compared(np.flatnonzero(passing), query)
+            rows, scores = self._compared(found, query)
+            settled = len(scores) > k and best(rows, scores, k)[1].min() > scores.min()  # none left out can tie
+            if effort.candidates >= count or settled:
+                return rows, scores
+            effort = Effort(effort.nprobe, min(MORE * effort.candidates, count))
+
+    def _compared(self, rows: Rows, query: Vectors) -> tuple[Rows, Vectors]:
+        return rows, np.round(self._searcher.rows.gather(rows) @ query, DECIMALS)
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
         """Add or replace rows, kept at once; for more than some thousands build the index again.

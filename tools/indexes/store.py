@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -38,14 +39,19 @@ class Store:
         self.file = file
         self._lock = threading.RLock()
         self._writing = self._reading = False
+        self._owner = 0  # the thread that is inside a block
         self._before: dict[str, Callable[[], None]] = {}
         self._after: dict[str, Callable[[], None]] = {}
         with self._typed():
-            private_file(file)
-            self._db = sqlite3.connect(file, check_same_thread=False, timeout=WAIT, isolation_level=None)
-            self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = full")  # a commit that was told is not lost with the power
-            self._db.execute("create table if not exists meta (key text primary key, value) without rowid")
+            fixed = file.exists() and not os.access(file.parent, os.W_OK)  # no log can be kept there, or waits there
+            address = f"{file.absolute().as_uri()}{'?immutable=1' if fixed else ''}"
+            if not fixed:
+                private_file(file)
+            self._db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT, isolation_level=None)
+            if not fixed:
+                self._db.execute("pragma journal_mode = wal")
+                self._db.execute("pragma synchronous = full")  # a commit that was told is not lost with the power
+                self._db.execute("create table if not exists meta (key text primary key, value) without rowid")
 
     @property
     def writing(self) -> bool:
@@ -60,7 +66,7 @@ class Store:
                 yield self._db
                 return
             self._db.execute("begin immediate")
-            self._writing = True
+            self._writing, self._owner = True, threading.get_ident()
             try:
                 yield self._db
                 self.put("version", self.version() + 1)
@@ -73,7 +79,7 @@ class Store:
                     self._db.execute("rollback")
                 raise
             finally:
-                self._writing = False
+                self._writing, self._owner = False, 0
                 self._before.clear()
                 self._after.clear()
             for tidy in finished:
@@ -87,22 +93,30 @@ class Store:
                 yield self._db
                 return
             self._db.execute("begin")
-            self._reading = True
+            self._reading, self._owner = True, threading.get_ident()
             try:
                 yield self._db
             finally:
-                self._reading = False
+                self._reading, self._owner = False, 0
                 if self._db.in_transaction:
                     self._db.execute("rollback")
 
     def snapshot(self, look: Callable[[], Seen]) -> Seen:
         """What ``look`` finds in one state of the database; it is called again when that state was too old."""
-        if self._reading or self._writing:
+
+        def whole() -> Seen:
+            with self.read():
+                return look()
+
+        return self.retried(whole)
+
+    def retried(self, look: Callable[[], Seen]) -> Seen:
+        """What ``look`` finds; it is called again when what it read was too old. Inside a block it is called once."""
+        if self._owner == threading.get_ident():
             return look()
         for _ in range(ATTEMPTS):
             try:
-                with self.read():
-                    return look()
+                return look()
             except StaleReadError:
                 continue
         raise DataError(f"A file that {self.file.name} names is missing.", "Restore a copy, or embed the texts again.")
@@ -134,15 +148,11 @@ class Store:
         with self._lock, self._typed():
             self._db.execute("insert or replace into meta values (?, ?)", (key, value))
 
-    def copy_to(self, file: Path) -> None:
-        """Write a copy of the last committed state to a new file."""
-        with self._typed():
-            private_file(file)
-            with (
-                contextlib.closing(sqlite3.connect(self.file)) as source,
-                contextlib.closing(sqlite3.connect(file)) as target,
-            ):
-                source.backup(target)
+    def vacuum(self) -> None:
+        """Write the file anew without the room that deletions left, and its log into it."""
+        with self._lock, self._typed():
+            self._db.execute("vacuum")
+            self._db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def close(self) -> None:
         """Close the file."""

@@ -29,11 +29,11 @@ class VectorFile:
 
     Args:
         folder, name: the file is ``<name>-<generation>.f32``, mode 0600.
-        dimension: columns.
+        dimension: columns. first: the slot at which the file begins; what stands before it lies elsewhere.
     """
 
-    def __init__(self, folder: Path, name: str, dimension: int) -> None:
-        self._folder, self._name, self._dimension = folder, name, dimension
+    def __init__(self, folder: Path, name: str, dimension: int, first: int = 0) -> None:
+        self._folder, self._name, self._dimension, self.first = folder, name, dimension, first
         self._mapped: tuple[tuple[int, int], Vectors] | None = None
 
     def path(self, generation: int) -> Path:
@@ -41,11 +41,11 @@ class VectorFile:
         return self._folder / f"{self._name}-{generation}.f32"
 
     def write(self, generation: int, slot: int, vectors: Vectors) -> None:
-        """Put rows from a slot on; at slot 0 the file begins anew. Not on disk for sure before `sync`."""
+        """Put rows from a slot on; at the first one the file begins anew. Not on disk for sure before `sync`."""
         path = self.path(generation)
         path.touch(mode=0o600)
-        with path.open("wb" if slot == 0 else "r+b") as file:
-            file.seek(slot * self._dimension * BYTES)
+        with path.open("wb" if slot == self.first else "r+b") as file:
+            file.seek((slot - self.first) * self._dimension * BYTES)
             file.write(np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
         self._mapped = None
 
@@ -57,12 +57,13 @@ class VectorFile:
                 os.fsync(file.fileno())
 
     def rows(self, generation: int, count: int) -> Vectors:
-        """The first ``count`` rows, (count, dimension), read only when they are looked at.
+        """The rows up to slot ``count``, (count - first, dimension), read only when they are looked at.
 
         Raises:
             StaleReadError: this generation is gone. DataError: the file is shorter than that.
         """
-        if not count:
+        count -= self.first
+        if count < 1:
             return np.empty((0, self._dimension), dtype=np.float32)
         if self._mapped is None or self._mapped[0] != (generation, count):
             path = self.path(generation)
@@ -116,9 +117,14 @@ def nearest(rows: Vectors, admitted: Mask, query: Vectors, k: int) -> tuple[Slot
         if not len(here):
             continue
         block = rows[start:end] if len(here) == end - start else rows[start:end][here]
-        slots = np.concatenate((slots, here + start))
-        scores = np.concatenate((scores, np.round(block @ query, DECIMALS)))
-        if len(scores) > k:
-            least = np.partition(scores, len(scores) - k)[len(scores) - k]
-            slots, scores = slots[scores >= least], scores[scores >= least]
+        scored = np.concatenate((scores, np.round(block @ query, DECIMALS)))
+        slots, scores = best(np.concatenate((slots, here + start)), scored, k)
     return slots, scores
+
+
+def best(rows: Slots, scores: Vectors, k: int) -> tuple[Slots, Vectors]:
+    """Of some rows and their scores the k best, and all that tie with the k-th, in no order."""
+    if 0 < k < len(rows):
+        least = np.partition(scores, len(scores) - k)[len(scores) - k]
+        rows, scores = rows[scores >= least], scores[scores >= least]
+    return rows, scores

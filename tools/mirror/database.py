@@ -15,6 +15,7 @@ from pathlib import Path
 
 from prompts.errors import DataError
 from tools.databases import fault_of
+from tools.indexes.postings import BLOCKS
 from tools.mirror.entries import COLUMNS
 
 FORMAT = 3  # raised with every change of the tables or of `tools.mirror.words`
@@ -28,10 +29,8 @@ CREATE TABLE records (document INTEGER PRIMARY KEY, pmid INTEGER NOT NULL UNIQUE
     record BLOB NOT NULL);
 CREATE TABLE segments (segment INTEGER PRIMARY KEY, base INTEGER NOT NULL, size INTEGER NOT NULL,
     pmids BLOB NOT NULL, published BLOB NOT NULL, entered BLOB NOT NULL, lengths BLOB NOT NULL);
-CREATE TABLE words (segment INTEGER NOT NULL, first TEXT NOT NULL, header BLOB NOT NULL, lists BLOB NOT NULL,
-    PRIMARY KEY (segment, first)) WITHOUT ROWID;
-CREATE TABLE keys (segment INTEGER NOT NULL, first TEXT NOT NULL, header BLOB NOT NULL, lists BLOB NOT NULL,
-    PRIMARY KEY (segment, first)) WITHOUT ROWID;
+{BLOCKS.format(table="words")};
+{BLOCKS.format(table="keys")};
 CREATE TABLE headings (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE dead (segment INTEGER PRIMARY KEY, documents BLOB NOT NULL);
 CREATE TABLE sources (name TEXT PRIMARY KEY, records INTEGER NOT NULL, at TEXT NOT NULL);

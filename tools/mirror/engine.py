@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from tools.indexes.postings import LAST, ranged
 from tools.literature.answers import SearchResult
 from tools.literature.publications import Article
 from tools.mirror.bitmaps import BitMap
-from tools.mirror.blocks import LAST, ranged
 from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors
 from tools.mirror.leaves import Leaves

@@ -9,8 +9,8 @@ from operator import and_
 
 import numpy as np
 
+from tools.indexes.postings import LAST, ranged
 from tools.mirror.bitmaps import BitMap
-from tools.mirror.blocks import LAST, ranged
 from tools.mirror.descriptors import Descriptors
 from tools.mirror.entries import COLUMNS, COLUMNS_OF, EVERYTHING, heading_key, prefix
 from tools.mirror.postings import unpack

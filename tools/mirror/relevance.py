@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tools.indexes.postings import ranged
 from tools.mirror.bitmaps import BitMap
-from tools.mirror.blocks import ranged
 from tools.mirror.postings import Documents, numbers, unpack
 from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS
 from tools.mirror.snapshot import Snapshot

@@ -16,7 +16,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from tools.mirror.blocks import Block, make_blocks
+from tools.indexes.postings import Block, make_blocks
 from tools.mirror.entries import COLUMNS, GAP, Entry
 from tools.mirror.postings import FEW, PLAIN, pack
 from tools.mirror.words import key

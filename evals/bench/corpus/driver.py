@@ -19,8 +19,8 @@ from tools.corpus.contract import Engine, Recipe
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.settings import RaySettings
 from tools.encoders import Vectors
+from tools.indexes.backends import LocalBackend
 from tools.indexes.contract import CollectionIndex, Filter, Hit, Part
-from tools.indexes.disk.backend import DiskBackend
 from tools.indexes.local import LocalIndex
 
 # The encoder of the benchmark: words hashed into a vector, so that what is measured is the pipeline around it.
@@ -120,7 +120,7 @@ def main(folder: Path, engine: str, workers: int, dimension: int, block: int, in
 
     encoder = partial(HashEncoder, dimension)
     recipe = Recipe(encoder=encoder().name, dimension=dimension, block=block)
-    backend = DiskBackend(folder / "indexes") if indexed else Reading()
+    backend = LocalBackend(folder / "indexes") if indexed else Reading()
     began = time.time()
     with _engine(engine, workers) as running:
         ready = time.time()

@@ -19,9 +19,8 @@ from evals.bench.growth.collection import DIMENSION, RARE, RECENT, Collection, n
 from evals.bench.serving import memory
 from tools.encoders import Vectors
 from tools.files import write_atomic
+from tools.indexes.backends import LocalBackend, LocalCollection
 from tools.indexes.contract import Entry, Filter, Hit, Part
-from tools.indexes.disk.backend import DiskBackend
-from tools.indexes.disk.index import DiskIndex
 
 NAME, ENCODER = "made-up", "clustered"
 QUESTIONS = 300  # ours: standard error of the recall about half a point; p95 from 15 values
@@ -48,13 +47,15 @@ def build(folder: Path, count: int) -> None:
     started, busy = time.perf_counter(), time.process_time()
     parts = (Part(name=part.name, read=_timed(part.read, drawing)) for part in collection.parts(count))
     with watched() as own:
-        index = DiskBackend(folder).build(
+        index = LocalBackend(folder).build(
             NAME, parts, encoder=ENCODER, dimension=DIMENSION, source=f"{count} made-up passages", progress=_say
         )
     seconds = time.perf_counter() - started - drawing[0]
     processor = time.process_time() - busy - drawing[1]
     peak = memory("VmHWM")
     place = folder / NAME
+    with index.store.read() as database:
+        words = float(database.execute("select sum(length(header) + length(lists)) from index_postings").fetchone()[0])
     size = {path.relative_to(place): path.stat().st_size for path in place.rglob("*") if path.is_file()}
 
     def share(*names: str) -> float:
@@ -69,9 +70,9 @@ def build(folder: Path, count: int) -> None:
         build_start_mb=before,
         disk_mb=sum(size.values()) / 1e6,
         disk_bytes_a_passage=sum(size.values()) / count,
-        disk_vectors=share("vectors", "vectors.f32"),
-        disk_words=share("words"),
-        disk_rows=share("rows.sqlite", "columns"),
+        disk_vectors=share("vectors", *(path.name for path in size if path.suffix == ".f32")),
+        disk_words=words / count,
+        disk_rows=share("index.sqlite") - words / count,
         approximate=float(index.manifest.vectors != "exact"),
     )
 
@@ -83,7 +84,7 @@ def serve(folder: Path, count: int) -> None:
     faiss.omp_set_num_threads(1)
     empty = memory("RssAnon")
     started = time.perf_counter()
-    index = DiskBackend(folder).open(NAME, encoder=ENCODER, dimension=DIMENSION)
+    index = LocalBackend(folder).open(NAME, encoder=ENCODER, dimension=DIMENSION)
     opened = time.perf_counter() - started
     words, vectors = json.loads((folder / "questions.json").read_bytes()), np.load(folder / "questions.npy")
     figures = {"open_ms": opened * 1000}
@@ -101,7 +102,7 @@ def serve(folder: Path, count: int) -> None:
     )
 
 
-def _ask(index: DiskIndex, words: list[str], vectors: Vectors, figures: dict[str, float]) -> list[list[Hit]]:
+def _ask(index: LocalCollection, words: list[str], vectors: Vectors, figures: dict[str, float]) -> list[list[Hit]]:
     """Ask in every way, and put the times among the figures; gives the answers by vector.
 
     Times are the processor's, which a busy machine changes little; what a caller waited is beside them.

@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from prompts.errors import InputError
 from support import engines
 from tools.encoders import Vectors
+from tools.indexes.backends import LocalBackend
 from tools.indexes.contract import Entry, Filter, Index
-from tools.indexes.disk.backend import DiskBackend
 from tools.indexes.local import LocalIndex
 from tools.indexes.milvus.index import MilvusIndex
 from tools.indexes.table import TableIndex
@@ -32,7 +32,7 @@ def table() -> Index:
 
 def disk() -> Index:
     folder = Path(tempfile.mkdtemp(dir=PLACE.name))
-    return DiskBackend(folder).build("c", (), encoder="test-encoder", dimension=DIMENSION, source="none")
+    return LocalBackend(folder).build("c", (), encoder="test-encoder", dimension=DIMENSION, source="none")
 
 
 def milvus() -> Index:

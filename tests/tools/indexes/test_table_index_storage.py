@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
-from tools.indexes.contract import Entry
+from tools.indexes import table
+from tools.indexes.contract import Entry, Filter
 from tools.indexes.table import FILE, TableIndex
+from tools.indexes.vectors import checksums
 
 ROOT = Path(__file__).resolve().parents[3]
 DIMENSION = 8
@@ -139,16 +144,56 @@ def test_another_encoder_is_refused_with_advice(tmp_path: Path) -> None:
         assert "again" in caught.value.advice
 
 
-def test_a_saved_copy_answers_like_the_index(tmp_path: Path) -> None:
-    index = opened(tmp_path / "one")
-    index.add(entries(0, 10), unit(0, 10))
-    index.save(tmp_path / "copy")
-    index.delete(["own:d3"])
-    copy = opened(tmp_path / "copy")
-    assert copy.search_vectors(unit(0, 10)[[3]], 1)[0][0].id == "own:d3"
-    assert copy.problems() == []
-    with pytest.raises(InputError):
-        index.save(tmp_path / "copy")
+def of_format_1(folder: Path, rows: list[Entry], vectors: Vectors) -> None:
+    """An index as the program before wrote it: rows with slots, words in FTS5, every third row deleted since."""
+    opened(folder).store.close()
+    with contextlib.closing(sqlite3.connect(folder / FILE, isolation_level=None)) as db:
+        for table in ("rows", "texts", "postings", "segments", "values", "dead"):
+            db.execute(f"drop table index_{table}")
+        db.execute(
+            "create table index_rows (row integer primary key, id text not null unique, slot integer not null unique, "
+            "crc integer not null, text text, collection text, kind text, date text, language text)"
+        )
+        db.execute("create virtual table index_words using fts5 (words, tokenize = 'ascii')")
+        for n, (row, crc) in enumerate(zip(rows, checksums(vectors), strict=True)):
+            if n % 3:
+                values = (n + 1, row.id, n, crc, row.text, row.collection, row.kind, row.date, row.language)
+                db.execute("insert into index_rows values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+                db.execute("insert into index_words (rowid, words) values (?, ?)", (n + 1, row.text))
+        known = {"format": 1, "generation": 2, "slots": len(rows), "count": len(rows) - (len(rows) + 2) // 3}
+        for key, value in known.items():
+            db.execute("insert or replace into meta values (?, ?)", (f"index.{key}", value))
+    (folder / "index-2.f32").write_bytes(vectors.tobytes())
+
+
+def test_an_index_of_the_version_before_is_taken_over_also_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, vectors = entries(0, 20), unit(0, 20)
+    rows[4] = rows[4].model_copy(update={"date": "2020-01-01", "kind": "note"})
+    of_format_1(tmp_path, rows, vectors)
+    monkeypatch.setattr(table, "CHUNK", 6)
+    insert, seen = TableIndex._insert, []
+
+    def stopped(self: TableIndex, *given: Any) -> None:
+        insert(self, *given)
+        seen.append(given)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableIndex, "_insert", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        opened(tmp_path)
+    for index in (opened(tmp_path), opened(tmp_path)):
+        assert len(index) == 13
+        assert index.problems() == []
+        assert (index.get("own:d3"), index.get("own:d4")) == (None, rows[4])
+        assert [hit.id for hit in index.search_text("w7", 3)] == ["own:d7"]
+        assert [hit.id for hit in index.search_vectors(vectors[[11]], 1)[0]] == ["own:d11"]
+        assert [hit.id for hit in index.search_text("fever", 20, Filter(since="2019", kinds=("note",)))] == ["own:d4"]
+    index.add(entries(3, 1), vectors[[3]])
+    assert index.search_vectors(vectors[[3]], 1)[0][0].id == "own:d3"
+    assert index.problems() == []
 
 
 def test_files_are_private(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_damage_another_format_and_absence_are_data_errors(tmp_path: Path, mirro
         ("packed", "header = x'01000710000000ff'"),
         ("list", "lists = x'01'"),
     ):
-        with pytest.raises(DataError, match="block of the mirror's index"):
+        with pytest.raises(DataError, match="block of postings"):
             Mirror.open(damaged(name, f"UPDATE words SET {change}")).find("aspirin[ti]", 5)
 
 

@@ -29,8 +29,8 @@ from tools.indexes.compressed.training import (
     train,
 )
 from tools.indexes.compressed.tuning import tune
+from tools.indexes.contract import SIMILARITY
 from tools.indexes.generations import generation_name, publish
-from tools.indexes.manifests import SIMILARITY
 
 Block = tuple[str, Callable[[], tuple[list[str], Any]]]  # a name, and what reads its ids and vectors
 Progress = Callable[[str, int, int], None]  # step, done, of (0: unknown)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from prompts.errors import DataError, InputError
 from tools.files import locked
-from tools.indexes.contract import Part
-from tools.indexes.manifests import FORMAT, check_made_with
+from tools.indexes.contract import Part, check_made_with
 from tools.indexes.milvus.connection import Connection, NoCollectionError
-from tools.indexes.milvus.index import MilvusIndex, new_manifest
+from tools.indexes.milvus.index import FORMAT, MilvusIndex, new_manifest
 from tools.indexes.milvus.register import Made, Register
 from tools.indexes.milvus.schema import create
 from tools.indexes.settings import IndexSettings
@@ -107,7 +106,7 @@ class MilvusBackend:
         if not generation:
             raise DataError(f"There is no collection {name} in Milvus.", BUILD)
         made = self._register.made(generation)
-        check_made_with(made.manifest, name, encoder, dimension)
+        check_made_with(made.manifest, name, encoder, dimension, FORMAT)
         self._connection.call("load_collection", generation, long=True)
         return generation, made
 

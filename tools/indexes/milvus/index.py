@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from prompts.errors import InputError
 from tools.encoders import Vectors
-from tools.indexes.contract import Entry, Filter, Hit, Manifest
+from tools.indexes.contract import SIMILARITY, Entry, Filter, Hit, Manifest
 from tools.indexes.lexical import K1
-from tools.indexes.manifests import FORMAT, SIMILARITY
 from tools.indexes.milvus.connection import Connection, NoCollectionError
 from tools.indexes.milvus.filters import expression, one_of
 from tools.indexes.milvus.schema import FIELDS, create, entry_of, rows_of, search_options, words_of
 from tools.indexes.vectors import DECIMALS, checked
 
+FORMAT = 1  # raised with every change of what is kept there
 MOST = 16_384  # code: rows that a search of Milvus returns at most
 BATCH = 500  # ours: rows a request; some 3 MB with abstracts, far below a server's bound on messages
 QUERIES = 64  # ours: vectors a request
@@ -130,11 +129,6 @@ class MilvusIndex:
         most = min(pool * len(requests), MOST)  # all that both streams gave, so that ids decide at the cut
         found = self._call("hybrid_search", requests, RRFRanker(rrf_k), limit=most, output_fields=["id"])
         return _ranked([(hit["distance"], str(hit["id"])) for hit in found[0]], k)
-
-    def save(self, folder: Path) -> None:
-        """Have the engine write what it holds to its own disk. Nothing is written to ``folder``."""
-        del folder
-        self.flush()
 
     def flush(self) -> None:
         """Have the engine write what it holds to its disk and index it."""

@@ -7,7 +7,7 @@ import sqlite3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.mirror.blocks import Lists, make_blocks, ranged, read_block, whole_blocks
+from tools.indexes.postings import Lists, make_blocks, ranged, read_block, whole_blocks
 
 NAME = st.text("ab\u00e9\u03b2\U0001f600 ", min_size=1, max_size=3)
 SIZES = st.tuples(st.sampled_from((0, 5, 5, 5, 9, 5_000)), st.integers(0, 3), st.just(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,10 @@ import pytest
 from prompts.errors import DataError, InputError
 from support import processes
 from support.collections import COMPRESSED, DIMENSION, ENCODER, Rows, built, drawn, in_memory, parts
+from tools.indexes import backends
+from tools.indexes.backends import LocalBackend, LocalCollection
 from tools.indexes.contract import Part
-from tools.indexes.disk import backend, columns, index
-from tools.indexes.disk.backend import DiskBackend
-from tools.indexes.disk.index import DiskIndex
-from tools.indexes.disk.staging import Staging
+from tools.indexes.table import TableIndex
 
 TESTS = Path(__file__).resolve().parents[2]
 ROWS = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]  # d:40 to d:59 come twice
@@ -27,8 +27,8 @@ class Killed(BaseException):
     """As abrupt as an exception can be."""
 
 
-def opened(folder: Path) -> DiskIndex:
-    return DiskBackend(folder).open("c", encoder=ENCODER, dimension=DIMENSION)
+def opened(folder: Path) -> LocalCollection:
+    return LocalBackend(folder).open("c", encoder=ENCODER, dimension=DIMENSION)
 
 
 def counted(rows: list[Rows], read: list[str]) -> list[Part]:
@@ -45,8 +45,8 @@ def counted(rows: list[Rows], read: list[str]) -> list[Part]:
     return [Part(name=part.name, read=reading(part)) for part in parts(rows)]
 
 
-def build(folder: Path, given: list[Part], say: Callable[[str, int, int], None] | None = None) -> DiskIndex:
-    return DiskBackend(folder, COMPRESSED).build(
+def build(folder: Path, given: list[Part], say: Callable[[str, int, int], None] | None = None) -> LocalCollection:
+    return LocalBackend(folder, COMPRESSED).build(
         "c", given, encoder=ENCODER, dimension=DIMENSION, source="test", progress=say
     )
 
@@ -67,15 +67,13 @@ def test_a_build_stopped_at_every_step_goes_on_and_takes_no_part_twice(tmp_path:
         except Killed:
             with pytest.raises(DataError, match="nothing built"):
                 opened(tmp_path)
-    assert {"store", "order rows", "sort words", "order words", "train", "publish", "checksum"} <= {
-        step for step, _ in told
-    }
+    assert {"store", "join words", "train", "publish", "checksum"} <= {step for step, _ in told}
     assert read == ["part 0", "part 1", "part 2"]
     assert_whole(result)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "c.lock"]
 
 
-def assert_whole(result: DiskIndex) -> None:
+def assert_whole(result: LocalCollection) -> None:
     oracle = in_memory(ROWS)
     result.verify()
     assert len(result) == len(oracle) == 130
@@ -86,33 +84,31 @@ def assert_whole(result: DiskIndex) -> None:
 
 
 def test_a_part_that_was_half_on_disk_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put = Staging._put_chunk
+    settle = TableIndex._settle
 
-    def stopped(self: Staging, first: int, entries: list[object]) -> None:
-        put(self, first, entries)  # type: ignore[arg-type]
-        if first == 60:
+    def stopped(self: TableIndex, db: Any, slots: int, more: int) -> None:
+        settle(self, db, slots, more)
+        if slots == 110:
             raise Killed
 
-    monkeypatch.setattr(Staging, "_put_chunk", stopped)
+    monkeypatch.setattr(TableIndex, "_settle", stopped)
     read: list[str] = []
     with pytest.raises(Killed):
         build(tmp_path, counted(ROWS, read))
-    monkeypatch.setattr(Staging, "_put_chunk", put)
+    monkeypatch.setattr(TableIndex, "_settle", settle)
     assert_whole(build(tmp_path, counted(ROWS, read)))
     assert read == ["part 0", "part 1", "part 1", "part 2"]
 
 
-def test_a_build_killed_before_the_replaced_rows_were_out_takes_them_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stopped(*given: Any) -> None:
-        columns.write_columns(*given)
-        raise Killed
-
-    monkeypatch.setattr(backend, "write_columns", stopped)
-    with pytest.raises(Killed):
-        build(tmp_path, parts(ROWS))
-    monkeypatch.undo()
+def test_what_an_older_version_left_is_told_and_built_anew(tmp_path: Path) -> None:
+    built(tmp_path, ROWS[:1])
+    manifest = tmp_path / "c" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_bytes()) | {"format": 1, "tokens": 9}))
+    (tmp_path / "c.building").mkdir()
+    (tmp_path / "c.building" / "rows.sqlite").write_bytes(b"begun by an older version")
+    with pytest.raises(DataError, match="older version") as told:
+        opened(tmp_path)
+    assert "its parts are kept" in told.value.advice
     assert_whole(build(tmp_path, parts(ROWS)))
 
 
@@ -120,21 +116,21 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from support.collections import COMPRESSED, DIMENSION, ENCODER, drawn, parts
-from tools.indexes.disk.backend import DiskBackend
+from tools.indexes.backends import LocalBackend
 
 def say(step, done, of):
     if step == STEP and done >= DONE:
         os.kill(os.getpid(), signal.SIGKILL)
 
 rows = [drawn(0, 60), drawn(40, 50, seed=1), drawn(90, 40)]
-DiskBackend(Path(FOLDER), COMPRESSED).build(
+LocalBackend(Path(FOLDER), COMPRESSED).build(
     "c", parts(rows), encoder=ENCODER, dimension=DIMENSION, source="test", progress=say
 )
 """
 
 
 def test_a_process_killed_outright_is_gone_on_from(tmp_path: Path) -> None:
-    for step, done in (("store", 110), ("order words", 0)):
+    for step, done in (("store", 90), ("join words", 0)):
         code = f"FOLDER, STEP, DONE = {(str(tmp_path), step, done)!r}\n{KILLED}"
         environment = {**os.environ, "PYTHONPATH": str(TESTS)}
         assert processes.snippet(code, environment=environment, cwd=TESTS.parent).ended().returncode == -9
@@ -153,7 +149,7 @@ def test_until_it_is_whole_the_old_one_is_opened(tmp_path: Path) -> None:
         return ROWS[1]
 
     failing = [Part(name="new", read=read), Part(name="bad", read=lambda: (ROWS[2][0], ROWS[2][1][:, :3]))]
-    backend_ = DiskBackend(tmp_path)
+    backend_ = LocalBackend(tmp_path)
     with pytest.raises(InputError, match="shape"):
         backend_.build("c", failing, encoder=ENCODER, dimension=DIMENSION, source="new")
     assert seen == [59]
@@ -170,24 +166,25 @@ def test_until_it_is_whole_the_old_one_is_opened(tmp_path: Path) -> None:
 
 
 def test_two_builds_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "PATIENCE", 0.05)
+    monkeypatch.setattr(backends, "PATIENCE", 0.05)
 
     def read() -> Rows:
         with pytest.raises(DataError, match="Another process"):
             built(tmp_path, ROWS[:1])
         return ROWS[0]
 
-    DiskBackend(tmp_path).build("c", [Part(name="one", read=read)], encoder=ENCODER, dimension=DIMENSION, source="test")
+    part = Part(name="one", read=read)
+    LocalBackend(tmp_path).build("c", [part], encoder=ENCODER, dimension=DIMENSION, source="test")
 
 
-@pytest.mark.parametrize("settings", [backend.BuildSettings(), COMPRESSED], ids=["small", "compressed"])
+@pytest.mark.parametrize("settings", [backends.BuildSettings(), COMPRESSED], ids=["small", "compressed"])
 def test_damage_of_each_file_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: backend.BuildSettings
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: backends.BuildSettings
 ) -> None:
     built(tmp_path, ROWS, settings)
     manifest = opened(tmp_path).manifest
     generation = next(path for path in (tmp_path / "c").iterdir() if path.is_dir())
-    assert manifest.sizes.keys() >= {"rows.sqlite", "words/data.csc.index.npy", "columns/ranks.npy"}
+    assert "index.sqlite" in manifest.sizes
     for name in manifest.sizes:
         file = generation / name
         good = file.read_bytes()
@@ -196,7 +193,7 @@ def test_damage_of_each_file_is_told(
             with pytest.raises(DataError):
                 opened(tmp_path)
         with monkeypatch.context() as large:
-            large.setattr(index, "READ_WHOLE", 0)  # as in a large collection
+            large.setattr(backends, "READ_WHOLE", 0)  # as in a large collection
             with pytest.raises(DataError):
                 opened(tmp_path).verify()
         file.unlink()
@@ -207,7 +204,7 @@ def test_damage_of_each_file_is_told(
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
-    backend_ = DiskBackend(tmp_path)
+    backend_ = LocalBackend(tmp_path)
     with pytest.raises(DataError, match="nothing built"):
         opened(tmp_path)
     built(tmp_path, ROWS[:1])
@@ -222,7 +219,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
 
 def test_deleting_takes_the_finished_and_the_unfinished(tmp_path: Path) -> None:
     built(tmp_path, ROWS[:1])
-    backend_ = DiskBackend(tmp_path)
+    backend_ = LocalBackend(tmp_path)
     with pytest.raises(ZeroDivisionError):
         backend_.build("c", [Part(name="bad", read=lambda: 1 // 0)], encoder=ENCODER, dimension=DIMENSION, source="x")  # type: ignore[arg-type, return-value]
     assert backend_.delete("c")
@@ -235,7 +232,7 @@ def test_a_full_disk_is_told_and_the_build_goes_on_afterwards(tmp_path: Path, mo
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as now:
-        now.setattr(backend, "write_words", full)
+        now.setattr(TableIndex, "tidy", full)
         with pytest.raises(DataError, match="No space left"):
             built(tmp_path, ROWS, COMPRESSED)
     read: list[str] = []

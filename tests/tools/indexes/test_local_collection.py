@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from support.collections import COMPRESSED, DIMENSION, ENCODER, FILTERS, SMALL, Rows, built, drawn, in_memory, unit
 from tools.fusion import reciprocal_rank_fusion
+from tools.indexes import large, postings, table
+from tools.indexes.backends import LocalCollection
 from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.contract import Entry, Filter
-from tools.indexes.disk import near, ordering
-from tools.indexes.disk.changes import Changes
-from tools.indexes.disk.index import DiskIndex
 from tools.indexes.local import LocalIndex
 
 ROWS = [drawn(0, 900), drawn(800, 300, seed=1), drawn(1100, 200)]  # d:800 to d:899 come twice: the later one counts
@@ -23,39 +22,32 @@ QUERIES = ["word0", "word1 word17 word250", "word3 word3 word40 unheard", "unhea
 
 
 @pytest.fixture(scope="module", params=["small", "compressed"])
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[DiskIndex, LocalIndex]:
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[LocalCollection, LocalIndex]:
     chosen = SMALL if request.param == "small" else COMPRESSED
     index = built(tmp_path_factory.mktemp("disk"), ROWS, chosen)
     assert index.manifest.vectors == ("exact" if request.param == "small" else "ivf_sq8")
     return index, in_memory(ROWS)
 
 
-def same_words(index: DiskIndex, oracle: LocalIndex) -> None:
+def same_words(index: LocalCollection, oracle: LocalIndex) -> None:
     for query in QUERIES:
         for where in (None, *FILTERS):
             for k in (0, 10, 5000):
                 assert index.search_text(query, k, where) == oracle.search_text(query, k, where), (query, where, k)
 
 
-def test_words_have_the_scores_of_the_index_in_memory_to_the_last_bit(pair: tuple[DiskIndex, LocalIndex]) -> None:
+def test_words_have_the_scores_of_the_index_in_memory_to_the_last_bit(pair: tuple[LocalCollection, LocalIndex]) -> None:
     index, oracle = pair
     assert len(index) == index.manifest.count == len(oracle) == 1300
     same_words(index, oracle)
 
 
-def test_sorting_words_in_many_runs_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering, "RUN", 97)
+def test_words_counted_in_many_chunks_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "CHUNK", 97)
+    monkeypatch.setattr(postings, "FLUSH", 50)
     same_words(built(tmp_path, ROWS), in_memory(ROWS))
-
-
-def test_counting_words_anew_gives_what_was_counted_when_building(pair: tuple[DiskIndex, LocalIndex]) -> None:
-    index, _ = pair
-    words = ["word0", "word17", "word17", "word250", "unheard"]
-    numbers = index._rows.words(words)
-    stored, fresh = index._words.scores_with(words, numbers, Changes(0, {}, (), DIMENSION))
-    assert np.array_equal(stored, index._words.scores([numbers[word] for word in words if word in numbers]))
-    assert stored.max() > 0
-    assert not len(fresh)
 
 
 def test_vectors_of_a_small_collection_are_compared_exactly_under_every_filter(tmp_path: Path) -> None:
@@ -73,7 +65,7 @@ def test_vectors_of_a_small_collection_are_compared_exactly_under_every_filter(t
 def test_a_filter_on_compressed_vectors_never_falls_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(near, "FEW", few)
+    monkeypatch.setattr(large, "FEW", few)
     index, oracle = built(tmp_path, ROWS, COMPRESSED), in_memory(ROWS)
     queries = drawn(1, 20, seed=5)[1]
     shares = []
@@ -92,7 +84,7 @@ def test_a_filter_on_compressed_vectors_never_falls_short(
 def test_equal_vectors_are_ordered_by_id_also_at_the_cut_of_compressed_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(near, "FEW", 0)
+    monkeypatch.setattr(large, "FEW", 0)
     entries, vectors = drawn(0, 1000)
     vectors[:950] = vectors[0]  # more of them than candidates are asked for at first
     index = built(tmp_path, [(entries[::-1], np.ascontiguousarray(vectors[::-1]))], COMPRESSED)
@@ -105,7 +97,7 @@ def test_changes_count_at_once_in_every_open_index_and_after_opening_again(
     tmp_path: Path, chosen: BuildSettings
 ) -> None:
     index, oracle = built(tmp_path, ROWS, chosen), in_memory(ROWS)
-    other = DiskIndex.open(index._folder, ENCODER, DIMENSION)
+    other = LocalCollection.open(index._folder, ENCODER, DIMENSION)
     new: Rows = drawn(1290, 30, seed=9)
     gone = [f"d:{n}" for n in range(0, 300, 2)] + ["d:1295", "d:1295", "d:nobody"]
     for one in (oracle, index):
@@ -116,7 +108,7 @@ def test_changes_count_at_once_in_every_open_index_and_after_opening_again(
         assert one.delete(gone) == 0
         assert len(one) == 1169
         one.add([Entry(id="d:0", text="自发性气胸 word17", kind="k1")], new[1][:1])
-    for now in (index, other, DiskIndex.open(index._folder, ENCODER, DIMENSION)):
+    for now in (index, other, LocalCollection.open(index._folder, ENCODER, DIMENSION)):
         assert len(now) == now.manifest.count == len(oracle)
         assert now.manifest.checksum == ""
         same_words(now, oracle)
@@ -143,16 +135,6 @@ def test_hybrid_is_the_fusion_of_both_streams_under_one_filter(tmp_path: Path) -
     hits = index.search_hybrid("word1 word17", query[0], 7, where, pool=40, rrf_k=60)
     assert [(hit.id, hit.score, hit.rank) for hit in hits] == [(f.id, f.score, n) for n, f in enumerate(fused, 1)]
     assert set(streams["words"]) & set(streams["vectors"]), "nothing was fused"
-
-
-def test_a_copy_is_the_same_index(tmp_path: Path) -> None:
-    index = built(tmp_path / "from", ROWS[:1])
-    index.delete(["d:5"])
-    index.save(tmp_path / "to")
-    copy = DiskIndex.open(tmp_path / "to", ENCODER, DIMENSION)
-    assert len(copy) == 899
-    assert copy.search_text("word3", 20) == index.search_text("word3", 20)
-    copy.verify()
 
 
 TEXTS = st.lists(st.sampled_from("fever cough 气胸 pain the 9 rash 治疗".split()), max_size=6).map(" ".join)
