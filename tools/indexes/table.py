@@ -55,12 +55,22 @@ Numbers = NDArray[Any]
 Held = tuple[Numbers, Numbers]  # the rows that hold a word, and how often
 
 
+class Weighing(NamedTuple):
+    """How words weigh: BM25's saturation, and whether a word that a query repeats counts each time."""
+
+    k1: float = K1
+    repeats: bool = True
+
+
+PLAIN = Weighing()
+
+
 class _State(NamedTuple):
     """What every search needs of an index at one moment, by row number, rows that are gone included.
 
     Attributes:
         generation: of the row numbers. lengths: words of each row. codes: the value of each field, as a number.
-        alive: which rows count. norms: K1 * (1 - B + B * length / mean length), float64.
+        alive: which rows count. norms: k1 * (1 - B + B * length / mean length), float64.
     """
 
     generation: int
@@ -79,13 +89,14 @@ class TableIndex:
         store: the database; several indexes of different names may share it, and then its transactions.
         name: letters; tables and vector files begin with it.
         encoder: name of the encoder that makes the vectors. dimension: columns of the vectors.
+        weighing: of words.
 
     Raises:
         DataError: the index there is of another format, or was made with another encoder.
     """
 
-    def __init__(self, store: Store, name: str, encoder: str, dimension: int) -> None:
-        self.store, self.name = store, name
+    def __init__(self, store: Store, name: str, encoder: str, dimension: int, weighing: Weighing = PLAIN) -> None:
+        self.store, self.name, self._weighing = store, name, weighing
         self._rows, self._texts, self._words = f"{name}_rows", f"{name}_texts", f"{name}_postings"
         self._segments, self._values, self._dead = f"{name}_segments", f"{name}_values", f"{name}_dead"
         self._kept: tuple[int, _State] | None = None
@@ -168,6 +179,7 @@ class TableIndex:
     def search_text(self, query: str, k: int, where: Filter | None = None) -> list[Hit]:
         """The k best rows by words; rows that share no word with the query are not returned."""
         words = tokens(query)
+        words = words if self._weighing.repeats else list(dict.fromkeys(words))
         if not words or k < 1:
             return []
 
@@ -318,7 +330,7 @@ class TableIndex:
         alive = np.ones(slots, dtype=bool)
         alive[[row for (row,) in db.execute(f"select row from {self._dead}")]] = False
         total = int(lengths.sum(where=alive, dtype=np.int64))
-        norms = K1 * ((1 - B) + B * lengths / np.float64(total / count if total else 1.0))
+        norms = self._weighing.k1 * ((1 - B) + B * lengths / np.float64(total / count if total else 1.0))
         state = _State(
             self._number("generation"), lengths, dict(zip(FIELDS, codes, strict=True)), alive, np.asarray(norms)
         )
@@ -561,7 +573,7 @@ def idf(frequency: int, rows: int) -> np.float32:
 
 
 def _bm25(state: _State, words: Sequence[str], holding: dict[str, Held]) -> Vectors:
-    """(slots,): the score of each row, to the last bit that of bm25s; a word given twice counts twice."""
+    """(slots,): the score of each row, to the last bit that of bm25s; a word counts as often as it is given."""
     scores, count = np.zeros(len(state.alive), dtype=np.float32), int(np.count_nonzero(state.alive))
     for word in words:
         rows, counts = holding[word]

@@ -10,7 +10,7 @@ from prompts.errors import DataError, InputError
 from tools.encoders import Encoder
 from tools.indexes.contract import Entry, Filter, Hit
 from tools.indexes.store import Store
-from tools.indexes.table import TableIndex
+from tools.indexes.table import TableIndex, Weighing
 from tools.library import records
 from tools.library.build import question_id
 from tools.library.contract import LibraryHit, PublicWords, QuestionHit
@@ -30,6 +30,7 @@ from tools.library.search import (
 FILE = "shelf.sqlite"
 FORMAT = 1  # raised with every change of the tables or of what is embedded
 INDEXES = ("documents", "windows", "questions")
+WEIGHING = Weighing(k1=1.2, repeats=False)  # code: SQLite's FTS5, which ranked these documents before
 LOCK_WAIT = 10.0  # ours: seconds; adding takes long, so a second writer is told rather than kept waiting
 REEMBED = "Run `anamnesis library check --rebuild`: the texts are stored and will be embedded again."
 
@@ -62,7 +63,7 @@ class Shelf:
         if check_encoder:
             self._check_encoder()
         self.texts, self.windows, self.questions = (
-            TableIndex(self.store, f"{name}_index", *made_with) for name in INDEXES
+            TableIndex(self.store, f"{name}_index", *made_with, WEIGHING) for name in INDEXES
         )
         self.frequencies: Mapping[str, int] = records.Words(self.store)
 
