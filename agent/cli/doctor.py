@@ -78,8 +78,8 @@ def _literature_endpoint(settings: Settings) -> list[dict[str, Any]]:
     literature = settings.literature
     if literature.live == "off" or literature.mirror is not None:  # a mirror is read on this machine
         return []
+    from tools.literature.limiter import limiter_for
     from tools.literature.reachability import Reachability
-    from tools.literature.sharing import limiter_for
 
     probe = Reachability(literature.base_url, literature.probe_timeout, limiter=limiter_for(literature))
     try:

@@ -5,98 +5,36 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential
+
 from tools.literature.failures import EUtilitiesError, RateLimited, Reason, failure
+from tools.literature.limiter import limiter_for, wait_for_start
 from tools.literature.privacy import check_out
 from tools.literature.settings import LiteratureSettings
-from tools.literature.sharing import limiter_for
 from tools.literature.transport import TOOL, Route, request
 from tools.recorder import watcher
 
-
-# The ceiling of requests that run at once, beside the one of their starts (`tools.literature.limiter`).
-class Slots:
-    """At most some requests at once, for coroutines of any event loop, in the order in which they came."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._lock = threading.Lock()
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
-
-    @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Hold a slot for the length of the block."""
-        with self._lock:
-            turn = None
-            if self._free > 0:
-                self._free -= 1
-            else:
-                turn = asyncio.get_running_loop().create_future()
-                self._waiting.append((turn.get_loop(), turn))
-        try:
-            if turn is not None:
-                await turn
-        except asyncio.CancelledError:
-            self._give_up(turn)
-            raise
-        try:
-            yield
-        finally:
-            self._release()
-
-    def _give_up(self, turn: asyncio.Future[None] | None) -> None:
-        """A waiter was cancelled; a slot that was already on its way to it goes on to the next."""
-        with self._lock:
-            waiting = [w for w in self._waiting if w[1] is turn]
-            for entry in waiting:
-                self._waiting.remove(entry)
-        if not waiting:
-            self._release()
-
-    def _release(self) -> None:
-        with self._lock:
-            while self._waiting:
-                loop, turn = self._waiting.popleft()
-                with suppress(RuntimeError):  # its event loop was closed meanwhile: nobody waits there any more
-                    loop.call_soon_threadsafe(_wake, turn)
-                    return
-            self._free += 1
-
-
-def _wake(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_result(None)
-
-
-_SLOTS: dict[tuple[str, int], Slots] = {}
+BACK_OFF = 0.5  # seconds before the second try, doubled before each further one; ours
+Parsed = TypeVar("Parsed")
+Sleep = Callable[[float], Awaitable[None]]
+# ours: a thread of its own, so that a pause that the server asks for does not wait behind other work
+_HOLDS = ThreadPoolExecutor(max_workers=1, thread_name_prefix="eutilities-hold")
+_SLOTS: dict[tuple[str, int], ThreadPoolExecutor] = {}
 _REGISTRY = threading.Lock()
 
 
-def slots_for(base_url: str, count: int) -> Slots:
-    """The slots that all clients of a server with the same ceiling share, in this process."""
+def slots_for(base_url: str, count: int) -> ThreadPoolExecutor:
+    """The threads of all clients of a server with the same ceiling, in this process: at most so many requests at once.
+
+    They are the ceiling beside the one of starts (`tools.literature.limiter`); requests have them in the order in which
+    they came, whatever event loop they came from.
+    """
     with _REGISTRY:
-        return _SLOTS.setdefault((base_url.rstrip("/"), count), Slots(count))
-
-
-BACK_OFF = 0.5  # seconds before the second try, doubled before each further one; ours
-STARTS = 30  # ours: starts that a call takes before it gives up keeping one
-Parsed = TypeVar("Parsed")
-Sleep = Callable[[float], Awaitable[None]]
-# ours: threads of their own, so that a request whose start has come does not wait behind other work; far more than the
-# slots of all servers that a process asks
-_THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="eutilities")
-
-
-MISSED = "missed"  # no failure, and no request
-
-
-class _MissedError(Exception):
-    """The start was over before the request could be sent."""
+        return _SLOTS.setdefault((base_url.rstrip("/"), count), ThreadPoolExecutor(count, "eutilities"))
 
 
 class Calls:
@@ -104,7 +42,7 @@ class Calls:
 
     Args:
         settings: address, e-mail, key, time limits, attempts.
-        sleep: how to wait, for tests.
+        sleep: how to wait before another try, for tests.
     """
 
     def __init__(self, settings: LiteratureSettings, sleep: Sleep = asyncio.sleep) -> None:
@@ -128,66 +66,57 @@ class Calls:
             EUtilitiesError: a failure that stays after all attempts, cannot pass, or asks for too long a pause.
         """
         check_out(parameters)  # the one gate: nothing else sends
-        for attempt in range(1, self._settings.attempts + 1):
-            try:
-                async with self._slots.one():
-                    return await self._once(utility, parameters, parse)
-            except EUtilitiesError as error:
-                failed = self._scrubbed(error)
-            if not failed.retryable or attempt == self._settings.attempts:
-                break
-            if (failed.retry_after or 0.0) > self._settings.longest_wait:
-                what = f"{failed.what} It asks to wait {failed.retry_after:.0f} seconds."
-                failed = failure(failed.reason, what, failed.retry_after)
-                break
-            await self._pause(failed, BACK_OFF * 2 ** (attempt - 1))
-        raise failed  # outside the handler: nothing that could hold the address or the key hangs on it
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(self._may_pass),
+            stop=stop_after_attempt(self._settings.attempts),
+            wait=wait_exponential(multiplier=BACK_OFF),
+            before_sleep=self._hold_all,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        return await retrying(self._once, utility, {**self._common, **parameters}, parse)
 
     async def _once(self, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]) -> Parsed:
-        loop, whole, asked = asyncio.get_running_loop(), {**self._common, **parameters}, time.monotonic()
-        for _ in range(STARTS):
-            start = await loop.run_in_executor(_THREADS, self.limiter.reserve)
-            await self._sleep(max(0.0, start - time.monotonic()))
-            sent, told = time.monotonic(), "cancelled"
-            try:
-                parsed: Parsed = await loop.run_in_executor(_THREADS, self._work, start, utility, whole, parse)
-                told = ""
-                return parsed
-            except _MissedError:
-                told = MISSED
-                continue
-            except EUtilitiesError as error:
-                told = error.reason.value
-                raise
-            finally:
-                _tell(utility, told, sent - asked, time.monotonic() - sent)
-        raise failure(Reason.NO_START, "PubMed was not asked: this machine was too busy to keep a start.")
+        """One request in a slot and under a start; told to whoever watches: its utility, its end and its times."""
+        given_up, sent = threading.Event(), [0.0]
 
-    def _work(
-        self, start: float, utility: str, parameters: Mapping[str, Any], parse: Callable[[bytes], Parsed]
-    ) -> Parsed:
-        if not self.limiter.stands(start):
-            raise _MissedError
-        return parse(request(utility, parameters, self._route))
+        def send() -> Parsed:
+            if not wait_for_start(self.limiter, given_up):
+                raise failure(Reason.NO_START, "PubMed was not asked: this machine was too busy to keep a start.")
+            sent[0] = time.monotonic()
+            return parse(request(utility, parameters, self._route))
 
-    async def _pause(self, failed: EUtilitiesError, back_off: float) -> None:
+        asked, told = time.monotonic(), "cancelled"
+        try:
+            parsed = await asyncio.get_running_loop().run_in_executor(self._slots, send)
+            told = ""
+            return parsed
+        except EUtilitiesError as error:
+            told, failed = error.reason.value, self._scrubbed(error)
+        finally:
+            given_up.set()
+            if sent[0]:
+                watcher().event("ncbi_wait", seconds=sent[0] - asked)
+                watcher().event("ncbi_request", utility=utility, seconds=time.monotonic() - sent[0], reason=told)
+        raise failed  # outside the handler: nothing that could hold the address or the key hangs on it
+
+    def _may_pass(self, error: BaseException) -> bool:
+        wait = getattr(error, "retry_after", None) or 0.0
+        return isinstance(error, EUtilitiesError) and error.retryable and wait <= self._settings.longest_wait
+
+    async def _hold_all(self, state: RetryCallState) -> None:
         """Retry-After, and the pause after too many requests, hold every caller; another failure only this one."""
-        if failed.retry_after is not None or isinstance(failed, RateLimited):
-            pause = back_off if failed.retry_after is None else failed.retry_after
-            await asyncio.get_running_loop().run_in_executor(_THREADS, self.limiter.hold, pause)
-        else:
-            await self._sleep(back_off)
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, RateLimited) or getattr(error, "retry_after", None) is not None:
+            asked = getattr(error, "retry_after", None)
+            pause = state.upcoming_sleep if asked is None else asked
+            await asyncio.get_running_loop().run_in_executor(_HOLDS, self.limiter.hold, pause)
 
     def _scrubbed(self, error: EUtilitiesError) -> EUtilitiesError:
-        """The same without key and e-mail, should the server's own message repeat them."""
+        """The same without key and e-mail, should the server's own message repeat them, and with too long a pause."""
         what = error.what
         for secret in filter(None, (self._settings.key, self._settings.email)):
             what = what.replace(secret, "[hidden]")
+        if (error.retry_after or 0.0) > self._settings.longest_wait:
+            what += f" It asks to wait {error.retry_after:.0f} seconds."
         return failure(error.reason, what, error.retry_after)
-
-
-def _tell(utility: str, reason: str, waited: float, seconds: float) -> None:
-    """Tell whoever watches of a request: which utility, how it ended, and its times. Never what was asked."""
-    if reason != MISSED:
-        watcher().event("ncbi_wait", seconds=waited)
-        watcher().event("ncbi_request", utility=utility, seconds=seconds, reason=reason)

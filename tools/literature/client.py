@@ -17,12 +17,12 @@ from tools.literature.answers import (
     search_result,
     spelling,
 )
+from tools.literature.cache import answers_for
 from tools.literature.calls import Calls, Parsed, Sleep
 from tools.literature.failures import EUtilitiesError, Reason, failure
 from tools.literature.publications import Article, Records, collect_records, parse_record
 from tools.literature.replies import parse_xml, text_of
 from tools.literature.settings import LiteratureSettings
-from tools.literature.shared_cache import answers_for
 from tools.readers.contract import Problem
 from tools.recorder import watcher
 

@@ -29,59 +29,6 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
 
 
-class Recovery(NamedTuple):
-    """When a reason is given, what the user can do, and whether the same request may succeed later."""
-
-    when: str
-    advice: str
-    retryable: bool
-
-
-LATER = "Try again in a minute."
-RECOVERY = {
-    Reason.TOO_MANY_REQUESTS: Recovery(
-        "status 429, or an answer that says that the rate limit is exceeded",
-        "Wait a minute, or set NCBI_API_KEY for a higher limit.",
-        True,
-    ),
-    Reason.NO_ANSWER: Recovery("no answer, or none whole, within the time limit", LATER, True),
-    Reason.NO_CONNECTION: Recovery("the connection could not be made, or broke", LATER, True),
-    Reason.NO_START: Recovery(
-        "no request was sent: the rate that all workers share gave no start, or this machine was too busy to keep one",
-        "Try again in a minute; check ANAMNESIS_DATABASE and ANAMNESIS_LITERATURE__WORKERS.",
-        True,
-    ),
-    Reason.SERVER_ERROR: Recovery("status 500 and above, or an ERROR element about the server itself", LATER, True),
-    Reason.REFUSED: Recovery(
-        "another status of 400 and above, or a key that the server does not know",
-        "Check NCBI_API_KEY and the address in ANAMNESIS_LITERATURE__BASE_URL.",
-        False,
-    ),
-    Reason.REDIRECTED: Recovery(
-        "a redirect to another server, or of a posted request",
-        "Set ANAMNESIS_LITERATURE__BASE_URL to the new address if you trust it.",
-        False,
-    ),
-    Reason.BAD_QUERY: Recovery("an ERROR element about the request", "Search with other terms.", False),
-    Reason.BEYOND_LIMIT: Recovery(
-        "more than the first 9,999 records of a search are asked for",
-        "Narrow the search, or split it by dates, for example 2020:2022[dp].",
-        False,
-    ),
-    Reason.HELD: Recovery(
-        "nothing was sent: the query holds a word that is not known to be medical or general",
-        "Release the word with send:, as in send:Brightwater, or leave it out.",
-        False,
-    ),
-    Reason.CUT_OFF: Recovery("fewer bytes than announced, or a broken compression", LATER, True),
-    Reason.NOT_XML: Recovery("a web page, JSON, or nothing at all with status 200", LATER, True),
-    Reason.DAMAGED: Recovery("XML that ends early, is not well-formed, or declares entities", LATER, True),
-    Reason.WRONG_DOCUMENT: Recovery("XML with another root than asked for", LATER, True),
-    Reason.INCOMPLETE: Recovery("an answer without its count, its ids or the records that were listed", LATER, True),
-    Reason.TOO_LARGE: Recovery("a body beyond the size limit", "Ask for fewer records at a time.", False),
-}
-
-
 class EUtilitiesError(ServiceError):
     """A failure of the E-utilities.
 
@@ -116,26 +63,74 @@ class MalformedReply(EUtilitiesError):  # noqa: N818 - the base says that it is 
     """An answer came and is not what it should be."""
 
 
-KINDS: dict[Reason, type[EUtilitiesError]] = {
-    Reason.TOO_MANY_REQUESTS: RateLimited,
-    Reason.NO_ANSWER: Unavailable,
-    Reason.NO_CONNECTION: Unavailable,
-    Reason.NO_START: Unavailable,
-    Reason.SERVER_ERROR: Unavailable,
-    Reason.REFUSED: Refused,
-    Reason.REDIRECTED: Refused,
-    Reason.BAD_QUERY: BadQuery,
-    Reason.BEYOND_LIMIT: BadQuery,
-    Reason.HELD: BadQuery,
-    Reason.CUT_OFF: MalformedReply,
-    Reason.NOT_XML: MalformedReply,
-    Reason.DAMAGED: MalformedReply,
-    Reason.WRONG_DOCUMENT: MalformedReply,
-    Reason.INCOMPLETE: MalformedReply,
-    Reason.TOO_LARGE: MalformedReply,
+class Recovery(NamedTuple):
+    """The type of a failure, when its reason is given, what helps, and whether the same request may succeed later."""
+
+    kind: type[EUtilitiesError]
+    when: str
+    advice: str
+    retryable: bool
+
+
+LATER = "Try again in a minute."
+RECOVERY = {
+    Reason.TOO_MANY_REQUESTS: Recovery(
+        RateLimited,
+        "status 429, or an answer that says that the rate limit is exceeded",
+        "Wait a minute, or set NCBI_API_KEY for a higher limit.",
+        True,
+    ),
+    Reason.NO_ANSWER: Recovery(Unavailable, "no answer, or none whole, within the time limit", LATER, True),
+    Reason.NO_CONNECTION: Recovery(Unavailable, "the connection could not be made, or broke", LATER, True),
+    Reason.NO_START: Recovery(
+        Unavailable,
+        "no request was sent: the rate that all workers share gave no start, or this machine was too busy to keep one",
+        "Try again in a minute; check ANAMNESIS_DATABASE and ANAMNESIS_LITERATURE__WORKERS.",
+        True,
+    ),
+    Reason.SERVER_ERROR: Recovery(
+        Unavailable, "status 500 and above, or an ERROR element about the server itself", LATER, True
+    ),
+    Reason.REFUSED: Recovery(
+        Refused,
+        "another status of 400 and above, or a key that the server does not know",
+        "Check NCBI_API_KEY and the address in ANAMNESIS_LITERATURE__BASE_URL.",
+        False,
+    ),
+    Reason.REDIRECTED: Recovery(
+        Refused,
+        "a redirect to another server, or of a posted request",
+        "Set ANAMNESIS_LITERATURE__BASE_URL to the new address if you trust it.",
+        False,
+    ),
+    Reason.BAD_QUERY: Recovery(BadQuery, "an ERROR element about the request", "Search with other terms.", False),
+    Reason.BEYOND_LIMIT: Recovery(
+        BadQuery,
+        "more than the first 9,999 records of a search are asked for",
+        "Narrow the search, or split it by dates, for example 2020:2022[dp].",
+        False,
+    ),
+    Reason.HELD: Recovery(
+        BadQuery,
+        "nothing was sent: the query holds a word that is not known to be medical or general",
+        "Release the word with send:, as in send:Brightwater, or leave it out.",
+        False,
+    ),
+    Reason.CUT_OFF: Recovery(MalformedReply, "fewer bytes than announced, or a broken compression", LATER, True),
+    Reason.NOT_XML: Recovery(MalformedReply, "a web page, JSON, or nothing at all with status 200", LATER, True),
+    Reason.DAMAGED: Recovery(
+        MalformedReply, "XML that ends early, is not well-formed, or declares entities", LATER, True
+    ),
+    Reason.WRONG_DOCUMENT: Recovery(MalformedReply, "XML with another root than asked for", LATER, True),
+    Reason.INCOMPLETE: Recovery(
+        MalformedReply, "an answer without its count, its ids or the records that were listed", LATER, True
+    ),
+    Reason.TOO_LARGE: Recovery(
+        MalformedReply, "a body beyond the size limit", "Ask for fewer records at a time.", False
+    ),
 }
 
 
 def failure(reason: Reason, what: str, retry_after: float | None = None) -> EUtilitiesError:
     """The typed error of a reason."""
-    return KINDS[reason](reason, what, retry_after)
+    return RECOVERY[reason].kind(reason, what, retry_after)

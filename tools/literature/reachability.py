@@ -40,7 +40,6 @@ class Reachability:
         self._limiter = limiter
         self._lock = threading.Lock()
         self._known: tuple[float, bool] | None = None
-        self._sent: Future[None] = Future()
         self._running: Future[bool] | None = None
 
     async def check(self) -> bool:
@@ -53,44 +52,35 @@ class Reachability:
             if self._known is not None and self._clock() - self._known[0] < REMEMBERED:
                 return self._known[1]
             if self._running is None:
-                self._running, self._sent = Future(), Future()
-                for future in (self._running, self._sent):
-                    future.set_running_or_notify_cancel()  # a caller that gives up cannot cancel it for others
-                # A daemon: a name server that hangs must not keep the process from ending.
-                threading.Thread(target=self._probe, args=(self._sent, self._running), daemon=True).start()
-            sent, running = self._sent, self._running
-        try:
-            await asyncio.wrap_future(sent)
-            return await asyncio.wait_for(asyncio.wrap_future(running), self._timeout)
-        except TimeoutError:
-            self.remember(False)
-            return False
+                self._running = Future()
+                self._running.set_running_or_notify_cancel()  # a caller that gives up cannot cancel it for others
+                _daemon(self._probe, self._running)
+            running = self._running
+        return await asyncio.wrap_future(running)
 
     def remember(self, reachable: bool) -> None:
         """Note what a request has shown, so that nobody probes for a minute."""
         with self._lock:
             self._known = (self._clock(), reachable)
 
-    def _probe(self, sent: Future[None], future: Future[bool]) -> None:
+    def _probe(self, future: Future[bool]) -> None:
+        reachable, failed = False, None
         try:
-            may = self._may_start()
-        except AnamnesisError as error:  # nobody would end the waiting of those who ask
-            with self._lock:
-                self._running = None
-            sent.set_exception(error)
-            return
-        sent.set_result(None)
-        reachable = may and self._answers()
-        self.remember(reachable)
+            if self._limiter is None or wait_for_start(self._limiter):
+                answer: list[bool] = []
+                _daemon(lambda: answer.append(self._answers())).join(self._timeout)
+                reachable = any(answer)
+            self.remember(reachable)
+        except ServiceError:
+            self.remember(False)
+        except AnamnesisError as error:
+            failed = error
         with self._lock:
             self._running = None
-        future.set_result(reachable)
-
-    def _may_start(self) -> bool:
-        try:
-            return self._limiter is None or wait_for_start(self._limiter)
-        except ServiceError:
-            return False
+        if failed is None:
+            future.set_result(reachable)
+        else:
+            future.set_exception(failed)
 
     def _answers(self) -> bool:
         try:
@@ -100,3 +90,10 @@ class Reachability:
             return True
         except (OSError, HTTPException, ValueError):
             return False
+
+
+def _daemon(work: Callable[..., object], *arguments: object) -> threading.Thread:
+    """A thread that a name server that hangs cannot keep the process from ending for."""
+    thread = threading.Thread(target=work, args=arguments, daemon=True)
+    thread.start()
+    return thread

@@ -1,21 +1,18 @@
-"""One request to the E-utilities through Biopython: base URL, time limits, and typed failures instead of retries.
+"""One request to the E-utilities: built by Biopython, sent within its time limits, read whole, failing by type.
 
-`Bio.Entrez` has no setting for its base URL or a timeout; it opens everything through its module's ``urlopen``. That
-name is replaced once by a function that looks up the route of the current context: other users of `Bio.Entrez` in the
-process keep NCBI's address and Biopython's own behaviour. Failures leave it as `EUtilitiesError`, which Biopython
-does not know and therefore does not retry: the one policy for retries is in `tools.literature.calls`. Biopython sends
-by POST what is longer than 1,000 characters or has 200 ids and more.
+`Bio.Entrez` has no setting for its base URL or a timeout, retries at once and ignores Retry-After, so it writes the
+request (by POST what is longer than 1,000 characters or has 200 ids and more) and the standard library sends it: other
+clients write addresses, and with them the key, into their logs.
 """
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Mapping
-from contextvars import ContextVar
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -24,20 +21,18 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
-from tools.literature.body import Body, CutOffError, TooLargeError, read_body
 from tools.literature.failures import EUtilitiesError, Reason, failure
-from tools.literature.settings import NCBI
 
 TOOL = "anamnesis"  # the name under which NCBI sees the requests
 SAID = 2048  # bytes of an error page in which its cause is looked for; ours
-_ROUTE: ContextVar[Route | None] = ContextVar("entrez_route", default=None)
-_INSTALL = threading.Lock()
-_installed = False
+LARGEST = 256 * 2**20  # bytes, unpacked; ours: 200 full texts are about 40 MB
+PIECE = 2**16  # bytes read at a time; ours
+PACKED = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}  # zlib's wbits
 
 
 @dataclass(frozen=True)
 class Route:
-    """Where the requests of a context go.
+    """Where requests go.
 
     ``timeout``: seconds of silence after which a request is given up; ``longest``: seconds that one may take in all.
     Both begin when the request is sent: waiting for a turn counts in neither.
@@ -54,48 +49,18 @@ def request(utility: str, parameters: Mapping[str, Any], route: Route) -> bytes:
     Raises:
         EUtilitiesError: no whole answer in time, an HTTP error, a redirect elsewhere, a body cut or too large.
     """
-    entrez = _entrez()
-    token = _ROUTE.set(route)
-    try:
-        opened = getattr(entrez, utility)(**parameters)
-        # Biopython wraps what calls itself text; the wrapper is held, since it closes the body when it goes
-        return read_body(getattr(opened, "buffer", opened))
-    except (OSError, HTTPException, CutOffError, TooLargeError) as error:
-        failed = _failure(error)
-    finally:
-        _ROUTE.reset(token)
-    raise failed  # outside, so that no exception with the address in it hangs on this one
-
-
-def _entrez() -> Any:
-    global _installed
     entrez: Any = import_module("Bio.Entrez")
-    with _INSTALL:
-        if not _installed:
-            entrez.urlopen = _routed(entrez.urlopen)
-            _installed = True
-    return entrez
-
-
-def _routed(otherwise: Any) -> Any:
-    def urlopen(request: urllib.request.Request, *args: Any, **kwargs: Any) -> Any:
-        route = _ROUTE.get()
-        return otherwise(request, *args, **kwargs) if route is None else _open(request, route)
-
-    return urlopen
-
-
-def _open(request: urllib.request.Request, route: Route) -> Body:
-    request.full_url = request.full_url.replace(NCBI, route.base_url.rstrip("/"), 1)
+    url = f"{route.base_url.rstrip('/')}/{utility}.fcgi"
+    written: urllib.request.Request = entrez._build_request(url, dict(parameters), join_ids=False)
     until = time.monotonic() + route.longest
     try:
-        response: HTTPResponse = urllib.request.build_opener(_SameServer).open(request, timeout=route.timeout)
-        return Body(response, until)
+        with urllib.request.build_opener(_SameServer).open(written, timeout=route.timeout) as response:
+            return _body(response, until)
     except urllib.error.HTTPError as error:
         failed = _http_failure(error)
     except (OSError, HTTPException) as error:
         failed = _failure(error)
-    raise failed
+    raise failed  # outside, so that no exception with the address in it hangs on this one
 
 
 class _SameServer(urllib.request.HTTPRedirectHandler):
@@ -112,14 +77,52 @@ class _SameServer(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+def _body(response: HTTPResponse, until: float) -> bytes:
+    """The whole body, to its announced length (None when the server does not say, or sends in chunks), unpacked."""
+    pieces: list[bytes] = []
+    size, announced = 0, response.length
+    while (announced is None or size < announced) and (piece := response.read1(PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            raise _too_large()
+        if time.monotonic() > until:
+            raise TimeoutError
+    if announced is not None and size < announced:
+        raise _cut_off()
+    return _unpacked(b"".join(pieces), (response.headers.get("Content-Encoding") or "").strip().lower())
+
+
+def _unpacked(data: bytes, encoding: str) -> bytes:
+    if encoding in ("", "identity") or not data:
+        return data
+    if encoding not in PACKED:
+        raise _cut_off()
+    unpacker = zlib.decompressobj(PACKED[encoding])
+    try:
+        plain = unpacker.decompress(data, LARGEST)
+    except zlib.error:
+        raise _cut_off() from None
+    if unpacker.unconsumed_tail:
+        raise _too_large()
+    if not unpacker.eof:
+        raise _cut_off()
+    return plain
+
+
+def _cut_off() -> EUtilitiesError:
+    return failure(Reason.CUT_OFF, "PubMed's answer was cut off.")
+
+
+def _too_large() -> EUtilitiesError:
+    return failure(Reason.TOO_LARGE, "PubMed's answer is larger than is read.")
+
+
 def _http_failure(error: urllib.error.HTTPError) -> EUtilitiesError:
     wait = _seconds(error.headers.get("Retry-After"), error.headers.get("Date"))
     said = b""
-    try:
-        with error:
-            said = error.read(SAID).lower()
-    except (OSError, HTTPException):
-        pass  # the status alone tells enough
+    with suppress(OSError, HTTPException), error:  # the status alone tells enough
+        said = error.read(SAID).lower()
     if error.code == 429:
         return failure(Reason.TOO_MANY_REQUESTS, "PubMed has had too many requests.", wait)
     if 300 <= error.code < 400:
@@ -136,13 +139,10 @@ def _http_failure(error: urllib.error.HTTPError) -> EUtilitiesError:
 
 
 def _failure(error: Exception) -> EUtilitiesError:
-    cause = getattr(error, "reason", error)
-    if isinstance(cause, TimeoutError | socket.timeout):
+    if isinstance(getattr(error, "reason", error), TimeoutError):
         return failure(Reason.NO_ANSWER, "PubMed did not answer in time.")
-    if isinstance(error, TooLargeError):
-        return failure(Reason.TOO_LARGE, "PubMed's answer is larger than is read.")
-    if isinstance(error, HTTPException | CutOffError) and not isinstance(error, ConnectionError):
-        return failure(Reason.CUT_OFF, "PubMed's answer was cut off.")
+    if isinstance(error, HTTPException) and not isinstance(error, ConnectionError):
+        return _cut_off()
     return failure(Reason.NO_CONNECTION, "The connection to PubMed failed.")
 
 

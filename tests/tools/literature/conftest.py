@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from tools.literature.client import EUtilities
 from tools.literature.settings import LiteratureSettings
 
 DOCTYPE = (
@@ -225,6 +226,44 @@ def settings_for() -> Callable[..., LiteratureSettings]:
         return LiteratureSettings(**(values | fields))
 
     return make
+
+
+class Unhurried:
+    """A limiter that lets everybody start at once, and notes the pauses that a server asked for."""
+
+    alone = False
+
+    def __init__(self) -> None:
+        self.holds: list[float] = []
+
+    def reserve(self) -> float:
+        return time.monotonic()
+
+    def stands(self, start: float) -> bool:
+        return True
+
+    def hold(self, seconds: float) -> None:
+        self.holds.append(seconds)
+
+
+class QuickClient(EUtilities):
+    """The client without its waiting: ``waits`` are the pauses before another try, ``holds`` those for every caller."""
+
+    def __init__(self, settings: LiteratureSettings) -> None:
+        self.waits: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        super().__init__(settings, sleep)
+        self.calls.limiter = limiter = Unhurried()
+        self.holds = limiter.holds
+
+
+@pytest.fixture
+def quick(settings_for: Callable[..., LiteratureSettings]) -> Callable[..., QuickClient]:
+    """Makes clients of a server that do not wait."""
+    return lambda fake, **fields: QuickClient(settings_for(fake, **fields))
 
 
 @pytest.fixture

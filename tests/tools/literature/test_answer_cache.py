@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,9 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from tools.literature.cache import DAY, FILE, AnswerCache, Answers, key_of
+from tools.literature.cache import DAY, FILE, IN_DATABASE, IN_FILE, SCHEMA, AnswerCache, key_of
 from tools.literature.client import EUtilities
-from tools.literature.shared_cache import SCHEMA, SharedAnswers
-from tools.postgres_line import PostgresLine
+from tools.literature.shared_tables import PostgresTables, SqliteTables
 
 MB = 2**20
 
@@ -33,16 +33,24 @@ def clock() -> Clock:
     return Clock()
 
 
-Make = Callable[[int], Answers]
+Make = Callable[[int], AnswerCache]
+
+
+def on_file(folder: Path, largest: int = MB, clock: Callable[[], float] = time.time) -> AnswerCache:
+    return AnswerCache(SqliteTables(folder / FILE, SCHEMA, IN_FILE), largest, clock)
+
+
+def on_database(address: str) -> PostgresTables:
+    return PostgresTables(address, SCHEMA, IN_DATABASE, "test")
 
 
 @pytest.fixture(params=["file", "postgres"])
 def make(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Make:
     """Makes a cache of a size over the same file or database, as another process would."""
     if request.param == "file":
-        return lambda largest: AnswerCache(tmp_path, largest, clock)
+        return lambda largest: on_file(tmp_path, largest, clock)
     address = request.getfixturevalue("postgres")
-    return lambda largest: SharedAnswers(PostgresLine(address, SCHEMA, "test"), largest, clock)
+    return lambda largest: AnswerCache(on_database(address), largest, clock)
 
 
 def test_an_answer_is_used_until_it_is_too_old_and_outlives_the_process(make: Make, clock: Clock) -> None:
@@ -97,38 +105,38 @@ def test_many_threads_share_it(make: Make) -> None:
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
-    AnswerCache(tmp_path, MB).put("record", {"1": b"one"})
+    on_file(tmp_path).put("record", {"1": b"one"})
     assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_damaged_answer_in_the_database_is_dropped_and_a_database_that_fails_keeps_nothing(postgres: str) -> None:
-    line = PostgresLine(postgres, SCHEMA, "test")
-    cache = SharedAnswers(line, MB)
+    line = on_database(postgres)
+    cache = AnswerCache(line, MB)
     cache.put("record", {"1": b"one" * 50, "2": b"two" * 50})
-    line.ask("update pubmed_answers set value = %s where key = %s", (b"\0" * 20, key_of("record", "1")))
+    line.ask(("update {answers} set value = %(v)s where key = %(k)s", {"v": b"\0" * 20, "k": key_of("record", "1")}))
     assert cache.get("record", ["1", "2"], 7) == {"2": b"two" * 50}
-    assert line.ask("select count(*) from pubmed_answers")[0][0] == 1
-    line.ask("drop table pubmed_answers")
+    assert line.ask(("select count(*) from {answers}", {}))[0][0] == 1
+    line.ask(("drop table {answers}", {}))
     cache.put("record", {"3": b"three"})
     assert cache.get("record", ["2", "3"], 7) == {}
     cache.close()  # and as soon as it serves again
     cache.put("record", {"3": b"three"})
     assert cache.get("record", ["3"], 7) == {"3": b"three"}
     cache.close()
-    gone = SharedAnswers(PostgresLine("postgresql://x@127.0.0.1:9/x", SCHEMA, "test"), MB)
+    gone = AnswerCache(on_database("postgresql://x@127.0.0.1:9/x"), MB)
     gone.put("record", {"1": b"one"})
     assert gone.get("record", ["1"], 7) == {}
 
 
 def test_a_damaged_answer_is_dropped_and_the_others_stay(tmp_path: Path, clock: Clock) -> None:
-    cache = AnswerCache(tmp_path, MB, clock)
+    cache = on_file(tmp_path, MB, clock)
     cache.put("record", {"1": b"one" * 50, "2": b"two" * 50})
     cache.close()
     db = sqlite3.connect(tmp_path / FILE)
     with db:
         db.execute("update answers set value = zeroblob(20) where rowid = 1")
     db.close()
-    again = AnswerCache(tmp_path, MB, clock)
+    again = on_file(tmp_path, MB, clock)
     assert len(again.get("record", ["1", "2"], 7)) == 1
     assert again.get("record", ["1", "2"], 7) in ({"1": b"one" * 50}, {"2": b"two" * 50})
 
@@ -136,7 +144,7 @@ def test_a_damaged_answer_is_dropped_and_the_others_stay(tmp_path: Path, clock: 
 @pytest.mark.parametrize("bytes_", [b"no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
 def test_a_damaged_file_is_replaced(bytes_: bytes, tmp_path: Path, clock: Clock) -> None:
     (tmp_path / FILE).write_bytes(bytes_)
-    cache = AnswerCache(tmp_path, MB, clock)
+    cache = on_file(tmp_path, MB, clock)
     for _ in range(2):  # the first use finds the damage, the next one has a new file
         cache.put("record", {"1": b"one"})
     assert cache.get("record", ["1"], 7) == {"1": b"one"}
@@ -144,7 +152,7 @@ def test_a_damaged_file_is_replaced(bytes_: bytes, tmp_path: Path, clock: Clock)
 
 def test_a_folder_that_cannot_be_used_costs_nothing_but_the_answers(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    cache = AnswerCache(tmp_path / "file" / "below", MB)
+    cache = on_file(tmp_path / "file" / "below")
     cache.put("record", {"1": b"one"})
     assert cache.get("record", ["1"], 7) == {}
 

@@ -14,16 +14,6 @@ from tools.literature.failures import BadQuery, MalformedReply, Reason
 from tools.literature.transport import _seconds
 
 
-class Sleeper:
-    """Notes how long it was asked to wait, and does not wait."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-
 def test_a_search_sends_what_ncbi_asks_for_and_reads_the_answer(
     ncbi: Any, settings_for: Callable[..., Any], xml: Any
 ) -> None:
@@ -65,17 +55,17 @@ def test_an_empty_result_is_empty_and_no_failure(ncbi: Any, settings_for: Callab
     assert (result.count, result.ids) == (0, ())
 
 
-def test_pauses_without_retry_after_grow(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
-    ncbi.script, sleeper = [xml.Reply("", status=500)] * 3, Sleeper()
+def test_pauses_without_retry_after_grow(ncbi: Any, quick: Callable[..., Any], xml: Any) -> None:
+    ncbi.script, client = [xml.Reply("", status=500)] * 3, quick(ncbi)
     with pytest.raises(ServiceError):
-        asyncio.run(EUtilities(settings_for(ncbi), sleeper).search("croup", 5))
-    assert [w for w in sleeper.waits if w in (0.5, 1.0)] == [0.5, 1.0]
+        asyncio.run(client.search("croup", 5))
+    assert (client.waits, client.holds) == ([0.5, 1.0], [])
 
 
 @pytest.mark.parametrize("pmids", [["1", "2"], ["1"]])
-def test_records_that_vanish_are_a_failure(pmids: list[str], ncbi: Any, settings_for: Callable[..., Any]) -> None:
+def test_records_that_vanish_are_a_failure(pmids: list[str], ncbi: Any, quick: Callable[..., Any]) -> None:
     with pytest.raises(MalformedReply, match=f"none of {len(pmids)}"):
-        asyncio.run(EUtilities(settings_for(ncbi), Sleeper()).fetch(pmids))
+        asyncio.run(quick(ncbi).fetch(pmids))
 
 
 def test_what_is_not_among_the_records_is_named(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
@@ -163,33 +153,10 @@ def test_the_state_of_the_database(ncbi: Any, settings_for: Callable[..., Any], 
     assert (info.name, info.count, info.updated) == ("pubmed", 37, "2026/11/20")
 
 
-def test_nobody_there_is_a_typed_error(settings_for: Callable[..., Any], ncbi: Any) -> None:
-    settings = settings_for(ncbi, base_url="http://127.0.0.1:9/eutils")
+def test_nobody_there_is_a_typed_error(quick: Callable[..., Any], ncbi: Any) -> None:
+    client = quick(ncbi, base_url="http://127.0.0.1:9/eutils")
     with pytest.raises(ServiceError, match="connection to PubMed failed"):
-        asyncio.run(EUtilities(settings, Sleeper()).search("croup", 5))
-
-
-def test_clients_of_two_servers_do_not_mix_and_biopython_keeps_its_own_way(
-    ncbi: Any, settings_for: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from Bio import Entrez
-
-    from tools.literature import transport
-
-    monkeypatch.setattr(transport, "_installed", False)
-    opened: list[str] = []
-
-    def other(request: Any) -> Any:
-        opened.append(request.full_url)
-        raise OSError("the user's own call")
-
-    monkeypatch.setattr(Entrez, "urlopen", other)
-    asyncio.run(EUtilities(settings_for(ncbi)).search("croup", 5))
-    assert opened == []
-    with pytest.raises(OSError, match="own call"):
-        Entrez.esearch(db="pubmed", term="theirs", email="a@b.c", api_key="k")
-    assert opened[0].startswith("https://eutils.ncbi.nlm.nih.gov/")
-    assert [r.parameters["term"] for r in ncbi.requests] == ["croup"]
+        asyncio.run(client.search("croup", 5))
 
 
 @pytest.mark.parametrize(("header", "expected"), [("7", 7.0), ("soon", None), ("²", None), ("-1", None)])

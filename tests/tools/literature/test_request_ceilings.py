@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-from tools.literature.calls import Slots
+import pytest
+
 from tools.literature.client import EUtilities
-
-
-class Sleeper:
-    """Notes how long it was asked to wait, and does not wait."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.waits.append(seconds)
 
 
 def test_waiting_for_a_turn_is_no_request_time(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
@@ -55,28 +47,49 @@ def test_the_event_loop_goes_on_while_pubmed_is_slow(ncbi: Any, settings_for: Ca
     assert max(gaps) < 0.4
 
 
-def test_slots_pass_from_hand_to_hand_and_a_cancelled_waiter_costs_none() -> None:
-    slots, running, most = Slots(2), 0, 0
+def test_no_more_requests_run_at_once_and_whoever_gives_up_sends_none(
+    quick: Callable[..., Any], ncbi: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running, most, sent, lock = 0, 0, 0, threading.Lock()
 
-    async def work() -> None:
-        nonlocal running, most
-        async with slots.one():
-            running += 1
+    def slow(*_: Any) -> bytes:
+        nonlocal running, most, sent
+        with lock:
+            running, sent = running + 1, sent + 1
             most = max(most, running)
-            await asyncio.sleep(0.02)
+        time.sleep(0.02)
+        with lock:
             running -= 1
+        return b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"
+
+    monkeypatch.setattr("tools.literature.calls.request", slow)
+    clients = [quick(ncbi, concurrency=2, cache=False) for _ in range(2)]
 
     async def main() -> None:
-        tasks = [asyncio.create_task(work()) for _ in range(12)]
+        tasks = [asyncio.create_task(clients[n % 2].search("croup", 5)) for n in range(12)]
         await asyncio.sleep(0.01)
         for task in tasks[3:9]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.wait_for(asyncio.gather(work(), work()), 2)
+
+    for _ in range(2):  # in two event loops
+        asyncio.run(asyncio.wait_for(main(), 5))
+    assert most == 2
+    assert sent == 12
+
+
+def test_whoever_gives_up_while_waiting_for_a_start_sends_nothing(quick: Callable[..., Any], ncbi: Any) -> None:
+    client = quick(ncbi, concurrency=1)
+    client.calls.limiter.reserve = lambda: time.monotonic() + 30
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.search("croup", 5), 0.1)
+        client.calls.limiter.reserve = time.monotonic
+        await asyncio.wait_for(client.search("asthma", 5), 5)
 
     asyncio.run(main())
-    assert most == 2
-    asyncio.run(asyncio.wait_for(work(), 2))  # another event loop
+    assert [r.parameters["term"] for r in ncbi.requests] == ["asthma"]
 
 
 def test_requests_at_once_keep_to_the_limit(ncbi: Any, settings_for: Callable[..., Any]) -> None:

@@ -24,17 +24,38 @@ from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.literature.client import EUtilities
 from tools.literature.failures import Reason, Unavailable
-from tools.literature.limiter import LATE, WINDOW, Limiter, RateLimiter, gap_of, wait_for_start
+from tools.literature.limiter import (
+    FILE,
+    GONE,
+    IN_DATABASE,
+    IN_FILE,
+    LATE,
+    SCHEMA,
+    WINDOW,
+    Limiter,
+    RateLimiter,
+    SharedLimiter,
+    SharedStarts,
+    gap_of,
+    limiter_for,
+    wait_for_start,
+)
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
-from tools.literature.sharing import SharedLimiter, limiter_for
-from tools.literature.starts import FILE, GONE, SCHEMA, DatabaseStarts, FileStarts, SharedStarts
+from tools.literature.shared_tables import PostgresTables, SqliteTables
 from tools.literature.tool import SearchLiterature
-from tools.postgres_line import PostgresLine
 
 RATE, WORKERS = 10.0, 4
 GAP = gap_of(RATE)
 Make = Callable[[], Limiter]
+
+
+def on_file(folder: Path, name: str = "ncbi", gap: float = GAP, clock: Callable[[], float] = time.time) -> SharedStarts:
+    return SharedStarts(SqliteTables(folder / FILE, SCHEMA, IN_FILE, clock), name, gap)
+
+
+def on_database(address: str, name: str = "ncbi", gap: float = GAP) -> SharedStarts:
+    return SharedStarts(PostgresTables(address, SCHEMA, IN_DATABASE, "test"), name, gap)
 
 
 @pytest.fixture(params=["process", "file", "postgres"])
@@ -44,13 +65,9 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
         one = RateLimiter(RATE)
         return lambda: one
     if request.param == "file":
-        return lambda: SharedLimiter(RATE, FileStarts(tmp_path, "ncbi", GAP), WORKERS, 4)
+        return lambda: SharedLimiter(RATE, on_file(tmp_path), WORKERS, 4)
     address = request.getfixturevalue("postgres")
-
-    def made() -> Limiter:
-        return SharedLimiter(RATE, DatabaseStarts(PostgresLine(address, SCHEMA, "test"), "ncbi", GAP), WORKERS, 4)
-
-    return made
+    return lambda: SharedLimiter(RATE, on_database(address), WORKERS, 4)
 
 
 def test_those_that_share_start_one_after_another(make: Make) -> None:
@@ -187,9 +204,9 @@ def test_alone_without_a_place_nothing_is_sent() -> None:
 @pytest.fixture(params=["file", "postgres"])
 def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], SharedStarts]:
     if request.param == "file":
-        return lambda: FileStarts(tmp_path, "ncbi", GAP)
+        return lambda: on_file(tmp_path)
     address = request.getfixturevalue("postgres")
-    return lambda: DatabaseStarts(PostgresLine(address, SCHEMA, "test"), "ncbi", GAP)
+    return lambda: on_database(address)
 
 
 def test_each_process_has_a_place_of_its_own(processes: Callable[[], SharedStarts]) -> None:
@@ -212,41 +229,29 @@ def test_a_place_of_a_process_that_went_is_taken_by_one_that_is_there(processes:
 
 def _later(starts: SharedStarts, seconds: float) -> None:
     """Let so many seconds pass since all were seen."""
-    if isinstance(starts, FileStarts):
-        with sqlite3.connect(starts._file) as db:
-            db.execute("update places set seen = seen - ?", (seconds,))
-    else:
-        assert isinstance(starts, DatabaseStarts)
-        starts._line.ask("update request_places set seen = seen - %s", (seconds,))
+    starts._tables.ask(("update {places} set seen = seen - %(for)s", {"for": seconds}))
 
 
 def test_servers_and_keys_do_not_wait_for_each_other(tmp_path: Path, postgres: str) -> None:
-    line = PostgresLine(postgres, SCHEMA, "test")
-    for one, other in (
-        (DatabaseStarts(line, "a", 10.0), DatabaseStarts(line, "b", 10.0)),
-        (FileStarts(tmp_path, "a", 10.0), FileStarts(tmp_path, "b", 10.0)),
-    ):
+    for make, place in ((on_database, postgres), (on_file, tmp_path)):
+        one, other = make(place, "a", 10.0), make(place, "b", 10.0)
         now = time.monotonic()
         assert max(one.reserve(), other.reserve()) < now + 5
         assert min(one.reserve(), other.reserve()) > now + 5
-    line.close()
 
 
 def test_starts_of_a_clock_that_was_set_back_are_forgotten(tmp_path: Path, postgres: str) -> None:
-    ahead = FileStarts(tmp_path, "ncbi", GAP, wall=lambda: time.time() + 4_000)
-    ahead.reserve()
-    assert FileStarts(tmp_path, "ncbi", GAP).reserve() < time.monotonic() + 1
-    line = PostgresLine(postgres, SCHEMA, "test")
-    starts = DatabaseStarts(line, "ncbi", GAP)
+    on_file(tmp_path, clock=lambda: time.time() + 4_000).reserve()
+    assert on_file(tmp_path).reserve() < time.monotonic() + 1
+    starts = on_database(postgres)
     starts.reserve()
-    line.ask("update request_starts set following = following + 4000")
+    starts._tables.ask(("update {starts} set following = following + 4000", {}))
     assert starts.reserve() < time.monotonic() + 1
-    line.close()
 
 
 def test_a_damaged_file_fails_once_and_is_made_again(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no database at all" * 100)
-    starts = FileStarts(tmp_path, "ncbi", GAP)
+    starts = on_file(tmp_path)
     with pytest.raises(ServiceError, match="cannot be kept"):
         starts.reserve()
     assert starts.reserve() < time.monotonic() + 1
@@ -258,10 +263,10 @@ def test_a_damaged_file_fails_once_and_is_made_again(tmp_path: Path) -> None:
 
 
 def test_a_database_that_does_not_answer_is_told_by_type_and_without_its_address() -> None:
-    line = PostgresLine("postgresql://somebody:secret@127.0.0.1:9/none", SCHEMA, "test")
+    starts = on_database("postgresql://somebody:secret@127.0.0.1:9/none")
     for _ in range(2):
         with pytest.raises(ServiceError) as caught:
-            DatabaseStarts(line, "ncbi", GAP).reserve()
+            starts.reserve()
         assert "secret" not in str(caught.value)
 
 
