@@ -1,4 +1,4 @@
-"""What an answer may not do: choose, or recommend without a word, what the case's allergies and medicines bar."""
+"""What an answer may not do: choose, affirm or recommend without a word what stated allergies and medicines bar."""
 
 from __future__ import annotations
 
@@ -6,29 +6,60 @@ from collections.abc import Iterable, Mapping
 
 from graphs.answering.contract import Choice, Draft
 from graphs.answering.notices import notice
+from graphs.verdicts.contract import VerdictValue
 from tools.contract import Notice, unique
 from tools.evidence import Origin
-from tools.medicines.constraints import Constraint, barred_options, broken_by, constraints_in, recommends
+from tools.medicines.constraints import (
+    Constraint,
+    barred_options,
+    barred_question,
+    broken_by,
+    constraints_in,
+    recommends,
+    warns,
+)
+from tools.medicines.names import Medicine
 
 WHY = {
     "en": {"allergy": "{medicine} (allergy to {named})", "current": "{medicine} ({named} is taken already)"},
     "zh": {"allergy": "{medicine}（对{named}过敏）", "current": "{medicine}（已在使用{named}）"},
 }
+ASKED = {
+    "en": {
+        "allergy": "you told of an allergy to {named}, and {medicine} {kind}",
+        "current": "you told that {named} is taken already, and {medicine} {kind}",
+    },
+    "zh": {
+        "allergy": "您提到对{named}过敏，而{medicine}{kind}",
+        "current": "您提到已在使用{named}，而{medicine}{kind}",
+    },
+}
+KIND = {"en": ("is a kind of {family}", "is the same"), "zh": ("属于同一类（{family}）", "即为该药")}
 
 
 def constrained(draft: Draft, question: str, case: str, options: Mapping[str, str], language: str) -> Draft:
-    """The draft without a choice that the case bars, and with the notices that are due.
+    """The draft without a choice or verdict that allergies and medicines bar, and with the notices that are due.
+
+    A question about a barred medicine is led by a warning, whatever else is answered.
 
     Args:
-        question: the turn as it stands alone. case: the session's case where the turn is about it, else "".
+        question: the turn as it stands alone. case: the session's case, "" where none was told.
         options: of a multiple-choice question, by label.
     """
-    barred = barred_options(question, dict(options))
-    choice, notices = _choice(draft.choice, barred, options, language)
+    choice, notices = _choice(draft.choice, barred_options(question, dict(options), case), options, language)
+    leading: list[Notice] = []
+    verdict, asked = draft.verdict, None if options else barred_question(question, case)
+    if asked is not None:
+        leading.append(notice("barred_medicine", language, _asked(*asked, language)))
+        agrees = verdict is not None and verdict.value is VerdictValue.NO and not warns(question)
+        verdict, choice = (verdict if agrees else None), None
     named = _recommended(draft, "\n".join(part for part in (case, question) if part), language)
     if named:
         notices.append(notice("breaks_constraint", language, _joined(named, language)))
-    return draft.model_copy(update={"choice": choice, "notices": (*draft.notices, *notices)}) if notices else draft
+    if not (leading or notices):
+        return draft
+    update = {"choice": choice, "verdict": verdict, "notices": (*leading, *draft.notices, *notices)}
+    return draft.model_copy(update=update)
 
 
 def _choice(
@@ -51,13 +82,20 @@ def _recommended(draft: Draft, case: str, language: str) -> list[str]:
             continue
         broken = broken_by(statement.text, constraints)
         if broken is not None:
-            out.append(_told(*broken, language))
+            out.append(_told(broken[0].written, broken[1], language))
     return unique(out)
 
 
 def _told(medicine: str, constraint: Constraint, language: str) -> str:
     words = WHY["zh" if language == "zh" else "en"][constraint.why]
     return words.format(medicine=medicine, named=constraint.named).strip()
+
+
+def _asked(medicine: Medicine, constraint: Constraint, language: str) -> str:
+    tongue = "zh" if language == "zh" else "en"
+    kind, same = KIND[tongue]
+    family = same if medicine.written.lower() == constraint.named.lower() else kind.format(family=medicine.family)
+    return ASKED[tongue][constraint.why].format(medicine=medicine.written, named=constraint.named, kind=family)
 
 
 def _joined(items: Iterable[str], language: str) -> str:

@@ -91,6 +91,11 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "Not to be chosen by what the case states: {detail}.",
         "按病例所述不可选择：{detail}。",
     ),
+    "barred_medicine": (
+        Severity.DANGER,
+        "Take care: {detail}. Only a clinician who knows of this may decide to give it.",
+        "请注意：{detail}。须由了解此情况的临床医生决定是否使用。",
+    ),
     "breaks_constraint": (
         Severity.DANGER,
         "The answer names a medicine that the case bars: {detail}. Only a clinician may decide to give it.",

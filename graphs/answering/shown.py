@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphs.answering.contract import Answer
-from tools.contract import Differential
+from tools.contract import Differential, Severity
 from tools.evidence import Evidence, Origin, Statement, Status
 
 NAME = 60  # ours: characters of a given text that name it
@@ -109,8 +109,9 @@ def ranking_title(found: Answer | Differential, language: str) -> str:
 
 
 def edge_lines(found: Answer | Differential, language: str) -> list[str]:
-    """What heads an answer on a case that no known disease explains: that it is so; nothing for any other."""
-    return [WORDS[tongue_of(language)]["outside"]] if found.outside else []
+    """What heads an answer: what must not be given, and that no known disease explains the case; mostly nothing."""
+    dangers = [n.text for n in found.notices if n.severity is Severity.DANGER] if isinstance(found, Answer) else []
+    return [*dangers, *([WORDS[tongue_of(language)]["outside"]] if found.outside else [])]
 
 
 def left_lines(found: Answer | Differential, language: str) -> list[str]:

@@ -15,7 +15,7 @@ from graphs.reviewing.asking import with_review
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
 from prompts.metering import Usage as ModelUsage
-from tools.contract import Differential, Notice, RankedDisease
+from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
@@ -57,10 +57,8 @@ def finish(
 
 
 def _within_constraints(state: State, context: TurnContext, draft: Draft) -> Draft:
-    """The draft, held to the allergies and medicines that the turn and the session's case state."""
-    if not (draft.statements or draft.choice is not None):
-        return draft
-    case = context.text(state.get("case_key", "")) if _on_case(state) else ""
+    """The draft, held to the allergies and medicines that the turn and the session's case state, whatever is asked."""
+    case = context.text(state.get("case_key", ""))
     return constrained(draft, context.text(state["question_key"]), case, state["options"], state["language"])
 
 
@@ -74,6 +72,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
     shown = differential if differential is not None and state["kind"] in RANKED else Differential()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
     notices += fallback_notices(context.meter, state["language"])
+    notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
     answer = Answer(
         session=context.session,
         turn=state["turn"],

@@ -45,3 +45,12 @@ def test_an_answer_for_which_nothing_useful_was_retrieved_says_so(tmp_path: Path
     with_text = asked(tmp_path / "two", Answering(plan_of={1: ["croup"]}))
     assert "nothing_useful_retrieved" in [n.code for n in without.notices]
     assert "nothing_useful_retrieved" not in [n.code for n in with_text.notices]
+
+
+def test_what_an_earlier_turn_tells_of_the_patient_holds_for_a_question_of_evidence(tmp_path: Path) -> None:
+    with Agent(Settings(home=tmp_path / "home"), parts=parts(Scripted(plan_of={}))) as agent:
+        told = agent.ask("case: a child who is allergic to penicillin has otitis.")
+        answer = agent.ask("Is amoxicillin safe?", session=told.session)
+    assert answer.kind == "evidence"
+    assert answer.notices[0].code == "barred_medicine"
+    assert "penicillin" in answer.notices[0].text

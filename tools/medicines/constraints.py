@@ -1,14 +1,13 @@
 """A stated allergy or current medicine is a constraint: what must not be chosen, read from an English or Chinese case.
 
-An allergy excludes the medicine and its class; a medicine that is taken excludes only itself, and only as a *new*
-treatment: it may be continued, stopped or asked about. Names and classes are the project's own (``names.yaml``,
-``names_zh.yaml``).
+An allergy excludes the medicine and its class; so does a medicine that is taken, but only as a *new* treatment: it may
+be continued, stopped or asked about. Names and classes are the project's own (``names.yaml``, ``names_zh.yaml``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,11 @@ from tools.yaml_files import read_yaml
 CHINESE = Path(__file__).with_name("names_zh.yaml")
 BROAD = frozenset({"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic"})
 """Ours: groups so wide that an allergy to one member says nothing of another."""
+TOGETHER = frozenset(
+    {"diuretic", "diabetes medicine", "insulin", "antiepileptic", "antiretroviral", "antituberculous drug", "nitrate"}
+    | {"disease-modifying drug", "anti-sickness drug", "opioid", "emollient", "bronchodilator", "Parkinson's medicine"}
+)
+"""Ours: classes of which two are commonly given together: one that is taken does not bar another."""
 _ALLERGY = re.compile(
     r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|angio-?o?edema (?:after|from|with|to)|intoleran\w+)\b|过敏",
     re.IGNORECASE,
@@ -33,13 +37,37 @@ _TAKES = re.compile(
     r"anticoagulated with)\b|服用|在吃|正在用|长期用|口服|目前用",
     re.IGNORECASE,
 )
+# In a question an allergy is told as a fact after these words and asked about after those; ours.
+_TOLD = re.compile(
+    r"\b(?:if|as|since|because|when|with|for|who|whose|given|having|though|although|despite|in|my|"
+    r"I(?:['’]m|['’]ve| am| have| had)|(?:he|she|they|patient|child|son|daughter|wife|husband|mother|father|baby)"
+    r"(?:['’]s| is| has| was| had| are| have))\b[^,;?]{0,40}$|[\u4e00-\u9fff]$",
+    re.IGNORECASE,
+)
+_WONDERED = re.compile(
+    r"\b(?:is|am|are|was|were) (?:I|you|he|she|they|it|(?:the|an?|my|this|our) \w+) (?:really |still )?$"
+    r"|\b(?:be|become|becoming|get|develop\w*|cause\w*|tested?|test) (?:an? )?$|是否|有没有|会[^，,。]{0,12}$",
+    re.IGNORECASE,
+)
+# What an allergy is to stands behind the word, in a row of names, or right before it.
+_BEHIND = re.compile(
+    r"(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|reactions?)"
+    r"(?: (?:to|against|with|from|of|after|except|on)|:) (?:(?:the|all|any|both) )?"
+    r"(?:[^.;?!]{0,60}(?:, ?(?:and |or )?| and | or |/))?$",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^[^，,。；？]{0,12}过敏", re.IGNORECASE)
+_ADDS = re.compile(
+    r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
+)
 _PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had )|allerg)|但", re.IGNORECASE)
 _ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
 _STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously)\b|停用|停了|曾", re.IGNORECASE)
 _AGAINST = re.compile(
     r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
-    r"responsible|culprit|explains?|reaction|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
+    r"responsible|culprit|explains?|reaction|danger\w*|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
 )
+_DENIES = re.compile(r"\b(?:risk\w*|stop\w*|cannot|can['’]?t|not)\b|不能|不可|风险|反应|停", re.IGNORECASE)
 _TREATS = re.compile(
     r"\b(?:treat\w*|therap\w*|manag\w*|prescri\w*|give[ns]?|start\w*|add(?:ed)?|initiat\w*|antibiotic|drug|medicine|"
     r"medication|prophyla\w*|next step)\b|治疗|用药|选用|首选|加用|给予|处方|药物",
@@ -74,28 +102,41 @@ def constraints_in(case: str) -> list[Constraint]:
     return sorted(kept.values(), key=lambda c: c.why != "allergy")
 
 
-def broken_by(text: str, constraints: list[Constraint]) -> tuple[str, Constraint] | None:
+def broken_by(text: str, constraints: list[Constraint]) -> tuple[Medicine, Constraint] | None:
     """What a text names that a constraint bars, and the constraint; None where it names nothing barred."""
-    for constraint in constraints:
-        for medicine in _named(text):
-            if _names_of(medicine, constraint.why) & constraint.names:
-                return medicine.written, constraint
-    return None
+    return _broken(_named(text), constraints)
 
 
-def barred_options(case: str, options: dict[str, str]) -> dict[str, Constraint]:
-    """The options, by label, that a case's allergies and current medicines bar; none where what is harmful is asked.
+def barred_options(question: str, options: dict[str, str], case: str = "") -> dict[str, Constraint]:
+    """The options, by label, that allergies and current medicines bar; none where what is harmful is asked.
 
     A current medicine bars an option only where a treatment is chosen and neither question nor option speaks of going
-    on with it, stopping it, or its dose.
+    on with it, stopping it, or its dose. ``case`` tells of the patient beside the question.
     """
-    asked = _asked(case)
+    asked = _asked(question)
     if not options or _AGAINST.search(asked):
         return {}
-    constraints = [c for c in constraints_in(case) if c.why == "allergy" or _starts_anew(asked)]
+    told = constraints_in(f"{case}\n{question}")
+    constraints = [c for c in told if c.why == "allergy" or _starts_anew(asked)]
     found = {label: broken_by(text, constraints) for label, text in options.items() if not _GOES_ON.search(text)}
-    barred = {label: broken[1] for label, broken in found.items() if broken is not None}
-    return barred if len(barred) < len(options) else {}
+    return {label: broken[1] for label, broken in found.items() if broken is not None}
+
+
+def barred_question(question: str, case: str = "") -> tuple[Medicine, Constraint] | None:
+    """The medicine that a question asks about although an allergy bars it, or a medicine that is taken already where
+    it asks about adding one; None where it asks about none. ``case`` tells of the patient beside the question."""
+    asked = _asked(question)
+    constraints = constraints_in(f"{case}\n{question}")
+    if not (_ADDS.search(asked) and not _GOES_ON.search(asked)):
+        constraints = [c for c in constraints if c.why == "allergy"]
+    taken = {c.named.lower() for c in constraints if c.why == "current"}
+    named = [m for m in _named(asked) if m.written.lower() not in taken and not _allergen(asked, m)]
+    return _broken(named, constraints)
+
+
+def warns(question: str) -> bool:
+    """Whether a question asks about harm, so that "no" would be the advice to give."""
+    return _AGAINST.search(_asked(question)) is not None or _DENIES.search(question) is not None
 
 
 def recommends(statement: str) -> bool:
@@ -113,8 +154,20 @@ def _asked(case: str) -> str:
     return " ".join(unique([*(s for s in told if s.rstrip().endswith(("?", "？"))), *told[-1:]]))
 
 
+def _broken(named: Iterable[Medicine], constraints: list[Constraint]) -> tuple[Medicine, Constraint] | None:
+    found = ((m, c) for c in constraints for m in named if _names_of(m, c.why) & c.names)
+    return next(found, None)
+
+
+def _allergen(text: str, medicine: Medicine) -> bool:
+    """Whether a text names a medicine as what an allergy is to."""
+    before, after = text[: medicine.start], text[medicine.start + len(medicine.written) :]
+    return _BEFORE.search(after) is not None or _BEHIND.search(before) is not None
+
+
 def _of_sentence(sentence: str) -> Iterator[Constraint]:
     if sentence.rstrip().endswith(("?", "？")):
+        yield from _of_question(sentence)
         return
     for part in _PARTS.split(sentence):
         denied = [(c.start, c.end) for c in clauses(part) if c.present is False]
@@ -123,6 +176,17 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
             yield from _barred(named, "allergy")
         elif not _STOPPED.search(part):
             yield from _barred([m for m in named if _taken(part, m)], "current")
+
+
+def _of_question(sentence: str) -> Iterator[Constraint]:
+    """What a question tells as a fact: allergies of whom it is about, and medicines in a clause before the question."""
+    told = [a for a in _ALLERGY.finditer(sentence) if _TOLD.search(sentence[: a.start()])]
+    if any(not _WONDERED.search(sentence[: a.start()]) for a in told):
+        yield from _barred([m for m in _named(sentence) if _allergen(sentence, m)], "allergy")
+    *before, _ = re.split(r"[,，;；]", sentence)
+    for part in before:
+        if not _ALLERGY.search(part) and not _STOPPED.search(part):
+            yield from _barred([m for m in _named(part) if _taken(part, m)], "current")
 
 
 def _taken(part: str, medicine: Medicine) -> bool:
@@ -139,11 +203,12 @@ def _barred(named: list[Medicine], why: str) -> Iterator[Constraint]:
 
 
 def _names_of(medicine: Medicine, why: str) -> frozenset[str]:
-    """The names by which a medicine is barred: of an allergy also its class, unless the class is wide."""
-    if why == "current":
-        return frozenset({medicine.generic.lower()} if medicine.generic else ())
-    names = {n.lower() for n in medicine.names} if not medicine.generic else {medicine.generic.lower(), medicine.family}
-    return frozenset(n.lower() for n in names if n) - BROAD
+    """The names by which a medicine is barred: itself and its class, unless that is wide; none for a wide class."""
+    wide = {name.lower() for name in (BROAD | TOGETHER if why == "current" else BROAD)}
+    if medicine.written.lower().removesuffix("s") in wide:
+        return frozenset()
+    names = {medicine.generic, medicine.family} if medicine.generic else medicine.names
+    return frozenset(n.lower() for n in names if n) - wide
 
 
 def _named(text: str) -> list[Medicine]:

@@ -10,6 +10,8 @@ from rich.console import Console
 from agent.cli.render import show_answer
 from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Choice, Draft
+from graphs.answering.notices import notice
+from graphs.verdicts.contract import Verdict, VerdictValue
 from tools.contract import RankedDisease
 from tools.evidence import Origin, Statement
 
@@ -79,3 +81,31 @@ def test_a_recommendation_that_the_case_bars_gets_a_notice() -> None:
     ]
     assert not constrained(Draft(statements=(warned,)), "How is it treated?", case, {}, "en").notices
     assert not constrained(Draft(statements=(said,)), "How is it treated?", "", {}, "en").notices
+
+
+@pytest.mark.parametrize("value", list(VerdictValue))
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_question_about_a_medicine_that_an_allergy_bars_is_led_by_it_and_never_affirmed(
+    value: VerdictValue, language: str
+) -> None:
+    draft = Draft(
+        verdict=Verdict(value=value, statements=("s",)),
+        choice=Choice(label="yes", text="yes", reason="s", parametric=True),
+        notices=(notice("no_figure", language),),
+    )
+    held = constrained(draft, "Is amoxicillin safe for me?", "I am allergic to penicillin.", {}, language)
+    assert [n.code for n in held.notices] == ["barred_medicine", "no_figure"]
+    assert "amoxicillin" in held.notices[0].text
+    assert (held.verdict is not None, held.choice) == (value is VerdictValue.NO, None)
+    harm = constrained(draft, "Is amoxicillin dangerous for me?", "I am allergic to penicillin.", {}, language)
+    assert harm.verdict is None
+    elsewhere = constrained(draft, "Is cefalexin safe for me?", "I am allergic to penicillin.", {}, language)
+    assert elsewhere == draft
+
+
+def test_what_must_not_be_given_heads_every_view_of_an_answer() -> None:
+    told = notice("barred_medicine", "en", "THIS")
+    said = Statement(text="A sentence.", origin=Origin.PARAMETRIC)
+    answer = Answer(question="q", kind="evidence", language="en", statements=[said], notices=[told])
+    for shown in (answer.to_markdown(), answer._repr_html_(), terminal(answer)):
+        assert shown.index("THIS") < shown.index("A sentence")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tools.medicines.constraints import barred_options, broken_by, constraints_in, recommends
+from tools.medicines.constraints import (
+    barred_options,
+    barred_question,
+    broken_by,
+    constraints_in,
+    recommends,
+    warns,
+)
 
 ANTIBIOTICS = {"A": "Amoxicillin", "B": "Azithromycin", "C": "Augmentin", "D": "Paracetamol"}
 CHINESE = {"A": "阿莫西林", "B": "阿奇霉素", "C": "青霉素"}
@@ -26,6 +33,14 @@ CHINESE = {"A": "阿莫西林", "B": "阿奇霉素", "C": "青霉素"}
         ("否认青霉素过敏史。", []),
         ("He stopped taking ibuprofen last year.", []),
         ("Is she allergic to penicillin?", []),
+        ("Could my son be allergic to penicillin?", []),
+        ("Is penicillin allergy common?", []),
+        ("I am allergic to penicillin, can I take amoxicillin?", [("allergy", "penicillin")]),
+        ("Is amoxicillin safe for someone allergic to penicillin?", [("allergy", "penicillin")]),
+        ("Can I have cefalexin with my penicillin allergy?", [("allergy", "penicillin")]),
+        ("He is taking ibuprofen, can naproxen be added?", [("current", "ibuprofen")]),
+        ("我对青霉素过敏，能吃阿莫西林吗？", [("allergy", "青霉素")]),
+        ("我会不会对青霉素过敏？", []),
         ("", []),
     ],
 )
@@ -44,11 +59,54 @@ def test_constraints_are_read(case: str, expected: list[tuple[str, str]]) -> Non
         ("A man on warfarin bleeds. What is the next step?", {"A": "Stop warfarin", "B": "Tranexamic acid"}, set()),
         ("A man on warfarin. Which drug caused this?", {"A": "Warfarin", "B": "Bisoprolol"}, set()),
         ("A man on warfarin. Should it be continued?", {"A": "Warfarin", "B": "Bisoprolol"}, set()),
-        ("She is allergic to penicillin. Which is the best treatment?", {"A": "Amoxicillin", "B": "Ampicillin"}, set()),
+        (
+            "She is allergic to penicillin. Which is the best treatment?",
+            {"A": "Amoxicillin", "B": "Ampicillin"},
+            {"A", "B"},
+        ),
+        ("A man on ibuprofen. Which drug should be added?", {"A": "Naproxen", "B": "Omeprazole"}, {"A"}),
+        ("A man on furosemide. Which drug should be added?", {"A": "Spironolactone", "B": "Naproxen"}, set()),
     ],
 )
 def test_options_that_break_a_constraint(case: str, options: dict[str, str], barred: set[str]) -> None:
     assert set(barred_options(case, options)) == barred
+
+
+def test_an_option_is_barred_by_what_was_told_before() -> None:
+    question = "Which antibiotic is best for a sore throat?"
+    assert set(barred_options(question, ANTIBIOTICS, "I am allergic to penicillin.")) == {"A", "C"}
+
+
+@pytest.mark.parametrize(
+    ("question", "case", "asked"),
+    [
+        ("I am allergic to penicillin. Is amoxicillin safe for me for a sore throat?", "", "amoxicillin"),
+        ("I am allergic to penicillin, can I take amoxicillin?", "", "amoxicillin"),
+        ("Is amoxicillin safe for me?", "I am allergic to penicillin.", "amoxicillin"),
+        ("I'm allergic to amoxicillin. Are penicillins safe?", "", "penicillins"),
+        ("He is taking ibuprofen, can naproxen be added?", "", "naproxen"),
+        ("我对青霉素过敏，能吃阿莫西林吗？", "", "阿莫西林"),
+        ("I am allergic to penicillin. Is cefalexin safe?", "", None),
+        ("I am allergic to penicillin. Do antibiotics help a sore throat?", "", None),
+        ("Allergies: penicillin.", "", None),
+        ("Is penicillin allergy the same as amoxicillin allergy?", "", None),
+        ("He takes ibuprofen. Can he take naproxen instead?", "", None),
+        ("Is amoxicillin safe for me?", "", None),
+    ],
+)
+def test_a_question_about_what_is_barred(question: str, case: str, asked: str | None) -> None:
+    found = barred_question(question, case)
+    assert (found[0].written if found is not None else None) == asked
+
+
+def test_a_question_about_harm_is_told_from_one_about_use() -> None:
+    assert warns("Should I avoid amoxicillin?")
+    assert warns("Is amoxicillin dangerous for me?")
+    assert not warns("Can I take amoxicillin?")
+
+
+def test_a_wide_class_breaks_no_allergy() -> None:
+    assert broken_by("Antibiotics shorten it by a day.", constraints_in("She is allergic to penicillin.")) is None
 
 
 def test_an_allergy_to_one_antibiotic_says_nothing_of_all_others() -> None:

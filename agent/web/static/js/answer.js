@@ -39,6 +39,7 @@ export function answerView(answer, around) {
     { class: "answer", lang: answer.language },
     answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     first ? review : null,
+    ...dangers(answer).map((n) => h("p", { class: "notice danger", role: "alert" }, h("strong", {}, "⚠ ", n.text))),
     verdictView(answer, t),
     answer.outside ? h("p", { class: "outside", role: "note" }, h("strong", {}, t("outside"))) : null,
     choiceView(answer, t),
@@ -112,9 +113,12 @@ function differentialOf(answer, before, t) {
   return table.view;
 }
 
+/** What must not be given: it leads the answer. @param {Answer} answer */
+const dangers = (answer) => answer.notices.filter((n) => n.severity === "danger");
+
 /** @param {Answer} answer @param {Translate} t */
 function noticesView(answer, t) {
-  const notices = answer.notices.filter((n) => n.code !== REVIEW_NOTICE); // that one stands above
+  const notices = answer.notices.filter((n) => n.code !== REVIEW_NOTICE && n.severity !== "danger"); // these stand above
   if (!notices.length) return null;
   const items = notices.map((n) =>
     h(
