@@ -14,10 +14,9 @@ from agent.settings import Settings, load_settings, silence_telemetry
 from prompts.errors import InputError
 from tools.encoders import load_encoder
 from tools.encoders_on_disk import MedCPTEncoder
-from tools.indexes.compressed.build import work_folder
-from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.generations import MANIFEST
 from tools.indexes.large import LargeIndex, read_large_manifest
+from tools.indexes.large_building import BuildSettings, work_folder
 from tools.literature.by_meaning import FOLDER
 from tools.literature.medcpt.published import Published, check_same_space, look
 
@@ -119,6 +118,4 @@ def _described(index: LargeIndex) -> str:
     ]
     if measured.recall < measured.target:
         lines.append("The recall asked was not reached: give more memory (--memory), so that the codes are finer.")
-    if index.fresh:
-        lines.append(f"{index.fresh:,} rows were added or replaced since")
     return "\n".join(lines) + "\n"

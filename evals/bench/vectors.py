@@ -18,10 +18,8 @@ from evals.bench.figures import Figure, print_figures
 from evals.bench.serving import memory
 from tools.encoders import Vectors, load_encoder
 from tools.files import write_atomic
-from tools.indexes.compressed.build import Block
-from tools.indexes.compressed.plan import ID_BYTES, BuildSettings
-from tools.indexes.compressed.searching import exact
-from tools.indexes.large import LargeIndex
+from tools.indexes.large import LargeIndex, exact
+from tools.indexes.large_building import ID_BYTES, Block, BuildSettings
 
 DIMENSION = 768  # paper: MedCPT's
 DRAWN = 20_000  # ours: vectors drawn at once; part of what the seed gives, so never changed

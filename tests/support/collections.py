@@ -9,8 +9,8 @@ import numpy as np
 
 from tools.encoders import Vectors
 from tools.indexes.backends import LocalBackend, LocalCollection
-from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.contract import Entry, Filter, Part
+from tools.indexes.large_building import BuildSettings
 from tools.indexes.local import LocalIndex
 
 ENCODER, DIMENSION = "enc", 16

@@ -1,39 +1,232 @@
 """An index for millions of vectors: compressed codes and exact vectors on disk, memory-mapped, tuned by measurement.
 
-It holds vectors and ids alone. Texts, dates and other fields of the documents are looked up by id where they lie.
+It holds vectors and ids alone. Texts, dates and other fields of the documents are looked up by id where they lie. A
+search has two steps: candidates from the codes, then exact scores on the stored vectors, float16 rows of unit length.
+The lists on disk are FAISS's own layout (`OnDiskInvertedLists`): for each list its codes, then its row numbers.
 """
 
 from __future__ import annotations
 
-import threading
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
-from tools.files import locked
-from tools.indexes.compressed.build import Block, Builder, Progress
-from tools.indexes.compressed.plan import FORMAT, BuildSettings, LargeManifest, checksum_of
-from tools.indexes.compressed.rows import Rows, StoredRows, fingerprint, unit_rows
-from tools.indexes.compressed.searching import Effort, Searcher
-from tools.indexes.compressed.updates import Updates
+from tools.evidence import Frozen
+from tools.files import REBUILD
 from tools.indexes.contract import SIMILARITY, Filter, Hit
 from tools.indexes.generations import generation_name, read_current
 from tools.indexes.vectors import DECIMALS, Mask, best
 
+if TYPE_CHECKING:
+    from tools.indexes.large_building import Block, BuildSettings, Progress
+
+FORMAT = 1  # raised with every change of the files
+VECTORS = "vectors.f16"
+IDS, ORDER, DEAD = "ids.npy", "order.npy", "superseded.npy"
+LISTS, COUNTS = "lists.ivf", "list-sizes.npy"
+PLAN, COMPONENTS, QUANTISERS = "plan.json", "components.npz", "quantisers.faiss"
+CHANGES = "updates.npz"  # of versions that kept changes beside an index
 AGAIN = "Run `anamnesis embeddings import` again."
 FEW = 20_000  # ours: rows that pass up to which all of them are compared; 15 MB are read at 384 dimensions
 MORE = 4  # ours: times as many candidates are asked for when those at hand do not settle the best
-MANY_FRESH = 0.05  # ours: share of fresh rows from which the index should be built again
+Kind = Literal["flat", "ivf_sq8", "ivf_pq"]
+Rows = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+
+class Measured(Frozen):
+    """What was measured on the collection's own vectors when the index was tuned.
+
+    Attributes:
+        queries: how many were asked; a stored one is left out of its own result.
+        of: ``rows of the collection`` or ``questions given``.
+        recall: recall@10 against exact search. target: what was asked.
+        p50_ms, p95_ms: a query, one at a time, one thread.
+    """
+
+    queries: int
+    of: str
+    recall: float
+    target: float
+    p50_ms: float
+    p95_ms: float
+
+
+class LargeManifest(Frozen):
+    """The manifest of a `LargeIndex`.
+
+    Attributes:
+        count: rows that can be found when built.
+        rows: rows stored, those replaced by a later row of the same id included.
+        kept: dimensions after the principal component transform; all of them for ``flat``.
+        nlist, nprobe, candidates: inverted lists, lists searched, and candidates scored again on the stored vectors.
+        bytes_a_vector: of everything on disk. code_bytes: of the codes that a search reads.
+        sizes: bytes of each file, checked on opening. checksum: of all files, checked by `verify`.
+    """
+
+    format: int
+    encoder: str
+    dimension: int
+    similarity: str
+    count: int
+    rows: int
+    kind: Kind
+    kept: int
+    nlist: int
+    nprobe: int
+    candidates: int
+    code_bytes: int
+    bytes_a_vector: float
+    measured: Measured
+    sizes: dict[str, int]
+    checksum: str
+    built: str
+
+
+@dataclass(frozen=True)
+class Components:
+    """x -> (x - mean) @ axes: the first principal components. Distances are kept but for what is left out.
+
+    Attributes:
+        mean: (dimension,). axes: (dimension, kept).
+    """
+
+    mean: Vectors
+    axes: Vectors
+
+    def apply(self, vectors: Vectors) -> Vectors:
+        """(n, dimension) to (n, kept)."""
+        return np.ascontiguousarray((vectors - self.mean) @ self.axes, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was decided before training."""
+
+    kind: Kind
+    kept: int
+    nlist: int
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to search: lists looked into, and candidates scored again."""
+
+    nprobe: int
+    candidates: int
+
+
+class StoredRows:
+    """Read access to the stored rows; nothing is loaded until it is asked for.
+
+    Attributes:
+        vectors: (rows, dimension) float16 of unit length, memory-mapped.
+        ids: (rows,) bytes. dead: rows replaced by a later row of the same id.
+    """
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        try:
+            self.ids = np.load(folder / IDS, mmap_mode="r", allow_pickle=False)
+            self._order = np.load(folder / ORDER, mmap_mode="r", allow_pickle=False)
+            self.dead: Rows = np.load(folder / DEAD, allow_pickle=False)
+            shape = (len(self.ids), dimension)
+            empty = np.empty(shape, np.float16)
+            self.vectors = np.memmap(folder / VECTORS, np.float16, "r", shape=shape) if len(self.ids) else empty
+        except (OSError, ValueError) as error:
+            raise DataError(f"The stored rows in {folder.name} cannot be read.", REBUILD) from error
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.ids)
+
+    def name(self, row: int) -> str:
+        """The id of a row."""
+        return bytes(self.ids[row]).decode()
+
+    def find(self, id: str) -> int | None:
+        """The row that counts for an id."""
+        wanted = np.bytes_(id.encode())
+        if len(wanted) > self.ids.dtype.itemsize:  # numpy would widen, and so copy, the whole array
+            return None
+        at = int(np.searchsorted(self.ids, wanted, side="right", sorter=self._order)) - 1
+        return int(self._order[at]) if at >= 0 and self.ids[self._order[at]] == wanted else None
+
+    def gather(self, rows: Rows) -> Vectors:
+        """These rows as float32."""
+        return np.asarray(self.vectors[rows], dtype=np.float32)
+
+    def blocks(self, size: int) -> Iterator[tuple[int, Vectors]]:
+        """All rows in order: first row and float32 vectors of each block."""
+        for at in range(0, len(self), size):
+            yield at, np.asarray(self.vectors[at : at + size], dtype=np.float32)
+
+
+class Searcher:
+    """Search in a finished folder, without updates. Safe to use from threads.
+
+    Args:
+        folder: with rows, plan and lists.
+        dimension: of the vectors.
+    """
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        self.rows = StoredRows(folder, dimension)
+        self.plan: Plan
+        self._components: Components
+        self.plan, self._components = load_plan(folder)
+        flat = self.plan.kind == "flat"
+        self._index: Any = _open_flat(folder) if flat else _open_lists(folder)
+        self._replaced = self.rows.dead if flat else self.rows.dead[:0]  # in lists they were never coded
+
+    @property
+    def code_size(self) -> int:
+        """Bytes of one vector's code."""
+        return int(self._index.sa_code_size() if self.plan.kind == "flat" else self._index.code_size)
+
+    def candidates(self, query: Vectors, effort: Effort, among: NDArray[np.uint8] | None = None) -> Rows:
+        """Row numbers for one query (dimension,), nearest first as far as the codes tell.
+
+        Args:
+            among: a bit for each row, the lowest first: whether it may be a candidate.
+        """
+        import faiss
+
+        given = {} if among is None else {"sel": faiss.IDSelectorBitmap(among)}
+        if self.plan.kind == "flat":
+            most = min(effort.candidates, max(len(self.rows), 1))
+            found = self._index.search(query[None], most, params=faiss.SearchParameters(**given))[1][0]
+        else:
+            reduced = self._components.apply(query[None])
+            chosen = faiss.SearchParametersIVF(nprobe=effort.nprobe, **given)
+            found = self._index.search(reduced, effort.candidates, params=chosen)[1][0]
+        near: Rows = found[found >= 0]
+        return near
+
+    def search(self, query: Vectors, k: int, effort: Effort) -> tuple[Rows, Scores]:
+        """The k best rows for one query (dimension,), with their cosines, best first; equal ones by row."""
+        effort = Effort(effort.nprobe, max(effort.candidates, k))
+        while True:
+            found = self.candidates(query, effort)
+            kept = found[~np.isin(found, self._replaced)] if len(self._replaced) else found
+            if len(kept) >= k or len(found) < effort.candidates:
+                break
+            effort = Effort(effort.nprobe, 4 * effort.candidates)  # many replaced rows: look further
+        scores = self.rows.gather(kept) @ query
+        order = np.lexsort((kept, -scores))[:k]
+        return kept[order], scores[order]
 
 
 class LargeIndex:
-    """A finished index, open for search, and for updates that are kept as tombstones and a few fresh rows.
+    """A finished index, open for search.
 
     Opening maps files and checks their sizes; `verify` reads every byte. Safe to use from threads.
     """
@@ -42,38 +235,16 @@ class LargeIndex:
         self.manifest = manifest
         self._folder, self._generation = folder, generation
         self._searcher = Searcher(generation, manifest.dimension)
-        self._updates = Updates.load(generation, manifest.dimension)
         self._effort = Effort(manifest.nprobe, manifest.candidates)
-        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         """Number of rows that can be found."""
-        return self.manifest.count - len(self._updates.deleted) + len(self._updates.fresh)
-
-    @property
-    def fresh(self) -> int:
-        """Rows added or replaced since the index was built; each search compares them all."""
-        return len(self._updates.fresh)
+        return self.manifest.count
 
     @property
     def rows(self) -> StoredRows:
-        """The stored rows, without the updates."""
+        """The stored rows."""
         return self._searcher.rows
-
-    @property
-    def searcher(self) -> Searcher:
-        """The search in the stored rows, without the updates."""
-        return self._searcher
-
-    @property
-    def effort(self) -> Effort:
-        """How hard the tuned index is searched."""
-        return self._effort
-
-    @property
-    def wants_rebuild(self) -> bool:
-        """Whether so much has changed that `rebuild` is worth its time."""
-        return self.fresh + len(self._updates.deleted) > MANY_FRESH * max(self.manifest.count, 1)
 
     @classmethod
     def open(cls, folder: Path, encoder_name: str, dimension: int) -> LargeIndex:
@@ -99,6 +270,8 @@ class LargeIndex:
         questions: Vectors | None = None,
     ) -> LargeIndex:
         """Build, or go on with, the index of a collection in bounded memory; see `Builder.run`."""
+        from tools.indexes.large_building import Builder, BuildSettings
+
         builder = Builder(folder, encoder, dimension, settings or BuildSettings(), progress)
         builder.run(blocks, source, total=total, questions=questions)
         return cls.open(folder, encoder, dimension)
@@ -115,10 +288,9 @@ class LargeIndex:
         matrix = self._checked(vectors)
         if where is not None and where != Filter(ids=where.ids):
             raise InputError("This index holds ids and vectors alone.", "Filter by other fields where the texts lie.")
-        updates = self._updates
         if where is not None and where.ids:
-            return [self._among(query, where.ids, k, updates) for query in matrix]
-        return [self._nearest(query, k, updates) for query in matrix]
+            return [self._among(query, where.ids, k) for query in matrix]
+        return [self._nearest(query, k) for query in matrix]
 
     def nearest(self, query: Vectors, k: int, passing: Mask) -> tuple[Rows, Vectors]:
         """Stored rows and cosines of the k nearest to a query among those that pass, and of all that tie with the k-th.
@@ -149,39 +321,6 @@ class LargeIndex:
     def _compared(self, rows: Rows, query: Vectors) -> tuple[Rows, Vectors]:
         return rows, np.round(self._searcher.rows.gather(rows) @ query, DECIMALS)
 
-    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
-        """Add or replace rows, kept at once; for more than some thousands build the index again.
-
-        Raises InputError for another shape, an unusable id, or a vector without direction.
-        """
-        matrix = np.asarray(vectors, dtype=np.float32)
-        if matrix.shape != (len(ids), self.manifest.dimension) or any(name.split() != [name] for name in ids):
-            raise InputError("Ids and vectors do not fit.", f"One row of {self.manifest.dimension} a non-empty id.")
-        put = dict(zip(ids, unit_rows(matrix, ids), strict=True)) if len(ids) else {}
-        with self._lock, locked(self._folder):
-            self._change(put, ())
-
-    def delete(self, ids: Sequence[str]) -> int:
-        """Delete rows by id and say how many there were."""
-        with self._lock, locked(self._folder):
-            before = len(self)
-            self._change({}, ids)
-            return before - len(self)
-
-    def rebuild(self, settings: BuildSettings | None = None, progress: Progress | None = None) -> LargeIndex:
-        """Fold the updates in: a new generation of the same folder, tuned again. This one stays as it is."""
-        marks = fingerprint(self.manifest.checksum, *self._updates.names, str(len(self._updates.deleted)))
-        return LargeIndex.build(
-            self._folder,
-            self._current_blocks(settings or BuildSettings()),
-            encoder=self.manifest.encoder,
-            dimension=self.manifest.dimension,
-            source=f"rebuild:{marks}",
-            settings=settings,
-            progress=progress,
-            total=len(self),
-        )
-
     def verify(self) -> None:
         """Read every file and compare with the manifest's checksum; raises DataError when they differ."""
         if checksum_of(self._generation, self.manifest.sizes) != self.manifest.checksum:
@@ -197,6 +336,8 @@ class LargeIndex:
                 "Choose that encoder again, or import the vectors of this one.",
             )
         generation = folder / generation_name(manifest.checksum, manifest.built)
+        if (generation / CHANGES).exists():
+            raise DataError(f"The index {folder.name} holds changes, which this version does not read.", AGAIN)
         for name, size in manifest.sizes.items():
             if (generation / name).stat().st_size != size:
                 raise DataError(f"{name} of the index {folder.name} is damaged.", AGAIN)
@@ -205,34 +346,16 @@ class LargeIndex:
         except (ValueError, KeyError, TypeError, RuntimeError) as error:  # numpy and faiss on damaged files
             raise DataError(f"The index {folder.name} cannot be read.", AGAIN) from error
 
-    def _change(self, put: dict[str, Vectors], drop: Sequence[str]) -> None:
-        if not self._generation.is_dir():
-            raise DataError(f"The index {self._folder.name} was built again since it was opened.", "Open it again.")
-        self._updates = Updates.load(self._generation, self.manifest.dimension)  # another process may have written
-        found = [self._searcher.rows.find(name) for name in (*put, *drop)]
-        after = self._updates.changed(put, drop, [row for row in found if row is not None])
-        after.save(self._generation)
-        self._updates = after
-
-    def _nearest(self, query: Vectors, k: int, updates: Updates) -> list[Hit]:
+    def _nearest(self, query: Vectors, k: int) -> list[Hit]:
         if k < 1:
             return []
-        without = updates.deleted if len(updates.deleted) else None
-        rows, scores = self._searcher.search(query, k, self._effort, without)
-        pairs = [(float(score), self._searcher.rows.name(row)) for row, score in zip(rows, scores, strict=True)]
-        return _hits(pairs + self._fresh(query, updates), k)
+        rows, scores = self._searcher.search(query, k, self._effort)
+        return _hits([(float(score), self.rows.name(row)) for row, score in zip(rows, scores, strict=True)], k)
 
-    def _among(self, query: Vectors, ids: Sequence[str], k: int, updates: Updates) -> list[Hit]:
-        gone = set(updates.deleted.tolist())
-        stored = {name: row for name in ids if (row := self._searcher.rows.find(name)) is not None and row not in gone}
-        scores = self._searcher.rows.gather(np.array(list(stored.values()), dtype=np.int64)) @ query
-        pairs = [(float(score), name) for name, score in zip(stored, scores, strict=True)]
-        return _hits(pairs + [p for p in self._fresh(query, updates) if p[1] in set(ids)], k)
-
-    def _fresh(self, query: Vectors, updates: Updates) -> list[tuple[float, str]]:
-        if not updates.fresh:
-            return []
-        return list(zip((updates.matrix @ query).tolist(), updates.names, strict=True))
+    def _among(self, query: Vectors, ids: Sequence[str], k: int) -> list[Hit]:
+        stored = {name: row for name in ids if (row := self.rows.find(name)) is not None}
+        scores = self.rows.gather(np.array(list(stored.values()), dtype=np.int64)) @ query
+        return _hits([(float(score), name) for name, score in zip(stored, scores, strict=True)], k)
 
     def _checked(self, vectors: Vectors) -> Vectors:
         matrix = np.asarray(vectors, dtype=np.float32)
@@ -241,16 +364,6 @@ class LargeIndex:
                 f"The vectors have shape {matrix.shape}.", f"This index takes (n, {self.manifest.dimension})."
             )
         return unit_rows(matrix, [f"query {n}" for n in range(1, len(matrix) + 1)])
-
-    def _current_blocks(self, settings: BuildSettings) -> Iterator[Block]:
-        rows = self._searcher.rows
-        gone = np.union1d(rows.dead, self._updates.deleted)
-        for at in range(0, len(rows), settings.block):
-            numbers = np.setdiff1d(np.arange(at, min(at + settings.block, len(rows))), gone)
-            if len(numbers):
-                yield f"stored-{at}", partial(_stored, rows, numbers)
-        if self._updates.fresh:
-            yield "fresh", partial(_fresh_rows, self._updates)
 
 
 def read_large_manifest(folder: Path, raw: bytes) -> LargeManifest:
@@ -264,12 +377,86 @@ def read_large_manifest(folder: Path, raw: bytes) -> LargeManifest:
     return manifest
 
 
-def _stored(rows: StoredRows, numbers: Rows) -> tuple[list[str], Vectors]:
-    return [rows.name(row) for row in numbers], rows.gather(numbers)
+def unit_rows(vectors: NDArray[Any], ids: Sequence[str]) -> Vectors:
+    """Rows of length 1, float32.
+
+    Raises InputError that names the first row which has no direction (zero) or is no number.
+    """
+    matrix = np.asarray(vectors, dtype=np.float32)
+    norms = np.linalg.norm(matrix, axis=1)
+    bad = np.flatnonzero(~np.isfinite(norms) | (norms <= 0))
+    if len(bad):
+        raise InputError(f"The vector of {ids[int(bad[0])]} is zero or no number.", "Leave it out or compute it again.")
+    unit: Vectors = matrix / norms[:, None]
+    return unit
 
 
-def _fresh_rows(updates: Updates) -> tuple[list[str], Vectors]:
-    return updates.names, updates.matrix
+def exact(rows: StoredRows, queries: Vectors, k: int, block: int) -> Rows:
+    """The k nearest rows of each query, every stored vector compared: (len(queries), k), -1 where there are fewer."""
+    best = np.full((len(queries), k), -np.inf, dtype=np.float32)
+    names = np.full((len(queries), k), -1, dtype=np.int64)
+    for start, vectors in rows.blocks(block):
+        scores = queries @ vectors.T
+        dead = rows.dead[(rows.dead >= start) & (rows.dead < start + len(vectors))] - start
+        scores[:, dead] = -np.inf
+        top = np.argpartition(-scores, min(k, len(vectors)) - 1, axis=1)[:, :k]
+        best = np.concatenate([best, np.take_along_axis(scores, top, axis=1)], axis=1)
+        names = np.concatenate([names, top + start], axis=1)
+        top = np.argpartition(-best, k - 1, axis=1)[:, :k]
+        best, names = np.take_along_axis(best, top, axis=1), np.take_along_axis(names, top, axis=1)
+    order = np.argsort(-best, axis=1, kind="stable")
+    found: Rows = np.where(np.isneginf(np.take_along_axis(best, order, 1)), -1, np.take_along_axis(names, order, 1))
+    return found
+
+
+def checksum_of(folder: Path, names: Iterable[str]) -> str:
+    """sha256 over the names and bytes of these files, in hexadecimal."""
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        with (folder / name).open("rb") as file:
+            digest.update(f"{name}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def fingerprint(*parts: str) -> str:
+    """A short identity of what is built from: the same parts give the same one."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def load_plan(folder: Path) -> tuple[Plan, Components]:
+    """The plan and the transform of a folder."""
+    with np.load(folder / COMPONENTS, allow_pickle=False) as arrays:
+        components = Components(arrays["mean"], arrays["axes"])
+    return Plan(**json.loads((folder / PLAN).read_bytes())), components
+
+
+def _open_lists(folder: Path) -> Any:
+    """The FAISS index over the memory-mapped lists of a folder.
+
+    The sizes of the files were checked before: a map beyond the end of a file would end the process.
+    """
+    import faiss
+
+    index = faiss.read_index(str(folder / QUANTISERS))
+    sizes = np.ascontiguousarray(np.load(folder / COUNTS, allow_pickle=False), dtype=np.uint64)
+    lists = faiss.OnDiskInvertedLists()
+    lists.nlist, lists.code_size = index.nlist, index.code_size
+    lists.filename, lists.read_only = str(folder / LISTS), True
+    lists.totsize = int(sizes.sum()) * (index.code_size + 8)
+    lists.lists.resize(index.nlist)
+    lists.set_all_lists_sizes(faiss.swig_ptr(sizes))
+    lists.do_mmap()
+    index.replace_invlists(lists, True)
+    lists.this.disown()  # the index owns them now
+    index.ntotal = int(sizes.sum())
+    return index
+
+
+def _open_flat(folder: Path) -> Any:
+    """The memory-mapped flat FAISS index of a folder."""
+    import faiss
+
+    return faiss.read_index(str(folder / LISTS), faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
 
 
 def _hits(pairs: list[tuple[float, Any]], k: int) -> list[Hit]:

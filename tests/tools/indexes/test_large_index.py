@@ -13,10 +13,9 @@ import pytest
 from evals.bench.correlated import Correlated
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
-from tools.indexes.compressed.build import Block
-from tools.indexes.compressed.plan import BuildSettings, kind_for, lists_for
 from tools.indexes.contract import Filter
 from tools.indexes.large import LargeIndex
+from tools.indexes.large_building import Block, BuildSettings, kind_for, lists_for
 
 ROWS, DIMENSION = 3000, 32
 KINDS = {
@@ -87,31 +86,6 @@ def test_scores_are_cosines_and_ranks_follow_them(index: LargeIndex, vectors: Ve
         assert hits[0].score == pytest.approx(float(question @ vectors[int(hits[0].id)]), abs=2e-3)
 
 
-def test_changes_are_seen_at_once_and_after_opening_again_and_after_a_rebuild(
-    tmp_path: Path, vectors: Vectors, questions: Vectors
-) -> None:
-    index = build(tmp_path / "index", vectors, "ivf_sq8")
-    question = questions[:1]
-    before = found(index, question)[0]
-    assert index.delete([*before[:5], "no such id"]) == 5
-    index.add([before[5], "new"], np.concatenate([-question, question]))
-    assert index.fresh == 2
-    assert len(index) == ROWS - 5 + 1
-    again = LargeIndex.open(tmp_path / "index", "enc", DIMENSION)
-    rebuilt = again.rebuild(KINDS["ivf_sq8"])
-    assert rebuilt.fresh == 0
-    for now in (index, again, rebuilt):
-        after = found(now, question)[0]
-        assert after[0] == "new"
-        assert not {*before[:6]} & {*after}
-        assert set(before[6:]) <= set(after)
-        assert len(now) == ROWS - 4
-    assert rebuilt.delete(["new"]) == 1
-    assert rebuilt.delete(["new"]) == 0
-    with pytest.raises(DataError, match="built again"):
-        again.delete(["17"])
-
-
 def test_of_equal_ids_the_last_counts(tmp_path: Path, vectors: Vectors) -> None:
     def twice() -> Iterator[Block]:
         yield "old", lambda: (["7", "8"], vectors[:2])
@@ -152,6 +126,12 @@ def test_damage_and_another_encoder_are_told(tmp_path: Path, vectors: Vectors) -
     lists.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
     with pytest.raises(DataError, match="damaged"):
         LargeIndex.open(folder, "enc", DIMENSION).verify()
+    lists.write_bytes(good)
+    kept = lists.with_name("updates.npz")
+    kept.write_bytes(b"changes that an older version kept")
+    with pytest.raises(DataError, match="holds changes"):
+        LargeIndex.open(folder, "enc", DIMENSION)
+    kept.unlink()
     lists.unlink()
     with pytest.raises(DataError, match="missing"):
         LargeIndex.open(folder, "enc", DIMENSION)

@@ -13,8 +13,8 @@ from support.collections import COMPRESSED, DIMENSION, ENCODER, FILTERS, SMALL, 
 from tools.fusion import reciprocal_rank_fusion
 from tools.indexes import large, postings, table
 from tools.indexes.backends import LocalCollection
-from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.contract import Entry, Filter
+from tools.indexes.large_building import BuildSettings
 from tools.indexes.local import LocalIndex
 
 ROWS = [drawn(0, 900), drawn(800, 300, seed=1), drawn(1100, 200)]  # d:800 to d:899 come twice: the later one counts

@@ -18,8 +18,8 @@ import numpy as np
 from prompts.errors import DataError, InputError
 from tools.encoders_on_disk import MedCPTEncoder
 from tools.evidence import Frozen
-from tools.indexes.compressed.build import Block
-from tools.indexes.compressed.rows import fingerprint
+from tools.indexes.large import fingerprint
+from tools.indexes.large_building import Block
 
 CHUNK = re.compile(r"embeds_chunk_(\d+)\.npy")
 ROWS = 50_000  # ours: rows read at once, 150 MB of float32 at 768 dimensions

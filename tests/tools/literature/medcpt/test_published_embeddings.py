@@ -13,9 +13,8 @@ import pytest
 from prompts.errors import DataError, InputError
 from support import processes
 from tools.encoders_on_disk import MedCPTEncoder
-from tools.indexes.compressed.build import work_folder
-from tools.indexes.compressed.plan import BuildSettings
 from tools.indexes.large import LargeIndex
+from tools.indexes.large_building import BuildSettings, work_folder
 from tools.literature.medcpt import published as module
 from tools.literature.medcpt.published import Published, check_same_space, look
 
@@ -64,7 +63,7 @@ def test_killed_at_any_step_and_continued_the_index_is_the_same(folder: Path, tm
     code = (
         "import time\n"
         "from pathlib import Path\n"
-        "from tools.indexes.compressed.plan import BuildSettings\n"
+        "from tools.indexes.large_building import BuildSettings\n"
         "from tools.indexes.large import LargeIndex\n"
         "from tools.literature.medcpt import published as module\n"
         "def told(step, done, of):\n"
