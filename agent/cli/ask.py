@@ -6,15 +6,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Annotated, Self
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
 from agent.agent import Agent
-from agent.cli.render import console, progress_console, show_answer, show_step
+from agent.cli.console import ConfigOption, SessionOption, console, progress_console, read_message
+from agent.cli.render import show_answer, show_step
 from agent.conversation import Step
 from agent.given import given_evidence, read_given
 from agent.messages import check_message
@@ -24,6 +26,9 @@ from prompts.errors import InputError
 
 # A turn on standard error: a line a finished step, and on a terminal the answer while a model writes it.
 TITLE = "Draft, not yet verified"
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", "-e", help="Why the gate retrieved or not, sentence by sentence.")
+]
 SHOWN = 1200  # characters of a draft that are shown, its end; ours: a panel that fits a small terminal
 
 
@@ -73,54 +78,47 @@ class Progress:
             self._live = None
 
 
-class Asked(NamedTuple):
-    """What was asked, as the command line has it."""
-
-    message: str
-    session: str | None
-    options: list[str]
-    given: list[Path]
-    config: str = ""
-    report: bool = False
-    explain: bool = False
-
-
-def ask_once(asked: Asked, *, as_json: bool, quiet: bool) -> None:
-    """Answer one message, with the texts of the files given with it, and print it."""
-    settings = settings_for(asked.config)
-    text = check_message(read_message(asked.message), settings.max_characters)
-    chosen = parse_options(asked.options)
-    texts = read_given(asked.given)
+def ask(
+    message: Annotated[str, typer.Argument(help="A case or a question; - reads it from standard input.")],
+    session: SessionOption = None,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="An option, as A=text; repeat it.")] = None,
+    given: Annotated[
+        list[Path] | None, typer.Option("--given", help="A text file to answer from (UTF-8); repeat it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No steps while it works.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="For a case, a report beside the answer.")] = False,
+    explain: ExplainOption = False,
+    config_name: ConfigOption = "",
+) -> None:
+    """`anamnesis ask`: answer one message, with the texts of the files given with it."""
+    settings = settings_for(config_name)
+    text = check_message(read_message(message), settings.max_characters)
+    chosen = parse_options(option or [])
+    texts = read_given(given or [])
     given_evidence(texts, settings.max_characters)  # a mistake is told before anything is loaded
-    session = asked.session
     with Agent(settings) as agent:
         if session is not None:
             agent.session(session, create=False)
-        events = agent.stream(text, session=session, options=chosen, given=texts, report=asked.report)
+        events = agent.stream(text, session=session, options=chosen, given=texts, report=report)
         answer = follow(events, quiet=quiet or as_json)
-    print_answer(answer, as_json=as_json, explain=asked.explain)
+    print_answer(answer, as_json=as_json, explain=explain)
 
 
-def settings_for(config: str) -> Settings:
-    """The settings of this environment, with the published configuration of ``--config`` where one is named."""
-    return load_settings(config=config) if config else load_settings()
-
-
-def resume_turn(session: str, *, as_json: bool, explain: bool = False) -> None:
-    """Finish the session's last turn, or show its answer again."""
+def resume(
+    session: Annotated[str, typer.Argument(help="The session.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
+    explain: ExplainOption = False,
+) -> None:
+    """`anamnesis resume`: finish the session's last turn, or show its answer again."""
     with Agent(load_settings()) as agent:
         answer = agent.resume(session)
     print_answer(answer, as_json=as_json, explain=explain)
 
 
-def read_message(message: str) -> str:
-    """The message itself, or standard input for ``-``; raises InputError when that is not UTF-8 text."""
-    if message != "-":
-        return message
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("Standard input is not UTF-8 text.", "Send plain text.") from None
+def settings_for(config: str) -> Settings:
+    """The settings of this environment, with the published configuration of ``--config`` where one is named."""
+    return load_settings(config=config) if config else load_settings()
 
 
 def parse_options(options: list[str]) -> dict[str, str] | None:

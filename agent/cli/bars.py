@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from agent.cli.render import progress_console
+from agent.cli.console import progress_console
 
 EVERY = 5.0  # ours: seconds between two lines of work that no terminal watches
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
+
+import typer
 
 from agent.agent import Agent
 from agent.cli.ask import follow, print_answer, settings_for
-from agent.cli.gate import show_whole, write_json
-from agent.cli.render import console, progress_console
+from agent.cli.console import ConfigOption, SessionOption, console, print_json, progress_console
+from agent.cli.render import show_gate
 from agent.conversation import Session
 from agent.loop import run
 from graphs.answering.contract import Answer
@@ -19,9 +22,13 @@ HINT = "An empty line or 'exit' ends it; it can be resumed. '/gate' tells why ev
 NOTHING_YET = "Nothing was answered yet in this session."
 
 
-def talk(session: str | None, *, as_json: bool, config: str = "") -> None:
-    """Turns from standard input until it ends."""
-    with Agent(settings_for(config)) as agent:
+def chat(
+    session: SessionOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON answer a line.")] = False,
+    config_name: ConfigOption = "",
+) -> None:
+    """`anamnesis chat`: turns from standard input until it ends."""
+    with Agent(settings_for(config_name)) as agent:
         conversation = agent.session(session, create=False) if session else agent.session()
         title = run(agent.records.get(session)).title if session else ""
         named = f"Session {conversation.id}" + (f", {title}" if title else "")
@@ -59,9 +66,10 @@ def _explain(last: Answer | None, earlier: Session | None, *, as_json: bool) -> 
     if answer is None:
         progress_console().print(NOTHING_YET, style="yellow")
     elif as_json:
-        write_json(answer)
+        gate = answer.gate.model_dump(mode="json") if answer.gate is not None else None
+        print_json({"gate": gate}, indent=None)
     else:
-        show_whole(console(), answer)
+        show_gate(console(), answer)
 
 
 def _read() -> str | None:

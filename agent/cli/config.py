@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from agent.cli.render import console
+from agent.cli.console import JsonOption, console, group, print_json
 from agent.configurations.contract import Chosen, Configuration, Need, Setting
 from agent.configurations.loading import configurations, find
 
@@ -21,12 +20,15 @@ STAYS = (
     "retracted work is left out, and only words known to be medical or general are sent to PubMed."
 )
 
+config = group()
 
-def list_configurations(*, as_json: bool) -> None:
-    """Every configuration with its arms."""
+
+@config.command("list")
+def list_(as_json: JsonOption = False) -> None:
+    """List the configurations and their arms, and what each needs."""
     found = configurations().values()
     if as_json:
-        _print_json([_summary(c) for c in found])
+        print_json([_summary(c) for c in found])
         return
     out = console()
     for item in found:
@@ -36,11 +38,15 @@ def list_configurations(*, as_json: bool) -> None:
             out.print(f"  {item.name}:{name}  {arm.what}" + (f"  [{note}]" if note else ""), markup=False)
 
 
-def show_configuration(name: str, *, as_json: bool) -> None:
-    """Each setting of a configuration with its origin and what differs from the source; InputError for no such name."""
+@config.command()
+def show(
+    name: Annotated[str, typer.Argument(help="As medrgag or medrgag:without-kads.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show each setting, whose value it is, and what differs from the source here."""
     chosen = find(name)
     if as_json:
-        _print_json(_details(chosen))
+        print_json(_details(chosen))
         return
     out, item = console(), chosen.configuration
     out.print(f"[bold]{escape(chosen.name)}[/]  {escape(item.title)}")
@@ -110,7 +116,3 @@ def _details(chosen: Chosen) -> dict[str, Any]:
         "constants": [c.model_dump() for c in item.constants],
         "differs": list(item.differs),
     }
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.markup import escape
 
 from agent.assembly import open_encoder
 from agent.cli.chat import LEAVE
-from agent.cli.render import console, progress_console, show_edge, show_emergency, show_ranking
+from agent.cli.console import console, open_home, print_json, progress_console
+from agent.cli.render import show_edge, show_emergency, show_ranking
 from agent.interview import Interview, Read
 from agent.knowledge_graph import open_graph
 from agent.messages import check_message
-from agent.sessions import Home
-from agent.settings import load_settings
 from prompts.errors import InputError
 from tools.knowledge_graph.questions_place import PLACE
 
@@ -46,17 +45,22 @@ WORDS = {
 }
 
 
-def interview(text: str, *, answers: Path | None, as_json: bool) -> None:
-    """Rank and ask until there is nothing to ask, or the answers end.
+def differential(
+    text: Annotated[str, typer.Argument(help="A case; without it, or for -, its first line is asked for.")] = "",
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="Take the answers from this file, one a line (UTF-8).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line and step.")] = False,
+) -> None:
+    """`anamnesis differential`: rank and ask until there is nothing to ask, or the answers end.
 
     Raises:
         InputError: no case, one that is too long or no text, or a file of answers that cannot be read.
     """
-    settings = load_settings()
+    settings, home = open_home()
     replies = _lines_of(answers) if answers is not None else _typed()
     case = text if text not in ("", "-") else _first(_typed() if answers is not None else replies)
     case = check_message(case, settings.max_characters, "The case")
-    home = Home(settings.home).prepare()
     encoder = open_encoder(settings, home)
     try:
         talk = Interview(open_graph(settings, home, encoder), case)
@@ -108,8 +112,7 @@ def _write(talk: Interview, *, reply: dict[str, Any] | None) -> None:
         "question": None if talk.question is None else talk.question.model_dump(),
         "differential": talk.differential.model_dump(mode="json"),
     }
-    sys.stdout.write(json.dumps(step, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+    print_json(step, indent=None)
 
 
 def _first(lines: Iterator[str]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from typing import Any
 
+import typer
 from pydantic import BaseModel
 
-from agent.cli.render import console
+from agent.cli.console import JsonOption, console, print_json
 from agent.loop import run
 from agent.models import check_needs, described, proxies
 from agent.sessions import Home
@@ -32,8 +31,8 @@ class Check(BaseModel):
     advice: str = ""
 
 
-def examine(*, as_json: bool) -> int:
-    """Print the examination; returns 0 when all is well, 3 otherwise."""
+def doctor(as_json: JsonOption = False) -> None:
+    """`anamnesis doctor`: exit code 0 when all is well, 3 otherwise."""
     try:
         settings = load_settings()
     except AnamnesisError as error:
@@ -43,10 +42,10 @@ def examine(*, as_json: bool) -> int:
         checks, addresses = [*_places(settings), *_parts(settings)], endpoints(settings)
     report = {"checks": [c.model_dump() for c in checks], "endpoints": addresses}
     if as_json:
-        sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        print_json(report)
     else:
         _print(checks, addresses)
-    return 0 if all(c.ok for c in checks) else 3
+    raise typer.Exit(0 if all(c.ok for c in checks) else 3)
 
 
 def endpoints(settings: Settings) -> list[dict[str, Any]]:

@@ -7,10 +7,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
-from agent.cli.render import progress_console
+import typer
+
+from agent.cli.console import QuietOption, group, open_home, say
 from agent.sessions import Home
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.settings import Settings, load_settings
 from prompts.errors import InputError
 from tools.encoders import load_encoder
 from tools.encoders_on_disk import MedCPTEncoder
@@ -22,17 +25,21 @@ from tools.literature.medcpt.published import Published, check_same_space, look
 
 SECONDS_BETWEEN = 2.0  # ours: lines of progress
 
+embeddings = group()
 
-def import_vectors(folder: Path, *, encoder: str, afresh: bool, quiet: bool, memory: float, recall: float) -> None:
-    """Import a folder; a second call goes on where the first was stopped.
 
-    Args:
-        encoder: name of the vector space; "" takes the MedCPT of the settings and checks it against the vectors.
-        afresh: forget an unfinished import. memory: gigabytes that serving may touch. recall: the recall@10 asked.
-    """
-    settings = load_settings()
-    silence_telemetry(settings)
-    target = index_folder(Home(settings.home).prepare())
+@embeddings.command("import")
+def import_(
+    folder: Annotated[Path, typer.Argument(help="With embeds_chunk_N.npy and pmids_chunk_N.json.")],
+    encoder: Annotated[str, typer.Option(help="Name of the vectors' encoder; else the MedCPT that is set.")] = "",
+    afresh: Annotated[bool, typer.Option("--afresh", help="Forget an import that was stopped.")] = False,
+    quiet: QuietOption = False,
+    memory: Annotated[float, typer.Option(min=0.001, help="Gigabytes that a search may touch.")] = 4.0,
+    recall: Annotated[float, typer.Option(min=0.5, max=1.0, help="The recall@10 to tune for.")] = 0.95,
+) -> None:
+    """Import the vectors into a compressed index; when stopped, run it again to go on."""
+    settings, home = open_home()
+    target = index_folder(home)
     published = look(folder)
     name = encoder or _checked_encoder(settings, published)
     if afresh:
@@ -44,14 +51,18 @@ def import_vectors(folder: Path, *, encoder: str, afresh: bool, quiet: bool, mem
         dimension=published.dimension,
         source=published.source,
         settings=BuildSettings(memory_budget=int(memory * 2**30), recall=recall),
-        progress=None if quiet else Progress(_say),
+        progress=None if quiet else Progress(say),
         total=published.rows,
     )
     sys.stdout.write(_described(index))
 
 
-def show_status(*, as_json: bool, verify: bool) -> None:
-    """Print what is there; with ``verify`` every byte is read and compared."""
+@embeddings.command("status")
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Read every byte and compare checksums.")] = False,
+) -> None:
+    """Show the index of the imported vectors: size, type, measured recall and time."""
     settings = load_settings()
     target = index_folder(Home(settings.home))
     unfinished = work_folder(target).is_dir()
@@ -91,10 +102,6 @@ class Progress:
         self._say(told)
 
 
-def _say(line: str) -> None:
-    progress_console().print(line, markup=False)
-
-
 def _checked_encoder(settings: Settings, published: Published) -> str:
     encoder = load_encoder(settings.encoder) if settings.encoder.startswith("medcpt") else None
     if not isinstance(encoder, MedCPTEncoder):
@@ -104,7 +111,7 @@ def _checked_encoder(settings: Settings, published: Published) -> str:
         )
     cosine = check_same_space(published, encoder)
     told = "not checked: there is no pubmed_chunk_N.json" if cosine is None else f"checked, cosine {cosine:.3f}"
-    _say(f"encoder {encoder.name}: {told}")
+    say(f"encoder {encoder.name}: {told}")
     return encoder.name
 
 

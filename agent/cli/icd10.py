@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from rich.markup import escape
-from rich.table import Table
+import typer
 
-from agent.cli.render import console
+from agent.cli.console import JsonOption, console, open_home, print_json, table
 from agent.icd10 import chinese_names, open_linker
-from agent.sessions import Home
-from agent.settings import load_settings, silence_telemetry
 from prompts.errors import InputError
 from tools.icd10.chinese import ChineseNames
-from tools.icd10.contract import Linked, Setting
+from tools.icd10.contract import Linked
 from tools.text.language import HAN
 
 BAD_SHOWN = 5  # ours: rows of the user's table that are told one by one
 
 
-def link_text(text: str, *, setting: Setting, subdivision: bool, chinese: Path | None, as_json: bool) -> None:
-    """Print each diagnosis with its code. Raises InputError for an empty or too long text, or a bad table."""
-    settings = load_settings(**({} if chinese is None else {"icd10_zh": chinese}))
-    silence_telemetry(settings)
+def icd10(
+    text: Annotated[str, typer.Argument(help="Diagnoses, English or Chinese; - reads them from standard input.")],
+    strict: Annotated[
+        bool, typer.Option("--strict/--paper", help="Our setting, or ICA-RAG's threshold of 0.5.")
+    ] = True,
+    subdivision: Annotated[bool, typer.Option("--subdivision", help="Codes such as E11.2, not E11.")] = False,
+    chinese: Annotated[
+        Path | None,
+        typer.Option("--zh", help="A table of Chinese names (CSV: code,name_zh); else the one that is set."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """`anamnesis icd10`. Raises InputError for an empty or too long text, or a bad table."""
+    settings, home = open_home(**({} if chinese is None else {"icd10_zh": chinese}))
     text = sys.stdin.read() if text == "-" else text
     if not text.strip():
         raise InputError("The text is empty.", "Give diagnoses, such as 'pneumonia and atrial fibrillation'.")
@@ -33,14 +40,12 @@ def link_text(text: str, *, setting: Setting, subdivision: bool, chinese: Path |
             f"The text has {len(text)} characters; at most {settings.max_characters} are taken.",
             "Shorten it, or set ANAMNESIS_MAX_CHARACTERS.",
         )
-    home = Home(settings.home).prepare()
     names = chinese_names(settings, home)
-    linker = open_linker(settings, home, setting, names)
+    linker = open_linker(settings, home, "strict" if strict else "paper", names)
     found = linker.link(text, "subdivision" if subdivision else "category")
     _tell_table(text, names)
     if as_json:
-        rows = [linked.model_dump(mode="json") for linked in found]
-        sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+        print_json([linked.model_dump(mode="json") for linked in found])
     else:
         _show(found)
 
@@ -64,11 +69,9 @@ def _show(found: list[Linked]) -> None:
     if not found:
         console().print("No diagnosis is stated.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("Phrase", "Code", "Name", "Score", ""):
-        table.add_column(column)
+    rows = []
     for phrase, entity in ((linked.phrase, linked.entity) for linked in found):
         marks = ", ".join(m for m, said in (("suspected", phrase.suspected), ("past", phrase.past)) if said)
         cells = ("-", "not linked", "") if entity is None else (entity.code, entity.name, f"{entity.score:.2f}")
-        table.add_row(*map(escape, (phrase.text, *cells, marks)))
-    console().print(table)
+        rows.append((phrase.text, *cells, marks))
+    console().print(table(("Phrase", "Code", "Name", "Score", ""), rows, box=None, pad_edge=False))

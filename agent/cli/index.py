@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
-from rich.markup import escape
-from rich.table import Table
+import typer
 
 from agent.assembly import open_encoder
+from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, say, table, tell
 from agent.cli.embeddings import Progress
-from agent.cli.render import console, progress_console
-from agent.corpus import EngineName, backend, build_collection, corpora_folder, delete_collection
-from agent.sessions import Home
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.corpus import backend, build_collection, corpora_folder, delete_collection
 from prompts.errors import DataError, InputError
 from tools.corpus.collection import Corpus
-from tools.corpus.contract import Counts, Method
+from tools.corpus.contract import Counts
 from tools.corpus.folder import Folder, names
 from tools.corpus.parts import finished
 from tools.indexes.contract import Filter
@@ -31,90 +25,105 @@ from tools.library.contract import LibraryHit
 WIDTH = 110  # ours: characters of a passage that is shown
 DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
-
-class Wanted(NamedTuple):
-    """What the command line asks to be built."""
-
-    name: str
-    paths: Sequence[Path]
-    engine: EngineName
-    workers: int | None
-    method: Method
-    afresh: bool
-    verify: bool
+index = group()
+NameArgument = Annotated[str, typer.Argument(help="The collection.")]
 
 
-def build_and_tell(wanted: Wanted, *, as_json: bool, quiet: bool) -> int:
-    """Build and print what became of it; returns 0, or 1 when some records could not be read."""
-    settings = _settings()
+@index.command()
+def build(
+    source: Annotated[list[Path], typer.Argument(help="Files and folders of PubMed XML or JSON lines; .gz too.")],
+    name: Annotated[str, typer.Option(help="The collection: a-z, 0-9, - and _.")],
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="On this machine, or on a Ray cluster.")] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that embed (local: 1; ray: one a processor).")
+    ] = None,
+    passages: Annotated[
+        Literal["seos", "seos_paper", "whole"], typer.Option(help="How abstracts are cut; whole: not at all.")
+    ] = "seos",
+    afresh: Annotated[bool, typer.Option("--afresh", help="From another source or otherwise than before.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Mend damaged parts, and make the index anew.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Build a collection; when stopped, run it again to go on: no finished part is made twice."""
+    settings, _ = open_home()
     report = build_collection(
         settings,
-        wanted.name,
-        wanted.paths,
-        engine=wanted.engine,
-        workers=wanted.workers,
-        method=wanted.method,
-        afresh=wanted.afresh,
-        verify=wanted.verify,
-        progress=None if quiet else Progress(lambda line: progress_console().print(line, markup=False)),
+        name,
+        source,
+        engine=engine,
+        workers=workers,
+        method=passages,
+        afresh=afresh,
+        verify=verify,
+        progress=None if quiet else Progress(say),
     )
     if as_json:
-        _print(report.model_dump(mode="json"))
+        print_json(report.model_dump(mode="json"))
     else:
-        out = console()
-        out.print(f"{wanted.name}: {report.parts} parts, {report.made} of them made now", markup=False)
-        out.print(_in_words(report.counts), markup=False)
+        tell(f"{name}: {report.parts} parts, {report.made} of them made now")
+        tell(_in_words(report.counts))
         for problem in report.problems:
-            out.print(f"{problem.where}: {problem.what} {problem.advice}", markup=False)
+            tell(f"{problem.where}: {problem.what} {problem.advice}")
         if report.counts.unread > len(report.problems):
-            out.print(f"... {report.counts.unread:,} records in all could not be read.", markup=False)
-        out.print(f"Set ANAMNESIS_CORPUS={wanted.name} to search it in answers.", markup=False)
-    return int(report.counts.unread > 0)
+            tell(f"... {report.counts.unread:,} records in all could not be read.")
+        tell(f"Set ANAMNESIS_CORPUS={name} to search it in answers.")
+    raise typer.Exit(int(report.counts.unread > 0))
 
 
-def show_status(name: str, *, as_json: bool) -> None:
-    """Print the collections, or one of them."""
-    root = corpora_folder(_settings())
+@index.command()
+def status(
+    name: Annotated[str, typer.Argument(help="The collection; without it all are shown.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show collections: what they hold, and how far an unfinished build is."""
+    root = corpora_folder(open_home()[0])
     held = names(root)
     if name and name not in held:
         raise InputError(f"There is no collection {name}.", "`anamnesis index status` lists them.")
     rows = [_status(Folder(root, one)) for one in ([name] if name else held)]
     if as_json:
-        _print(rows)
+        print_json(rows)
         return
-    out = console()
     if not rows:
-        out.print("No collection was built. `anamnesis index build FILES --name NAME` builds one.", markup=False)
+        tell("No collection was built. `anamnesis index build FILES --name NAME` builds one.")
     for row in rows:
-        out.print(f"{row['name']}: {row['state']}", markup=False)
+        tell(f"{row['name']}: {row['state']}")
         if row["counts"]:
-            out.print(f"  {_in_words(Counts(**row['counts']))}", markup=False)
-            out.print(f"  {row['files']} files, {row['encoder']}, {row['method']}, built {row['built']}", markup=False)
+            tell(f"  {_in_words(Counts(**row['counts']))}")
+            tell(f"  {row['files']} files, {row['encoder']}, {row['method']}, built {row['built']}")
 
 
-def search_and_show(name: str, query: str, limit: int, since: str, until: str, *, as_json: bool) -> None:
-    """Search a collection and print its documents, each with its best passage."""
-    settings = _settings()
-    with contextlib.closing(open_encoder(settings, Home(settings.home).prepare())) as encoder:
+@index.command()
+def search(
+    name: NameArgument,
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Documents shown.")] = 10,
+    since: Annotated[str, typer.Option(help="Published on or after this date (ISO).")] = "",
+    until: Annotated[str, typer.Option(help="Published on or before this date (ISO).")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Search a finished collection by words and by meaning."""
+    settings, home = open_home()
+    with contextlib.closing(open_encoder(settings, home)) as encoder:
         corpus = Corpus(corpora_folder(settings), name, encoder, backend(settings))
         where = Filter(since=_date(since), until=_date(until)) if since or until else None
         hits = corpus.search(query, limit, where, tool="index")
     if as_json:
-        _print([_as_data(hit) for hit in hits])
+        print_json([_as_data(hit) for hit in hits])
         return
-    table = Table("Id", "Title", "Date", "Level", "Passage")
-    for hit in hits:
-        evidence = hit.evidence()
-        cells = (evidence.id, evidence.title, evidence.date or "", evidence.level or "", shorten(evidence.text, WIDTH))
-        table.add_row(*map(escape, cells))
-    console().print(table if hits else "Nothing in the collection is near enough.")
+    found = [hit.evidence() for hit in hits]
+    rows = [(e.id, e.title, e.date or "", e.level or "", shorten(e.text, WIDTH)) for e in found]
+    none = "Nothing in the collection is near enough."
+    console().print(table(("Id", "Title", "Date", "Level", "Passage"), rows) if rows else none)
 
 
-def delete_and_tell(name: str) -> None:
-    """Delete a collection; one that is not there is a mistake."""
-    if not delete_collection(_settings(), name):
+@index.command()
+def delete(name: NameArgument) -> None:
+    """Delete a collection with its parts and its index."""
+    if not delete_collection(open_home()[0], name):
         raise InputError(f"There is no collection {name}.", "`anamnesis index status` lists them.")
-    console().print(f"{name} is deleted.", markup=False)
+    tell(f"{name} is deleted.")
 
 
 def _status(folder: Folder) -> dict[str, Any]:
@@ -161,14 +170,3 @@ def _date(text: str) -> str:
 
 def _as_data(hit: LibraryHit) -> dict[str, Any]:
     return {"score": hit.score, **hit.evidence().model_dump(mode="json")}
-
-
-def _settings() -> Settings:
-    settings = load_settings()
-    silence_telemetry(settings)
-    Home(settings.home).prepare()
-    return settings
-
-
-def _print(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,17 +1,15 @@
-"""The server's keys on the command line."""
+"""`anamnesis keys`: who may use the server."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Annotated, TypeVar
 
+import typer
 from rich import box
-from rich.markup import escape
-from rich.table import Table
 
-from agent.cli.render import console
+from agent.cli.console import JsonOption, console, group, print_json, table, tell
 from agent.loop import run
 from agent.server.keys import Keys
 from agent.server.tables import Tables
@@ -20,36 +18,45 @@ from agent.settings import load_settings
 
 T = TypeVar("T")
 
+keys = group()
 
-def create_key(name: str, scopes: tuple[str, ...], expires: str, *, as_json: bool) -> None:
-    """Make a key and print its text."""
-    record, text = _with_keys(lambda keys: keys.create(name, scopes, expires))
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Whose it is; shown in lists and beside reviews.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="ask, review, traces or tools; repeat it. Without one: ask.")
+    ] = None,
+    expires: Annotated[str, typer.Option(help="For how long: 90d, 12h, 4w; without it for ever.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key. Its text is shown once and stored nowhere."""
+    record, text = _with_keys(lambda held: held.create(name, tuple(scope or ("ask",)), expires))
     if as_json:
-        _print_json({"key": text, **record.model_dump()})
+        print_json({"key": text, **record.model_dump()})
         return
     sys.stdout.write(text + "\n")
     sys.stderr.write(f"Key {record.id} of {record.name}. This is the only time that it is shown.\n")
 
 
-def list_keys(*, as_json: bool) -> None:
-    """Every key with its state."""
-    found = _with_keys(lambda keys: keys.all())
+@keys.command(name="list")
+def list_(as_json: JsonOption = False) -> None:
+    """List the keys, without their texts."""
+    found = _with_keys(lambda held: held.all())
     if as_json:
-        _print_json([{**record.model_dump(), "state": record.state} for record in found])
+        print_json([{**record.model_dump(), "state": record.state} for record in found])
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("id", "name", "scopes", "created", "expires", "state"):
-        table.add_column(column)
-    for record in found:
-        shown = (record.id, record.name, " ".join(record.scopes), record.created, record.expires or "-", record.state)
-        table.add_row(*(escape(text) for text in shown))
-    console().print(table if found else "There is no key yet: `anamnesis keys create NAME`.")
+    rows = [(r.id, r.name, " ".join(r.scopes), r.created, r.expires or "-", r.state) for r in found]
+    columns = ("id", "name", "scopes", "created", "expires", "state")
+    none = "There is no key yet: `anamnesis keys create NAME`."
+    console().print(table(columns, rows, box=box.SIMPLE_HEAD) if found else none)
 
 
-def revoke_key(identity: str) -> None:
-    """Take a key back."""
-    record = _with_keys(lambda keys: keys.revoke(identity))
-    console().print(f"Key {record.id} of {record.name} is revoked.", markup=False)
+@keys.command()
+def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")]) -> None:
+    """Take a key back: it and its log-ins are refused at once. Its sessions stay."""
+    record = _with_keys(lambda held: held.revoke(identity))
+    tell(f"Key {record.id} of {record.name} is revoked.")
 
 
 def _with_keys(work: Callable[[Keys], Awaitable[T]]) -> T:
@@ -64,7 +71,3 @@ def _with_keys(work: Callable[[Keys], Awaitable[T]]) -> T:
             await database.close()
 
     return run(done())
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -3,77 +3,119 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
 
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
 from agent.cli.bars import bars
-from agent.cli.render import console
-from agent.knowledge_graph import STARTER_GRAPH, open_builder
-from agent.sessions import Home
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, table, tell, writing
+from agent.knowledge_graph import STARTER_GRAPH, open_builder, open_graph
+from agent.settings import load_settings
 from prompts.errors import InputError
+from tools.contract import Differential
+from tools.files import write_atomic
 from tools.knowledge_graph.building.build import MERGES, build_graph
 from tools.knowledge_graph.building.merges import HEAD
 from tools.knowledge_graph.building.records import read_records
 from tools.knowledge_graph.formats.files import read_any, write_any
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.names import Names
+from tools.knowledge_graph.picture import picture
+from tools.knowledge_graph.schema import Disease, Graph, Manifestation
 from tools.knowledge_graph.statistics import statistics
+from tools.text.language import language_of
 
 CONFIRM = "Go through {}, then build again with --confirmed {}."
+SHOWN = 10  # ours: diseases of a differential printed
+NEAR = 5  # ours: diseases of a like name told
+ALIKE = 70.0  # ours: least likeness of a name, 0..100, to be told as near
+
+kg = group()
+GraphOption = Annotated[
+    Path | None,
+    typer.Option("--graph", help="A folder, .csv, .json or .graphml; else ANAMNESIS_KG_GRAPH, else the starter graph."),
+]
 
 
-class Building(NamedTuple):
-    """What `kg build` was asked."""
-
-    records: Path
-    out: Path
-    judge: str
-    confirmed: Path | None
-    augment: bool
-    quiet: bool
-
-
-def check_graph(path: Path | None, *, as_json: bool) -> None:
-    """Read a graph with every check; raises DataError that names every problem."""
-    held = read_given(path)
-    told = {"graph": held.about.name, "origin": held.about.origin, "diseases": len(held.diseases), "sound": True}
-    if as_json:
-        print_json(told)
+@kg.command()
+def show(
+    disease: Annotated[str, typer.Argument(help="Name or id of a disease; without it all are listed.")] = "",
+    graph: GraphOption = None,
+    case: Annotated[str, typer.Option(help="Look this case up instead; - reads it from standard input.")] = "",
+    plot: Annotated[Path | None, typer.Option(help="With --case: draw the differential in this file (.svg).")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a disease's path L1 to L3 and its findings by role, or the differential of a case."""
+    if case and disease:
+        raise InputError("A disease and a case are given.", "Give one of them.")
+    if case:
+        _show_case(case, graph, plot=plot, as_json=as_json)
+        return
+    if plot is not None:
+        raise InputError("--plot draws the differential of a case.", "Give the case with --case.")
+    held = _given(graph)
+    if not disease:
+        _list(held, as_json=as_json)
+    elif as_json:
+        print_json(_find(held, disease).model_dump(mode="json"))
     else:
-        console().print(f"{held.about.name} ({held.about.origin}): sound, {len(held.diseases)} diseases.", markup=False)
-        if held.about.note:
-            console().print(held.about.note, markup=False)
+        _show_disease(held, _find(held, disease))
 
 
-def show_statistics(path: Path | None, *, as_json: bool) -> None:
-    """Print the counts of a graph."""
-    counted = statistics(read_given(path))
+@kg.command()
+def check(
+    path: Annotated[Path | None, typer.Argument(help="A folder, .csv, .json or .graphml.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a graph and name everything that is wrong with it; exit code 3 when something is."""
+    held = _given(path)
+    if as_json:
+        about = {"graph": held.about.name, "origin": held.about.origin}
+        print_json({**about, "diseases": len(held.diseases), "sound": True})
+        return
+    tell(f"{held.about.name} ({held.about.origin}): sound, {len(held.diseases)} diseases.")
+    if held.about.note:
+        tell(held.about.note)
+
+
+@kg.command()
+def stats(graph: GraphOption = None, as_json: JsonOption = False) -> None:
+    """Count what a graph holds."""
+    counted = statistics(_given(graph))
     if as_json:
         print_json(counted)
         return
     for name, value in counted.items():
-        console().print(f"{value:>8,}  {name}", markup=False)
+        tell(f"{value:>8,}  {name}")
 
 
-def export_graph(file: Path, graph: Path | None) -> None:
-    """Write a graph to a file by its ending."""
-    held = read_given(graph)
+@kg.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="Ends in .csv (triples), .json or .graphml; else a folder of YAML.")],
+    graph: GraphOption = None,
+) -> None:
+    """Write a graph to a plain file; imported again, it is the same graph."""
+    held = _given(graph)
     if not file.suffix and (file / "taxonomy.yaml").exists():
         raise InputError(f"A graph lies in {file} already.", "Name another folder.")
     with writing(file):
         write_any(held, file)
-    console().print(f"{held.about.name}: {len(held.diseases)} diseases in {file}", markup=False)
+    tell(f"{held.about.name}: {len(held.diseases)} diseases in {file}")
 
 
-def import_graph(file: Path, out: Path, *, force: bool) -> None:
-    """Read a file with every check and write its graph as a folder of YAML."""
+@kg.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A .csv, .json or .graphml file; triples of others are mended.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; use it with ANAMNESIS_KG_GRAPH.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over a graph that lies there.")] = False,
+) -> None:
+    """Check a file and write its graph as a folder."""
     if (out / "taxonomy.yaml").exists() and not force:
         raise InputError(f"A graph lies in {out} already.", "Name another folder, or give --force.")
     if out.suffix:
@@ -81,65 +123,143 @@ def import_graph(file: Path, out: Path, *, force: bool) -> None:
     held = read_any(file)
     with writing(out):
         write_any(held, out)
-    console().print(f"{held.about.name}: {len(held.diseases)} diseases in {out}", markup=False)
+    tell(f"{held.about.name}: {len(held.diseases)} diseases in {out}")
     if held.about.note:
-        console().print(held.about.note, markup=False)
+        tell(held.about.note)
 
 
-def build_from_records(asked: Building) -> None:
-    """Build a graph; a second call with the same records goes on where the first was stopped."""
+@kg.command()
+def build(
+    records: Annotated[Path, typer.Option(help=".jsonl or .csv: diagnosis (or pathology) and text a row.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; a build that was stopped there goes on.")],
+    judge: Annotated[
+        Literal["local", "model"], typer.Option(help="By rule, or by the language model of ANAMNESIS_MODEL.")
+    ] = "local",
+    confirmed: Annotated[
+        Path | None, typer.Option(help="A merges.yaml that a person has gone through; it replaces the clustering.")
+    ] = None,
+    augment: Annotated[bool, typer.Option(help="Add what tells diseases apart (role a).")] = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Build a graph from patients' records."""
     settings, home = open_home()
-    records = read_records(asked.records)
-    with writing(asked.out):
-        asked.out.mkdir(parents=True, exist_ok=True, mode=0o700)
+    given = read_records(records)
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not (home.indexes / "library").exists():
         set_up(settings, home, rebuild=False, say=lambda _: None)
     encoder = open_encoder(settings, home)
-    judges = open_builder(settings, home, encoder, by_model=asked.judge == "model", augment=asked.augment)
-    with bars(show=not asked.quiet) as progress:
-        graph = asyncio.run(
+    judges = open_builder(settings, home, encoder, by_model=judge == "model", augment=augment)
+    known = read_graph(STARTER_GRAPH)
+    with bars(show=not quiet) as progress:
+        made = asyncio.run(
             build_graph(
-                records,
-                asked.out,
-                judges,
-                encoder,
-                known=read_graph(STARTER_GRAPH),
-                confirmed=asked.confirmed,
-                source=asked.records.name,
-                progress=progress,
+                given, out, judges, encoder, known=known, confirmed=confirmed, source=records.name, progress=progress
             )
         )
-    out = console()
-    counted = f"{len(records)} records, {len(graph.diseases)} diseases, {len(graph.findings)} findings in {asked.out}"
-    out.print(counted, markup=False)
-    out.print(graph.about.note, markup=False)
-    if asked.confirmed is None:
-        report = asked.out / MERGES
+    tell(f"{len(given)} records, {len(made.diseases)} diseases, {len(made.findings)} findings in {out}")
+    tell(made.about.note)
+    if confirmed is None:
+        report = out / MERGES
         proposed = report.read_text(encoding="utf-8").removeprefix(HEAD).count("merge: false")
-        out.print(f"{proposed} merges are proposed and not made. {CONFIRM.format(report, report)}", markup=False)
+        tell(f"{proposed} merges are proposed and not made. {CONFIRM.format(report, report)}")
 
 
-def open_home() -> tuple[Settings, Home]:
-    """The settings, and the data folder that they name."""
-    settings = load_settings()
-    silence_telemetry(settings)
-    return settings, Home(settings.home).prepare()
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Raises InputError where a place that a user named cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.", "Name another place.") from error
-
-
-def read_given(path: Path | None) -> Graph:
+def _given(path: Path | None) -> Graph:
     """The graph of a path, else that of the settings, else the starter graph."""
     return read_any(path or load_settings().kg_graph or STARTER_GRAPH)
 
 
-def print_json(value: object) -> None:
-    """Print a value as JSON, characters as they are."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+def _show_disease(held: Graph, disease: Disease) -> None:
+    out = console()
+    l2 = held.l2[disease.l2]
+    l1 = next(c for c in held.categories if c.id == l2.l1)
+    out.print(f"L1 {l1.name} ({l1.id})\n└ L2 {l2.name} ({l2.id})\n  └ L3 {disease.name} ({disease.id})", markup=False)
+    others = ", ".join((*disease.aliases, *dict.fromkeys((disease.zh, *disease.aliases_zh))))
+    out.print(f"     {disease.icd10 or 'no ICD-10 code'}; also: {others}; graph {held.about.name}", markup=False)
+    for role, title in (("d", "L4d, typical presentation"), ("a", "L4a, what tells it apart")):
+        edges = [e for e in disease.manifestations if role in e.roles]
+        if edges:
+            out.print(_findings(held, edges, title))
+
+
+def _show_case(case: str, graph: Path | None, *, plot: Path | None, as_json: bool) -> None:
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise InputError(f"{plot.name} is no .svg file.", "Name the picture with the ending .svg.")
+    text = sys.stdin.read() if case == "-" else case
+    if not text.strip():
+        raise InputError("There is no case.", "Tell it with --case, or on standard input with --case -.")
+    settings, home = open_home()
+    if graph is not None and not graph.is_dir():
+        raise InputError(f"{graph} is no folder.", "Import the file first: anamnesis kg import FILE --out FOLDER.")
+    opened = settings if graph is None else settings.model_copy(update={"kg_graph": graph})
+    loaded = open_graph(opened, home, open_encoder(settings, home))
+    found = loaded.look_up(text, learn=True)
+    if plot is not None:
+        with writing(plot):
+            write_atomic(plot, picture(loaded.graph, found, language_of(text)).encode())
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        _print_differential(found, chinese=language_of(text) == "zh")
+        if plot is not None:
+            tell(f"Drawn in {plot}")
+
+
+def _find(graph: Graph, name: str) -> Disease:
+    known = graph.disease.get(name)
+    named = Names(graph).diseases_in(name)
+    if known is None and len(named) != 1:
+        named = named or _alike(graph, name)
+        near = f"It could be {', '.join(named)}." if named else "`anamnesis kg show` lists the diseases."
+        raise InputError(f"The graph {graph.about.name} has no disease {name!r}.", near)
+    return known or graph.disease[named[0]]
+
+
+def _alike(graph: Graph, name: str) -> list[str]:
+    """Ids of the diseases whose names have the words of this one, or nearly."""
+    from rapidfuzz import fuzz
+
+    def likeness(disease: Disease) -> float:
+        names = (disease.id.replace("-", " "), disease.name, *disease.aliases)
+        return max(fuzz.token_set_ratio(name.lower(), n.lower()) for n in names)
+
+    ranked = sorted(graph.diseases, key=likeness, reverse=True)[:NEAR]
+    return [d.id for d in ranked if likeness(d) >= ALIKE]
+
+
+def _list(graph: Graph, *, as_json: bool) -> None:
+    if as_json:
+        print_json([{"id": d.id, "name": d.name, "l2": d.l2, "icd10": d.icd10} for d in graph.diseases])
+        return
+    rows = [(d.id, d.name, d.icd10, held.name, held.l1) for d in graph.diseases for held in [graph.l2[d.l2]]]
+    console().print(table(("Id", "Disease", "ICD-10", "L2", "L1"), rows))
+
+
+def _findings(graph: Graph, edges: list[Manifestation], title: str) -> Table:
+    table = Table("Finding", "Relation", "How often", "Particulars", "Source", title=title, title_justify="left")
+    for e in edges:
+        node = graph.finding[e.finding]
+        rate = f" ({e.rate:.0%} of {e.records})" if e.rate is not None and e.records is not None else ""
+        told = "; ".join(p for p in (e.side, e.site, e.onset, e.value, e.note) if p)
+        cells = (node.name, node.relation, f"{e.how_often}{rate}", told, e.source or graph.about.name)
+        table.add_row(*map(escape, cells), style="red" if e.polarity == "absent" else "")
+    return table
+
+
+def _print_differential(found: Differential, *, chinese: bool) -> None:
+    tell(f"Graph {found.graph}, mode {found.mode}; leading: {', '.join(found.winners) or 'none'}")
+    rows = [
+        (
+            str(rank),
+            d.name_zh if chinese and d.name_zh else d.name,
+            f"{d.score:.1%}",
+            ", ".join((*d.findings_for, *d.records)),
+            ", ".join(d.findings_against),
+        )
+        for rank, d in enumerate(found.ranking[:SHOWN], start=1)
+    ]
+    none = "The graph knows none of the case's findings."
+    console().print(table(("", "Disease", "Share", "For", "Against"), rows) if rows else none)
+    for record in found.similar:
+        tell(f"{record.id} ({record.similarity:.2f}) {record.diagnosis}: {record.text}")

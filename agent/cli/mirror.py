@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from rich.markup import escape
-from rich.table import Table
+import typer
 
 from agent.cli.bars import Advance, bars
-from agent.cli.render import console
+from agent.cli.console import JsonOption, QuietOption, console, group, print_json, table, tell
 from agent.sessions import Home
 from agent.settings import load_settings, silence_telemetry
 from tools.mirror.engine import Mirror
-from tools.mirror.exporting import export
+from tools.mirror.exporting import export as export_to
 from tools.mirror.importing import FileReport, import_files
 
 SHOWN = 20  # ours: problems printed; --json has up to a hundred a file
 EVERY = 1000  # ours: records between two steps of a progress bar
 
+mirror = group()
+FolderOption = Annotated[
+    Path | None, typer.Option(help="The mirror's folder; else ANAMNESIS_LITERATURE__MIRROR, else in the data folder.")
+]
 
-def import_paths(files: list[Path], *, folder: Path | None, as_json: bool, quiet: bool) -> int:
-    """Apply files and print what they held; returns 0, or 1 when some of their records could not be read.
 
-    When a file fails, those before it are told all the same.
-    """
+@mirror.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="PubMed XML, PubTator, JSON lines, MeSH descriptors; .gz too.")],
+    folder: FolderOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Add files to the mirror, NLM's in the order of their numbers; when stopped, run it again to go on."""
     place = mirror_folder(folder)
     reports: list[FileReport] = []
     try:
@@ -36,22 +43,23 @@ def import_paths(files: list[Path], *, folder: Path | None, as_json: bool, quiet
             import_files(place, files, progress=partial(_read_so_far, advance), done=reports.append)
     finally:
         if as_json:
-            _print([report.model_dump(mode="json") for report in reports])
+            print_json([report.model_dump(mode="json") for report in reports])
         elif reports:
             _show_reports(reports)
     if not as_json:
         with contextlib.closing(Mirror.open(place)) as mirror:
-            console().print(f"{mirror.manifest().records:,} records in {place}", markup=False)
-    return int(any(report.unread for report in reports))
+            tell(f"{mirror.manifest().records:,} records in {place}")
+    raise typer.Exit(int(any(report.unread for report in reports)))
 
 
-def show_status(*, folder: Path | None, as_json: bool) -> None:
-    """Print what the mirror holds."""
+@mirror.command()
+def status(folder: FolderOption = None, as_json: JsonOption = False) -> None:
+    """Show records, dates, size and the files that were applied."""
     place = mirror_folder(folder)
     with contextlib.closing(Mirror.open(place)) as mirror:
         held = mirror.manifest()
     if as_json:
-        _print({"folder": str(place)} | held.model_dump(mode="json"))
+        print_json({"folder": str(place)} | held.model_dump(mode="json"))
         return
     out = console()
     rows = {
@@ -65,26 +73,36 @@ def show_status(*, folder: Path | None, as_json: bool) -> None:
     }
     for name, text in rows.items():
         out.print(f"{name:>22}  {text}", markup=False)
-    table = Table("File", "Records", "Deleted", "Not read", "State", "sha256")
-    for file in held.files:
-        state = "applied" if file.done else "not finished: import it again to go on"
-        cells = (file.name, str(file.records), str(file.deleted), str(file.unread), state, file.sha256[:12])
-        table.add_row(*map(escape, cells))
-    if held.files:
-        out.print(table)
+    state = {True: "applied", False: "not finished: import it again to go on"}
+    files = [(f.name, str(f.records), str(f.deleted), str(f.unread), state[f.done], f.sha256[:12]) for f in held.files]
+    if files:
+        out.print(table(("File", "Records", "Deleted", "Not read", "State", "sha256"), files))
 
 
-def export_records(path: Path, *, folder: Path | None, quiet: bool) -> None:
-    """Write all records to a file."""
+@mirror.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="Ends in .jsonl or .xml, and in .gz to pack it.")],
+    folder: FolderOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write all records to a file; imported, it gives the same mirror."""
     opened = Mirror.open(mirror_folder(folder))
     with contextlib.closing(opened) as mirror, bars(show=not quiet) as advance:
         of = opened.manifest().records
-        count = export(mirror, path, lambda done: advance("records", done, of) if done % EVERY == 0 else None)
-    console().print(f"{count:,} records in {path}", markup=False)
+        count = export_to(mirror, file, lambda done: advance("records", done, of) if done % EVERY == 0 else None)
+    tell(f"{count:,} records in {file}")
 
 
-def serve(*, folder: Path | None, host: str, port: int, rate: int) -> None:
-    """Serve the mirror until interrupted or terminated."""
+@mirror.command()
+def serve(
+    folder: FolderOption = None,
+    host: Annotated[str, typer.Option(help="Where to listen; other machines can ask only beyond loopback.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8765,
+    rate: Annotated[int, typer.Option(min=0, help="Requests a second, all clients together; 0 for no limit.")] = 100,
+) -> None:
+    """Serve the mirror as E-utilities (esearch, efetch, esummary, epost, elink, espell, einfo)."""
     from tools.mirror.eutils.server import MirrorServer
 
     mirror = Mirror.open(mirror_folder(folder))
@@ -105,10 +123,8 @@ def mirror_folder(folder: Path | None) -> Path:
 
 def _show_reports(reports: list[FileReport]) -> None:
     out = console()
-    table = Table("File", "Format", "Outcome", "Records", "Deleted", "Not read")
-    for r in reports:
-        table.add_row(*map(escape, (r.name, r.format, r.outcome, str(r.records), str(r.deleted), str(r.unread))))
-    out.print(table)
+    rows = [(r.name, r.format, r.outcome, str(r.records), str(r.deleted), str(r.unread)) for r in reports]
+    out.print(table(("File", "Format", "Outcome", "Records", "Deleted", "Not read"), rows))
     problems = [(r.name, p) for r in reports for p in r.problems]
     for name, problem in problems[:SHOWN]:
         out.print(f"{name}, {problem.where}: {problem.what} {problem.advice}", markup=False)
@@ -119,7 +135,3 @@ def _show_reports(reports: list[FileReport]) -> None:
 
 def _read_so_far(advance: Advance, name: str, steps: int, records: int) -> None:
     advance("read", steps, note=f"{name}, {records:,} records in the mirror")
-
-
-def _print(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import typer
 from rich.markup import escape
-from rich.table import Table
 
 from agent.assembly import open_encoder
-from agent.cli.render import console
-from agent.sessions import Home
-from agent.settings import load_settings, silence_telemetry
+from agent.cli.console import JsonOption, console, open_home, print_json, table, tell
 from prompts.errors import DataError, InputError
 from tools.embedding_cache import unkept
 from tools.encoders import Encoder
@@ -45,22 +42,23 @@ class _Document(NamedTuple):
         return [p for cut in self.cuts for p in cut.passages]
 
 
-def show_passages(
-    file: Path, *, method: Literal["seos", "seos_paper"], budget: int | None, plot: Path | None, as_json: bool
-) -> int:
-    """Cut the documents of a file and print how; returns 0, or 1 when something of the file could not be read.
+def passages(
+    file: Annotated[Path, typer.Argument(help="Any file that `library add` reads.")],
+    method: Annotated[Literal["seos", "seos_paper"], typer.Option(help="Exact, or the published rule.")] = "seos",
+    budget: Annotated[int | None, typer.Option(help="Tokens of an average passage, in the encoder's own.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the continuity curve in this file (.svg).")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """`anamnesis passages`. Nothing is kept on disk: the file may be a patient's.
 
-    Nothing is kept on disk: the file may be a patient's. Raises InputError for a bad budget or picture, DataError for
-    a file of which nothing can be read.
+    Raises InputError for a bad budget or picture, DataError for a file of which nothing can be read.
     """
-    settings = load_settings()
-    silence_telemetry(settings)
     if plot is not None and plot.suffix.lower() != PICTURE:
         raise InputError(f"{plot.name} is no {PICTURE} file.", f"Name the picture with the ending {PICTURE}.")
     records, problems = _read(file)
     if plot is not None and len(records) > 1:
         raise InputError(f"{file.name} holds {len(records)} documents.", "A picture shows one: give a file with one.")
-    home = Home(settings.home).prepare()
+    settings, home = open_home()
     with contextlib.closing(open_encoder(settings, home)) as encoder, unkept():
         chosen = _settings(method, budget, encoder)
         documents = [_cut(record, encoder, chosen) for record in records]
@@ -68,13 +66,13 @@ def show_passages(
         picture = curve_picture(documents[0].document.title, documents[0].document.text, documents[0].cuts)
         write_atomic(plot, picture.encode())
     if as_json:
-        sys.stdout.write(json.dumps([_as_data(d) for d in documents], indent=1, ensure_ascii=False) + "\n")
+        print_json([_as_data(d) for d in documents])
     else:
         for document in documents:
             _show(document, chosen, encoder)
     for problem in problems:
         sys.stderr.write(f"anamnesis: {file.name}: {_told(problem)}\n")
-    return int(bool(problems))
+    raise typer.Exit(int(bool(problems)))
 
 
 def _read(file: Path) -> tuple[list[Record], list[Problem]]:
@@ -106,20 +104,16 @@ def _cut(record: Record, encoder: Encoder, chosen: SeosSettings) -> _Document:
 def _show(found: _Document, chosen: SeosSettings, encoder: Encoder) -> None:
     out = console()
     out.print(f"[bold]{escape(found.document.title or found.document.id)}[/]  {escape(found.document.id)}")
-    table = Table(box=None, pad_edge=False)
-    for name in COLUMNS:
-        table.add_column(name, no_wrap=True)
+    rows: list[tuple[str, ...]] = []
     words = max(WORDS, out.width - OTHERS)
     tokens = iter(found.tokens)
-    number = 0
     for cut in found.cuts:
         breaks = {b.at: b for b in cut.breaks}
         for passage in cut.passages:
-            number += 1
             at = breaks.get(passage.core_start)
             begins = found.document.text[passage.core_start : passage.core_end]
-            cells = (
-                str(number),
+            row = (
+                str(len(rows) + 1),
                 shorten(cut.section.title or "", HEADING, placeholder="..."),
                 f"{passage.start}-{passage.end}",
                 str(next(tokens)),
@@ -127,15 +121,14 @@ def _show(found: _Document, chosen: SeosSettings, encoder: Encoder) -> None:
                 "" if at is None else str(at.shared),
                 shorten(begins, words, placeholder="..."),
             )
-            table.add_row(*map(escape, cells))
-    out.print(table)
+            rows.append(row)
+    out.print(table(COLUMNS, rows, box=None, pad_edge=False))
     breaks_in_all = sum(len(cut.breaks) for cut in found.cuts)
     core = sum(cut.tokens for cut in found.cuts)
-    out.print(
-        f"Passages: {number}; breakpoints: {breaks_in_all} ({chosen.method}, budget {chosen.budget} of the "
+    tell(
+        f"Passages: {len(rows)}; breakpoints: {breaks_in_all} ({chosen.method}, budget {chosen.budget} of the "
         f"{encoder.limit} tokens that {encoder.name} reads). The text has {core} tokens, the passages with overlap, "
-        f"title, section and lead {sum(found.tokens)}.",
-        markup=False,
+        f"title, section and lead {sum(found.tokens)}."
     )
 
 

@@ -7,13 +7,14 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal
+
+import typer
 
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
 from agent.cli.bars import bars
-from agent.cli.kg import open_home, print_json, writing
-from agent.cli.render import console
+from agent.cli.console import JsonOption, QuietOption, group, open_home, print_json, tell, write_text
 from agent.models import open_models
 from agent.questions import STARTER, build_questions, documents_of, folder_of, make_testset
 from agent.sessions import Home
@@ -29,59 +30,66 @@ from tools.readers.contract import Problem
 
 SHOWN = 20  # ours: problems that are named
 
-
-class Building(NamedTuple):
-    """What `questions build` was asked."""
-
-    collection: str
-    writer: str
-    per_document: int | None
-    matrix: str | None
-
-
-class Asked(NamedTuple):
-    """What `questions testset` was asked."""
-
-    collection: str
-    writer: str
-    most: int
-    seed: int
+questions = group()
+CollectionArgument = Annotated[
+    str, typer.Argument(help="starter, own (your documents), or a file or folder that `library add` reads.")
+]
+WriterOption = Annotated[
+    Literal["local", "model"],
+    typer.Option(help="By the documents' own words, or by the language model of ANAMNESIS_MODEL."),
+]
 
 
-def build_index(asked: Building, *, as_json: bool, quiet: bool) -> None:
-    """Build the index of a collection and print the report."""
-    with _opened(asked.collection) as (settings, home, encoder):
-        models = _models(settings, home, asked.writer)
-        documents, problems = documents_of(home, asked.collection, encoder)
+@questions.command()
+def build(
+    collection: CollectionArgument,
+    writer: WriterOption = "local",
+    per_document: Annotated[int | None, typer.Option(min=1, max=200, help="Questions written for a document.")] = None,
+    matrix: Annotated[
+        Literal["vanilla", "thresholded", "completed_random", "completed_thresholded", "full"] | None,
+        typer.Option(help="Which further documents of a question are judged."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write questions for each document, keep those that it answers, and index them; when stopped, run it again."""
+    with _opened(collection) as (settings, home, encoder):
+        models = _models(settings, home, writer)
+        documents, problems = documents_of(home, collection, encoder)
         chosen = settings.question_index
-        if asked.per_document is not None:
-            chosen = chosen.model_copy(update={"per_document": asked.per_document})
-        if asked.matrix is not None:
-            chosen = chosen.model_copy(update={"matrix": chosen.matrix.model_copy(update={"form": asked.matrix})})
+        if per_document is not None:
+            chosen = chosen.model_copy(update={"per_document": per_document})
+        if matrix is not None:
+            chosen = chosen.model_copy(update={"matrix": chosen.matrix.model_copy(update={"form": matrix})})
         settings = settings.model_copy(update={"question_index": chosen})
         with bars(show=not quiet) as progress:
-            report = asyncio.run(
-                build_questions(settings, home, asked.collection, documents, encoder, models, progress)
-            )
+            report = asyncio.run(build_questions(settings, home, collection, documents, encoder, models, progress))
     if as_json:
         print_json({**report.model_dump(), "problems": [p.model_dump() for p in problems]})
     else:
         _tell(report, problems)
 
 
-def show_status(collection: str, *, as_json: bool) -> None:
-    """Print the report of the last build; raises DataError where nothing is built."""
+@questions.command()
+def status(collection: CollectionArgument = "starter", as_json: JsonOption = False) -> None:
+    """Show what the last build of a collection reported."""
     _, home = open_home()
     manifest = stored.read_report(folder_of(home, collection))
     if as_json:
         print_json(manifest.model_dump())
         return
-    console().print(f"{manifest.count} questions, built {manifest.built} with {manifest.encoder}", markup=False)
+    tell(f"{manifest.count} questions, built {manifest.built} with {manifest.encoder}")
     _tell(manifest.report, [])
 
 
-def search_index(question: str, collection: str, limit: int, *, as_json: bool) -> None:
-    """Print the nearest questions."""
+@questions.command()
+def search(
+    question: Annotated[str, typer.Argument(help="A question; - reads it from standard input.")],
+    collection: Annotated[str, typer.Option(help="starter, own, or the file or folder it was built from.")] = "starter",
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Documents shown.")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the nearest questions of a built index, with their documents."""
     text = sys.stdin.read() if question == "-" else question
     if not text.strip():
         raise InputError("The question is empty.", "Give a question.")
@@ -91,13 +99,14 @@ def search_index(question: str, collection: str, limit: int, *, as_json: bool) -
         print_json([hit.model_dump() for hit in hits])
         return
     for hit in hits:
-        console().print(f"{hit.similarity:.2f}  {hit.document}  {hit.question.text}", markup=False)
+        tell(f"{hit.similarity:.2f}  {hit.document}  {hit.question.text}")
     if not hits:
-        console().print("No question is near.", markup=False)
+        tell("No question is near.")
 
 
-def show_learnt(*, as_json: bool) -> None:
-    """Print the noted questions."""
+@questions.command()
+def learn(as_json: JsonOption = False) -> None:
+    """Show the questions noted from use, and the file in which you accept or delete them."""
     settings, home = open_home()
     file = review_file(home.root)
     notes = read(file)
@@ -105,23 +114,29 @@ def show_learnt(*, as_json: bool) -> None:
         print_json({"file": str(file), "on": settings.questions.learn, "notes": [n.model_dump() for n in notes]})
         return
     if not settings.questions.learn:
-        console().print("Learning is off: ANAMNESIS_QUESTIONS__LEARN=true notes questions of evidence.", markup=False)
+        tell("Learning is off: ANAMNESIS_QUESTIONS__LEARN=true notes questions of evidence.")
     for note in notes:
         mark = "accepted" if note.accept else "to review"
-        console().print(f"{mark:>9}  {note.asked}x  {note.question}  (as: {note.like})", markup=False)
-    console().print(f"{len(notes)} questions in {file}", markup=False)
+        tell(f"{mark:>9}  {note.asked}x  {note.question}  (as: {note.like})")
+    tell(f"{len(notes)} questions in {file}")
 
 
-def write_testset(asked: Asked, out: Path, *, as_json: bool) -> None:
-    """Write a test set and tell how many questions were left out, and why."""
-    with _opened(asked.collection) as (settings, home, encoder):
-        models = _models(settings, home, asked.writer)
-        documents, _ = documents_of(home, asked.collection, encoder)
-        folder = folder_of(home, asked.collection)
-        made = asyncio.run(make_testset(folder, documents, encoder, models, asked.most, asked.seed))
-    with writing(out):
-        lines = "".join(f"{probe.model_dump_json()}\n" for found in made.values() for probe in found.questions)
-        out.write_text(lines, encoding="utf-8")
+@questions.command("testset")
+def write_testset(
+    collection: CollectionArgument,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")],
+    writer: WriterOption = "local",
+    count: Annotated[int, typer.Option(min=1, max=100_000, help="Questions of each kind, at most.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write reworded questions, and ones that the index did not foresee, to test a search with."""
+    with _opened(collection) as (settings, home, encoder):
+        models = _models(settings, home, writer)
+        documents, _ = documents_of(home, collection, encoder)
+        folder = folder_of(home, collection)
+        made = asyncio.run(make_testset(folder, documents, encoder, models, count, seed))
+    write_text(out, "".join(f"{probe.model_dump_json()}\n" for found in made.values() for probe in found.questions))
     told = {
         kind: {
             "kept": len(found.questions),
@@ -135,10 +150,9 @@ def write_testset(asked: Asked, out: Path, *, as_json: bool) -> None:
         print_json(told)
         return
     for kind, row in told.items():
-        console().print(
+        tell(
             f"{kind}: {row['kept']} of {row['written']} written are kept; {row['leaked']} stood word for word in the "
-            f"index or the document, {row['unanswered']} were not found answered.",
-            markup=False,
+            f"index or the document, {row['unanswered']} were not found answered."
         )
 
 
@@ -163,16 +177,14 @@ def _opened(collection: str) -> Iterator[tuple[Settings, Home, CachedEncoder]]:
 
 
 def _tell(report: QuestionsReport, problems: list[Problem]) -> None:
-    out = console()
     for problem in problems[:SHOWN]:
-        out.print(f"not read: {problem.where}: {problem.what} {problem.advice}".rstrip(), markup=False)
+        tell(f"not read: {problem.where}: {problem.what} {problem.advice}".rstrip())
     if len(problems) > SHOWN:
-        out.print(f"... and {len(problems) - SHOWN} more", markup=False)
-    out.print(
+        tell(f"... and {len(problems) - SHOWN} more")
+    tell(
         f"{report.written} questions written for {report.documents} documents by {report.writer}, "
         f"{report.kept} found answered ({report.share_kept:.0%}) by {report.judge}, {report.merged} merged: "
-        f"{report.questions} in the index, {report.coverage:.1f} a document. Diversity {report.diversity:.2f}.",
-        markup=False,
+        f"{report.questions} in the index, {report.coverage:.1f} a document. Diversity {report.diversity:.2f}."
     )
     near = {
         "question and its own document": report.nearness.question_own_document,
@@ -182,9 +194,9 @@ def _tell(report: QuestionsReport, problems: list[Problem]) -> None:
     }
     for name, value in near.items():
         if value is not None:
-            out.print(f"  {value:.2f}  mean cosine, {name}", markup=False)
+            tell(f"  {value:.2f}  mean cosine, {name}")
     own = report.seconds - report.encoder_seconds
     taken = f"{report.reused} documents were written for before. " if report.reused else ""
-    out.print(f"{taken}{report.seconds:.1f} s, {own:.1f} s of them beyond the encoder's.", markup=False)
+    tell(f"{taken}{report.seconds:.1f} s, {own:.1f} s of them beyond the encoder's.")
     for warning in report.warnings:
-        out.print(f"Warning: {warning}", markup=False)
+        tell(f"Warning: {warning}")

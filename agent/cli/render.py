@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from rich.console import Console, Group
@@ -14,17 +12,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agent.cli.costs import cost_line
-from agent.cli.gate import show_brief, show_whole
-from agent.cli.report import marks, show_report
-from agent.cli.wide import WideConsole
+from agent.cli.console import progress_console
 from agent.conversation import Step
 from graphs.answering.contract import Answer
+from graphs.answering.contract import Usage as TurnUsage
 from graphs.answering.shown import edge_lines, left_lines, ranking_title
+from graphs.completeness.contract import GateDecision, Label
+from graphs.completeness.explained import ExplainedUnit, Explanation, brief, explained
+from graphs.reporting.contract import PARTS, Part, Report, ReportStatement
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.shown import facts, headed
+from prompts.metering import Usage
+from prompts.report import DISCIPLINES
 from tools.contract import Differential, Notice, RankedDisease, Severity
-from tools.evidence import Evidence, Origin
+from tools.evidence import Evidence, Origin, Statement
 
 ORIGIN_NAMES = {
     Origin.RETRIEVED: "Retrieved",
@@ -45,17 +46,41 @@ ROWS = 5  # diseases shown; the JSON form has all
 LEAST_SHARE = 0.01  # belief below which a disease is not shown in the table
 WORDS = 60  # characters of a given text that name it
 FINDINGS = 6  # findings shown a disease and side, strongest first
-
-
-def console() -> Console:
-    """Standard output, coloured only on a terminal."""
-    return WideConsole(highlight=False)
-
-
-@lru_cache(maxsize=1)
-def progress_console() -> Console:
-    """Standard error, for steps and progress."""
-    return WideConsole(stderr=True, highlight=False)
+LABEL_STYLES = {Label.A: "bold green", Label.B: "yellow", Label.C: "dim"}  # the letter says it without colour too
+TURNING = " *"  # beside the label of the sentence on which the decision turns
+UNASKED = {"en": "The gate was not asked in this turn.", "zh": "这一轮没有做完整性判断。"}
+NAMES: dict[str, dict[str, str]] = {
+    "en": {
+        "report": "Report",
+        "diagnoses": "Diagnoses",
+        "explanation": "Explanation",
+        "treatment": "Treatment suggestions",
+        "evaluations": "Further evaluations",
+        "questions": "Questions to the patient",
+        "unknown": "nothing that was found says anything about this",
+        "medicines": "Medicines",
+        "procedures": "Procedures",
+        "physiotherapy": "Physiotherapy",
+        "psychology": "Psychology",
+        "self_care": "Self-care",
+        "general": "General",
+    },
+    "zh": {
+        "report": "报告",
+        "diagnoses": "诊断",
+        "explanation": "解释",
+        "treatment": "治疗建议",
+        "evaluations": "进一步检查",
+        "questions": "向患者提问",
+        "unknown": "所找到的资料未涉及",
+        "medicines": "药物",
+        "procedures": "操作与手术",
+        "physiotherapy": "物理治疗",
+        "psychology": "心理",
+        "self_care": "自我护理",
+        "general": "一般",
+    },
+}
 
 
 def show_step(step: Step, out: Console | None = None) -> None:
@@ -96,7 +121,7 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
     _notices(out, answer.notices)
     _sources(out, answer, numbers)
     if explain:
-        show_whole(out, answer)
+        show_gate(out, answer)
         out.print()
     else:
         show_brief(out, answer)
@@ -210,6 +235,115 @@ def _footer(out: Console, answer: Answer) -> None:
         out.print(Text(spent, style="dim"))
 
 
-def write_error(text: str) -> None:
-    """A line on standard error."""
-    sys.stderr.write(text + "\n")
+def show_brief(out: Console, answer: Answer) -> None:
+    """One or two lines; nothing where the gate was not asked."""
+    if answer.gate is not None:
+        for line in brief(answer.gate, answer.language):
+            out.print(Text(line, style="dim"))
+
+
+def show_gate(out: Console, answer: Answer) -> None:
+    """The whole decision; where the gate was not asked, that."""
+    if answer.gate is None:
+        out.print(Text(UNASKED["zh" if answer.language == "zh" else "en"], style="dim"))
+        return
+    for line in gate_lines(answer.gate, answer.language):
+        out.print(Padding(line, (0, 0, 0, 0)))
+
+
+def gate_lines(decision: GateDecision, language: str) -> Iterator[Text]:
+    """The whole decision, line by line."""
+    whole = explained(decision, language)
+    yield Text(whole.verdict, style="bold")
+    if whole.warning:
+        yield Text(whole.warning, style="yellow")
+    if whole.counts:
+        yield Text(whole.counts)
+    yield from (_unit(unit) for unit in whole.units)
+    yield from _after(whole)
+
+
+def _unit(unit: ExplainedUnit) -> Text:
+    mark = TURNING if unit.turning else "  "
+    return Text.assemble(
+        f"  {unit.number}. ", (unit.label.value, LABEL_STYLES[unit.label]), (mark, "bold red"), f" {unit.text}  ",
+        (f"({unit.reason})", "dim"),
+    )  # fmt: skip
+
+
+def _after(whole: Explanation) -> Iterator[Text]:
+    for line in whole.after:
+        yield Text(line, style="bold" if line == whole.question else "")
+
+
+def show_report(out: Console, report: Report, numbers: Mapping[str, int], language: str) -> None:
+    """Print a report; ``numbers`` are those of the sources listed with the answer."""
+    names = NAMES["zh" if language == "zh" else "en"]
+    out.print(Text(names["report"], style="bold underline"))
+    for part in PARTS:
+        _part(out, part, report, numbers, names)
+    if report.questions:
+        out.print(Text(names["questions"], style="bold"))
+        for place, question in enumerate(report.questions, start=1):
+            out.print(Text(f"  {place}. {question.text}"))
+    out.print()
+
+
+def marks(statement: Statement, numbers: Mapping[str, int]) -> Text:
+    """What stands behind a statement: the numbers of its sources, or that it has none."""
+    cited = dict.fromkeys(numbers[c.evidence_id] for c in statement.citations if c.evidence_id in numbers)
+    found = "".join(f"[{number}]" for number in cited)
+    return Text(found or "(not retrieved, not verified)", style="cyan" if found else "yellow")
+
+
+def _part(out: Console, part: Part, report: Report, numbers: Mapping[str, int], names: Mapping[str, str]) -> None:
+    told = report.of(part)
+    if part in report.unknown:
+        out.print(Text.assemble((names[part], "bold"), (f": {names['unknown']}", "dim")))
+        return
+    out.print(Text(names[part], style="bold"))
+    for discipline in (*DISCIPLINES, None):
+        group = [s for s in told if s.discipline == discipline]
+        if group and discipline is not None:
+            out.print(Text(f"  {names[discipline]}", style="italic"))
+        _lines(out, group, numbers)
+
+
+def _lines(out: Console, group: Sequence[ReportStatement], numbers: Mapping[str, int]) -> None:
+    for told in group:
+        out.print(Text.assemble(f"  - {told.statement.text} ", marks(told.statement, numbers)))
+
+
+def cost_line(usage: TurnUsage) -> str:
+    """What a turn and its session have cost, in a line; "" when no model was called."""
+    if not usage.model_calls:
+        return ""
+    turn = Usage(
+        calls=usage.model_calls,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost,
+        unpriced=usage.unpriced,
+    )
+    return f"language models: {_words(turn)}; session: {_words(usage.session)}"
+
+
+def cost_lines(by_role: Mapping[str, Usage]) -> list[str]:
+    """What each role has cost, most expensive first, then all together; empty when no model was called."""
+    if not by_role:
+        return []
+    ordered = sorted(by_role.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0]))
+    total = sum(by_role.values(), Usage())
+    return [f"{role}: {_words(usage)}" for role, usage in ordered] + [f"language models: {_words(total)}"]
+
+
+def _words(usage: Usage) -> str:
+    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
+    tokens = f"{usage.input_tokens} + {usage.output_tokens} tokens"
+    return f"{calls}, {tokens}, {_money(usage)}"
+
+
+def _money(usage: Usage) -> str:
+    if usage.unpriced == usage.calls:
+        return "no price set"
+    return f"cost {usage.cost:.4g}" + (f" ({usage.unpriced} calls without a price)" if usage.unpriced else "")

@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated
 
+import typer
 from rich.markup import escape
 from rich.padding import Padding
 
 from agent.assembly import open_search
-from agent.cli.ask import read_message
-from agent.cli.render import SEVERITY_STYLES, console
+from agent.cli.console import JsonOption, console, open_home, read_message, write_text
+from agent.cli.render import SEVERITY_STYLES
 from agent.loop import run
 from agent.messages import check_message
 from agent.sessions import Home
-from agent.settings import Settings, load_settings, silence_telemetry
+from agent.settings import Settings
 from prompts.errors import InputError
 from tools.evidence import Status
-from tools.files import write_atomic
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.folding import folded
 from tools.literature.live import LiveResult
@@ -36,71 +36,75 @@ NOTHING = "Nothing was found."
 PRINTED = "-"
 
 
-class Wanted(NamedTuple):
-    """What the user asked for beside the question."""
-
-    limit: int
-    strategy: Path | None
-    report: Path | None
-    mirror: Path | None
-    case: bool
-    keep_question: bool
-    as_json: bool
-    show_terms: bool = False
-
-
-def search_once(question: str, wanted: Wanted, *, since: str | None = None) -> None:
-    """Search, print, and write what was asked for."""
+def search(
+    question: Annotated[str, typer.Argument(help="A question or a narrative; - reads it from standard input.")] = "",
+    limit: Annotated[int, typer.Option(help="Documents shown.", min=1, max=200)] = 20,
+    strategy: Annotated[Path | None, typer.Option(help="Save the search strategy in this file (JSON).")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a PRISMA-S style account there; - prints it.")] = None,
+    repeat: Annotated[Path | None, typer.Option("--rerun", help="Repeat a saved strategy.")] = None,
+    since: Annotated[str | None, typer.Option(help="With --rerun: new is what was entered since this date.")] = None,
+    mirror: Annotated[Path | None, typer.Option(help="Search this local mirror instead of live PubMed.")] = None,
+    case: Annotated[bool, typer.Option("--case", help="It is about a patient: only medical words are used.")] = False,
+    keep_question: Annotated[bool, typer.Option(help="Keep the words of the question in the strategy.")] = False,
+    show_terms: Annotated[
+        bool, typer.Option("--show-terms", help="Show what would be sent, and send nothing.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """`anamnesis search`: search, print, and write what was asked for; or repeat a saved strategy."""
+    if repeat is not None:
+        _refuse(RELEASE.sub("", question).strip(), strategy, report, case, keep_question, show_terms)
+        _search_again(repeat, released_in(question)[1], mirror, _day(since), as_json=as_json)
+        return
+    printed = report is not None and str(report) == PRINTED
     if since is not None:
         advice = "Give --rerun FILE too, or write the date in the question (since 2020)."
         raise InputError("--since belongs to --rerun.", advice)
-    if wanted.as_json and str(wanted.report) == PRINTED:
+    if as_json and printed:
         raise InputError("--json and --report - would both be printed.", "Give a file to --report.")
     if not question:
         raise InputError("There is no question.", "Give one, or a saved strategy with --rerun.")
-    settings = _settings(wanted.mirror)
+    settings, home = _open(mirror)
     text = check_message(read_message(question), settings.max_characters)
-    case = wanted.case or len(sentences(text)) >= NARRATIVE
-    search = open_search(settings, Home(settings.home).prepare(), wanted.mirror)
-    if wanted.show_terms:
-        _show_before(run(search.plan(text, case=case)))
+    about_patient = case or len(sentences(text)) >= NARRATIVE
+    opened = open_search(settings, home, mirror)
+    if show_terms:
+        _show_before(run(opened.plan(text, case=about_patient)))
         return
-    result = run(search.search(text, case=case, limit=wanted.limit))
-    strategy = result.strategy.model_copy(update={"question": text if wanted.keep_question else ""})
-    if wanted.strategy is not None:
-        save_strategy(strategy, wanted.strategy)
-    if wanted.report is not None and str(wanted.report) != PRINTED:
-        _write(wanted.report, account(strategy))
-    if wanted.as_json:
-        sys.stdout.write(strategy.model_dump_json(indent=2) + "\n")
-    elif wanted.report is not None and str(wanted.report) == PRINTED:
-        sys.stdout.write(account(strategy))
+    result = run(opened.search(text, case=about_patient, limit=limit))
+    found = result.strategy.model_copy(update={"question": text if keep_question else ""})
+    if strategy is not None:
+        save_strategy(found, strategy)
+    if report is not None and not printed:
+        write_text(report, account(found))
+    if as_json:
+        sys.stdout.write(found.model_dump_json(indent=2) + "\n")
+    elif printed:
+        sys.stdout.write(account(found))
     else:
-        _show(strategy, result, wanted.limit)
+        _show(found, result, limit)
 
 
-def search_again(saved: Path, question: str, wanted: Wanted, *, since: str | None) -> None:
-    """Repeat a saved strategy and print what is new and what is gone."""
-    if (
-        RELEASE.sub("", question).strip()
-        or wanted.strategy
-        or wanted.report
-        or wanted.case
-        or wanted.keep_question
-        or wanted.show_terms
-    ):
+def _refuse(*given: object) -> None:
+    if any(given):
         raise InputError(
             "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case, "
             "--show-terms or --keep-question.",
             "Leave them out, or search anew without --rerun.",
         )
-    strategy, day = load_strategy(saved), _day(since)
-    settings = _settings(wanted.mirror)
+
+
+def _search_again(
+    saved: Path, released: Sequence[str], mirror: Path | None, since: date | None, *, as_json: bool
+) -> None:
+    """Repeat a saved strategy and print what is new and what is gone."""
+    strategy = load_strategy(saved)
+    settings, home = _open(mirror)
     fresh = settings.model_copy(update={"literature": settings.literature.model_copy(update={"search_days": 0.0})})
-    search = open_search(fresh, Home(settings.home).prepare(), wanted.mirror)
-    _check_source(strategy.source, search.source)
-    found = run(rerun(strategy, search.pubmed, day, source=search.source, released=released_in(question)[1]))
-    if wanted.as_json:
+    opened = open_search(fresh, home, mirror)
+    _check_source(strategy.source, opened.source)
+    found = run(rerun(strategy, opened.pubmed, since, source=opened.source, released=released))
+    if as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
         _show_rerun(found)
@@ -115,15 +119,14 @@ def _check_source(then: Source, now: Source) -> None:
         )
 
 
-def _settings(mirror: Path | None) -> Settings:
-    settings = load_settings()
-    silence_telemetry(settings)
+def _open(mirror: Path | None) -> tuple[Settings, Home]:
+    settings, home = open_home()
     if mirror is None and settings.literature.mirror is None and settings.literature.live == "off":
         raise InputError(
             "PubMed is switched off, and no mirror is given.",
             "Set ANAMNESIS_LITERATURE__LIVE=auto, or give a local mirror with --mirror FOLDER.",
         )
-    return settings
+    return settings, home
 
 
 def _day(text: str | None) -> date | None:
@@ -131,13 +134,6 @@ def _day(text: str | None) -> date | None:
         return None if text is None else date.fromisoformat(text)
     except ValueError:
         raise InputError(f"{text!r} is no date.", "Write it as 2026-01-31.") from None
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_atomic(path, text.encode())
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error
 
 
 def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
+import typer
 from pydantic import ValidationError
 from rich.text import Text
 
-from agent.cli.ask import read_message
-from agent.cli.render import console, progress_console, show_answer
+from agent.cli.console import JsonOption, console, print_json, progress_console, read_message, write_text
+from agent.cli.render import show_answer
 from agent.loop import run
 from agent.sessions.contract import Review, SessionRecord, TurnRecord
 from agent.sessions.export import SessionExport
@@ -20,10 +20,143 @@ from agent.sessions.opening import open_records
 from agent.sessions.records import Records
 from agent.settings import load_settings
 from prompts.errors import InputError
-from tools.files import write_atomic
 from tools.literature.strategy import save_strategy
 
 T = TypeVar("T")
+
+sessions = typer.Typer(rich_markup_mode=None)
+SessionArgument = Annotated[str, typer.Argument(help="The session's id.")]
+
+
+@sessions.callback(invoke_without_command=True)
+def sessions_(
+    context: typer.Context,
+    delete: Annotated[str | None, typer.Option(help="Delete this session and all that it left.")] = None,
+) -> None:
+    """Sessions: list, show, rename, export, review, delete. Without a command they are listed."""
+    if delete is not None:
+        delete_([delete])
+    elif context.invoked_subcommand is None:
+        list_()
+
+
+@sessions.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(help="Most of a page.", min=1, max=1000)] = 50,
+    before: Annotated[str | None, typer.Option(help="Only those used before this time (the last one's).")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only those of this key; all by default.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions, last used first."""
+    found = with_records(lambda records: records.list(owner, limit, before))
+    if as_json:
+        print_json([r.model_dump() for r in found])
+        return
+    for record in found:
+        sys.stdout.write(line_of(record) + "\n")
+    if len(found) == limit:
+        progress_console().print(f"Older ones: anamnesis sessions list --before {found[-1].updated}", soft_wrap=True)
+
+
+@sessions.command()
+def show(session: SessionArgument, as_json: JsonOption = False) -> None:
+    """Show a session: each message with its answer, and what was said of it in a review."""
+
+    async def read(records: Records) -> tuple[SessionRecord, list[TurnRecord]]:
+        return await records.get(session), await records.turns(session)
+
+    record, turns = with_records(read)
+    if as_json:
+        print_json({"session": record.model_dump(), "turns": [t.model_dump(mode="json") for t in turns]})
+        return
+    out = console()
+    out.print(Text(line_of(record), style="bold"))
+    for turn in turns:
+        out.print(Text(f"\n{turn.turn} > {turn.asked}", style="bold"))
+        if turn.answer is None:
+            out.print(Text("No answer: the turn was cut off.", style="yellow"))
+        else:
+            show_answer(out, turn.answer)
+        if turn.review is not None:
+            out.print(Text(review_line(turn.review), style="bold"))
+
+
+@sessions.command()
+def rename(session: SessionArgument, title: Annotated[str, typer.Argument(help="The new title.")]) -> None:
+    """Give a session another title."""
+    record = with_records(lambda records: records.rename(session, title))
+    sys.stdout.write(f"Session {record.id} is now called: {record.title}\n")
+
+
+@sessions.command()
+def export(
+    session: SessionArgument,
+    format_: Annotated[Literal["json", "markdown"], typer.Option("--format", help="The form.")] = "markdown",
+    out: Annotated[Path | None, typer.Option(help="Write this file; standard output without it.")] = None,
+    strategies: Annotated[
+        Path | None, typer.Option(help="Also write each search strategy into this folder, for `search --rerun`.")
+    ] = None,
+) -> None:
+    """Export a session with its citations, quotes, reviews and search strategies."""
+
+    async def read(records: Records) -> tuple[str, str]:
+        return await records.export(session, format_), await records.export(session) if strategies else ""
+
+    text, whole = with_records(read)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_text(out, text)
+    if strategies is not None:
+        count = save_strategies(SessionExport.model_validate_json(whole), strategies)
+        progress_console().print(f"{count} search strategies in {strategies}", markup=False)
+
+
+@sessions.command()
+def review(
+    session: SessionArgument,
+    turn: Annotated[int, typer.Argument(help="The turn, from 1.")],
+    verdict: Annotated[Literal["accepted", "corrected", "rejected"], typer.Option(help="What is said of the answer.")],
+    correction: Annotated[str, typer.Option(help="With corrected: what it should say; - reads standard input.")] = "",
+    by: Annotated[str, typer.Option(help="The name of the reviewer.")] = "",
+) -> None:
+    """Keep a clinician's verdict beside an answer. It is shown and exported, and never used as evidence."""
+    text = read_message(correction) if correction else ""
+    try:
+        given = Review(verdict=verdict, correction=text, reviewer=by)
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InputError(f"The review cannot be taken: {why}.", "See --help.") from None
+    kept = with_records(lambda records: records.review(session, turn, given))
+    sys.stdout.write(f"Session {session}, turn {turn}. {review_line(kept)}\n")
+
+
+@sessions.command("delete")
+def delete_(session: Annotated[list[str], typer.Argument(help="Ids of sessions.")]) -> None:
+    """Delete sessions with their checkpoints, traces, texts, records and reviews."""
+
+    async def delete(records: Records) -> None:
+        for one in session:
+            await records.delete(one)
+            sys.stdout.write(f"Session {one} is deleted.\n")
+
+    with_records(delete)
+
+
+@sessions.command()
+def expire(
+    days: Annotated[
+        float | None, typer.Option(help="Not used for so many days; ANAMNESIS_SESSIONS__KEEP_DAYS without it.")
+    ] = None,
+) -> None:
+    """Delete the sessions that were not used for some days."""
+    kept = days if days is not None else load_settings().sessions.keep_days
+    if kept is None:
+        raise InputError(
+            "Nothing says how long sessions are kept.", "Give --days, or set ANAMNESIS_SESSIONS__KEEP_DAYS."
+        )
+    for session in with_records(lambda records: records.expire(kept)):
+        sys.stdout.write(f"Session {session} is deleted.\n")
 
 
 def with_records(work: Callable[[Records], Awaitable[T]]) -> T:
@@ -34,18 +167,6 @@ def with_records(work: Callable[[Records], Awaitable[T]]) -> T:
             return await work(records)
 
     return run(opened())
-
-
-def show_list(limit: int, before: str | None, owner: str | None, *, as_json: bool) -> None:
-    """Print one line a session: id, last use (UTC), turns, title, and what is to be done."""
-    found = with_records(lambda records: records.list(owner, limit, before))
-    if as_json:
-        sys.stdout.write(json.dumps([r.model_dump() for r in found], ensure_ascii=False, indent=2) + "\n")
-        return
-    for record in found:
-        sys.stdout.write(line_of(record) + "\n")
-    if len(found) == limit:
-        progress_console().print(f"Older ones: anamnesis sessions list --before {found[-1].updated}", soft_wrap=True)
 
 
 def line_of(record: SessionRecord) -> str:
@@ -61,57 +182,10 @@ def line_of(record: SessionRecord) -> str:
     )
 
 
-def show_session(session: str, *, as_json: bool) -> None:
-    """Print each message with its answer."""
-
-    async def read(records: Records) -> tuple[SessionRecord, list[TurnRecord]]:
-        return await records.get(session), await records.turns(session)
-
-    record, turns = with_records(read)
-    if as_json:
-        whole = {"session": record.model_dump(), "turns": [t.model_dump(mode="json") for t in turns]}
-        sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
-        return
-    out = console()
-    out.print(Text(line_of(record), style="bold"))
-    for turn in turns:
-        out.print(Text(f"\n{turn.turn} > {turn.asked}", style="bold"))
-        if turn.answer is None:
-            out.print(Text("No answer: the turn was cut off.", style="yellow"))
-        else:
-            show_answer(out, turn.answer)
-        if turn.review is not None:
-            out.print(Text(review_line(turn.review), style="bold"))
-
-
 def review_line(review: Review) -> str:
     """A review on one line."""
     by = f" by {review.reviewer}" if review.reviewer else ""
     return f"Review: {review.verdict}{by}" + (f": {review.correction}" if review.correction else "")
-
-
-def rename_session(session: str, title: str) -> None:
-    """Give a session another title."""
-    record = with_records(lambda records: records.rename(session, title))
-    sys.stdout.write(f"Session {record.id} is now called: {record.title}\n")
-
-
-def export_session(
-    session: str, format: Literal["json", "markdown"], out: Path | None, strategies: Path | None
-) -> None:
-    """Write a session to a file, whole or not at all, or to standard output; its search strategies into a folder."""
-
-    async def read(records: Records) -> tuple[str, str]:
-        return await records.export(session, format), await records.export(session) if strategies else ""
-
-    text, whole = with_records(read)
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        _write(out, text)
-    if strategies is not None:
-        count = save_strategies(SessionExport.model_validate_json(whole), strategies)
-        progress_console().print(f"{count} search strategies in {strategies}", markup=False)
 
 
 def save_strategies(export: SessionExport, folder: Path) -> int:
@@ -124,46 +198,3 @@ def save_strategies(export: SessionExport, folder: Path) -> int:
     for name, strategy in found:
         save_strategy(strategy, folder / name)
     return len(found)
-
-
-def review_turn(
-    session: str, turn: int, verdict: Literal["accepted", "corrected", "rejected"], correction: str, by: str
-) -> None:
-    """Keep a review of a turn's answer."""
-    text = read_message(correction) if correction else ""
-    try:
-        review = Review(verdict=verdict, correction=text, reviewer=by)
-    except ValidationError as error:
-        why = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InputError(f"The review cannot be taken: {why}.", "See --help.") from None
-    kept = with_records(lambda records: records.review(session, turn, review))
-    sys.stdout.write(f"Session {session}, turn {turn}. {review_line(kept)}\n")
-
-
-def delete_sessions(sessions: Sequence[str]) -> None:
-    """Delete sessions, one after another."""
-
-    async def delete(records: Records) -> None:
-        for session in sessions:
-            await records.delete(session)
-            sys.stdout.write(f"Session {session} is deleted.\n")
-
-    with_records(delete)
-
-
-def expire_sessions(days: float | None) -> None:
-    """Delete what was not used for some days, and tell the ids."""
-    kept = days if days is not None else load_settings().sessions.keep_days
-    if kept is None:
-        raise InputError(
-            "Nothing says how long sessions are kept.", "Give --days, or set ANAMNESIS_SESSIONS__KEEP_DAYS."
-        )
-    for session in with_records(lambda records: records.expire(kept)):
-        sys.stdout.write(f"Session {session} is deleted.\n")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_atomic(path, text.encode())
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error

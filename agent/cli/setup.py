@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from typing import Annotated
+
+import typer
 
 from agent.agent import Agent
-from agent.cli.render import progress_console
-from agent.sessions import Home
-from agent.settings import load_settings, silence_telemetry
+from agent.assembly import build, open_encoder
+from agent.cli.console import open_home, say
+from agent.settings import load_settings
 
 
-def build_all(*, rebuild: bool) -> None:
-    """Build everything that is slow to build once."""
-    from agent.assembly import build, open_encoder
+def setup(rebuild: Annotated[bool, typer.Option(help="Build everything afresh.")] = False) -> None:
+    """`anamnesis setup`: build everything that is slow to build once."""
     from agent.rare_diseases import build_rare_diseases
 
-    settings = load_settings()
-    silence_telemetry(settings)
-    home = Home(settings.home).prepare()
-    out = progress_console()
-
-    def say(line: str) -> None:
-        out.print(line, markup=False)
-
+    settings, home = open_home()
     build(settings, home, rebuild=rebuild, say=say)
     with contextlib.closing(open_encoder(settings, home)) as encoder:
         build_rare_diseases(home, encoder, say)
-    out.print(f"Ready: {home.root}", markup=False)
+    say(f"Ready: {home.root}")
 
 
-def print_graph() -> None:
-    """Print the machine as a Mermaid diagram."""
+def graph() -> None:
+    """`anamnesis graph`: the machine as a Mermaid diagram."""
     with Agent(load_settings()) as agent:
         sys.stdout.write(agent.picture())

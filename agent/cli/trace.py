@@ -5,29 +5,42 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
+import typer
 from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from agent.cli.costs import cost_lines
-from agent.cli.gate import lines_of
-from agent.cli.render import console
+from agent.cli.console import console, writing
+from agent.cli.render import cost_lines, gate_lines
 from agent.loop import run as wait
-from agent.sessions.opening import open_traces
+from agent.sessions import Home
+from agent.sessions.opening import open_database, open_traces
 from agent.sessions.traces import Traces
 from agent.settings import Settings, load_settings
+from agent.trace_page.page import page, run_of
 from graphs.completeness.contract import GateDecision
+from prompts.errors import InputError
 from prompts.metering import Usage
+from tools.files import write_atomic
 
 Event = dict[str, Any]
 T = TypeVar("T")
 LISTED = 40  # runs listed without an argument
 
 
-def show_trace(run: str | None, *, as_json: bool) -> None:
-    """Print a run's events as a tree or as JSON lines; without a run, list the runs."""
+def trace(
+    run: Annotated[str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the run as one HTML page to this file.")] = None,
+    beside: Annotated[str | None, typer.Option(help="With --html: another run, to stand beside it.")] = None,
+) -> None:
+    """`anamnesis trace`: a run's events as a tree, as JSON lines or as a page; without a run, the list of runs."""
+    if html is not None or beside is not None:
+        _write_page(run, html, beside)
+        return
     settings = load_settings()
     if run is None:
         sys.stdout.write("\n".join(_read(settings, Traces.runs)[:LISTED]) + "\n")
@@ -40,6 +53,27 @@ def show_trace(run: str | None, *, as_json: bool) -> None:
     for line in totals_of(events):
         tree.add(escape(line))
     console().print(tree)
+
+
+def _write_page(run: str | None, file: Path | None, beside: str | None) -> None:
+    """Write the page of a run, or of two; raises InputError for an unknown run and a place that cannot be written."""
+    if run is None or file is None:
+        raise InputError("A page needs a run and a file.", "anamnesis trace RUN --html FILE; RUN is session/turn.")
+    if file.is_dir():
+        raise InputError(f"{file} is a folder.", "Give the name of a file with --html.")
+    settings = load_settings()
+    home = Home(settings.home)
+    database = wait(open_database(settings, home.prepare()))
+    try:
+        traces = Traces(database, home)
+        runs = [(name, wait(traces.events(name))) for name in (run, beside) if name is not None]
+        shown = [run_of(n, e, database.texts, prefix) for (n, e), prefix in zip(runs, ("a-", "b-"), strict=False)]
+    finally:
+        wait(database.close())
+    written = page(shown[0], shown[1] if len(shown) > 1 else None).encode()
+    with writing(file):
+        write_atomic(file, written)
+    sys.stdout.write(f"{file} ({len(written) / 1000:.0f} kB). It holds patient text: keep it as you keep the case.\n")
 
 
 def _read(settings: Settings, what: Callable[[Traces], Awaitable[list[T]]]) -> list[T]:
@@ -106,7 +140,7 @@ def _triage(event: Event) -> list[str]:
 def _gate(event: Event) -> list[str | Text]:
     """The gate's whole decision; a trace of an earlier version has it without its units."""
     decision = GateDecision.model_validate({k: v for k, v in event.items() if k in GateDecision.model_fields})
-    return list(lines_of(decision, event.get("language", "en")))
+    return list(gate_lines(decision, event.get("language", "en")))
 
 
 def _planned(event: Event) -> list[str]:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from agent.cli.costs import cost_line, cost_lines
-from agent.cli.render import show_answer
+from agent.cli.render import cost_line, cost_lines, show_answer
 from agent.cli.trace import totals_of, tree_of
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage

@@ -113,7 +113,7 @@ def test_a_chat_tells_the_last_decision_on_command(
         monkeypatch.setattr(chat, "_read", lambda: next(waiting))
         agent = Agent(parts=parts(), home=tmp_path)
         monkeypatch.setattr(chat, "Agent", lambda _: agent)
-        chat.talk(session, as_json=as_json)
+        chat.chat(session, as_json=as_json)
         return capsys.readouterr().out
 
     assert "scripted" not in said(None, "/gate")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agent.cli.keys_commands import keys
+from agent.cli.keys import keys
 from prompts.errors import InputError
 
 

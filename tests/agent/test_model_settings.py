@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import typer
 from pydantic import SecretStr
 
-from agent.cli.doctor import endpoints, examine
+from agent.cli.doctor import doctor, endpoints
 from agent.knowledge_graph import open_builder
 from agent.loop import run
 from agent.models import FORMS, described, known_forms, open_models
@@ -94,7 +95,9 @@ def test_a_slip_is_named_and_no_key_is_shown(
         load_settings()
     assert told in str(caught.value)
     assert KEY not in str(caught.value)
-    assert examine(as_json=True) == 3
+    with pytest.raises(typer.Exit) as ended:
+        doctor(as_json=True)
+    assert ended.value.exit_code == 3
     assert KEY not in capsys.readouterr().out
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.agent import Agent
-from agent.cli.trace_page import write_page
+from agent.cli.trace import trace
 from agent.settings import Settings
 from agent.trace import read_trace
 from agent.trace_page.machine import LAYOUT, drawing, edges
@@ -180,14 +180,14 @@ def test_the_command_writes_one_file_and_tells_a_slip(
     home, one, other = ran
     monkeypatch.setenv("ANAMNESIS_HOME", str(home))
     file = tmp_path / "run.html"
-    write_page(one.run, file, other.run)
+    trace(one.run, html=file, beside=other.run)
     assert file.read_text(encoding="utf-8") == shown(home, [one.run, other.run])
     assert file.stat().st_mode & 0o077 == 0
     assert "patient text" in capsys.readouterr().out
     slips = [(None, file, None), (one.run, None, other.run), (one.run, tmp_path, None), ("nobody/1", file, None)]
     for run, place, beside in [*slips, (one.run, file, "nobody/1"), (one.run, file / "x.html", None)]:
         with pytest.raises(InputError):
-            write_page(run, place, beside)
+            trace(run, html=place, beside=beside)
 
 
 def test_a_line_that_is_no_event_is_damaged(tmp_path: Path) -> None:

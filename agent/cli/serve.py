@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from agent.cli.config_commands import ConfigOption
+from agent.cli.console import ConfigOption
+from agent.server.start import serve as serve_until_stopped
+from agent.settings import load_settings
 
 
 def serve(
@@ -15,11 +17,8 @@ def serve(
     no_auth: Annotated[bool, typer.Option("--no-auth", help="Ask for no key; on this machine alone.")] = False,
     config_name: ConfigOption = "",
 ) -> None:
-    """Serve conversations over HTTP: the web page, a native API, OpenAI's chat completions, MCP."""
-    from agent.server.start import serve
-    from agent.settings import load_settings
-
+    """`anamnesis serve`."""
     settings = load_settings(**({"config": config_name} if config_name else {}))
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     server = settings.server.model_copy(update=given)
-    serve(settings.model_copy(update={"server": server}), authentication=not no_auth)
+    serve_until_stopped(settings.model_copy(update={"server": server}), authentication=not no_auth)

@@ -1,10 +1,13 @@
-"""The command `anamnesis mcp`; what it does is imported when it runs."""
+"""`anamnesis mcp`: the server of the Model Context Protocol."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
+
+from prompts.errors import InputError
 
 
 def mcp(
@@ -15,9 +18,7 @@ def mcp(
     ] = None,
     no_auth: Annotated[bool, typer.Option("--no-auth", help="With --http: ask for no key; this machine only.")] = False,
 ) -> None:
-    """Serve clients of the Model Context Protocol: the five tools, `ask`, traces and sessions."""
-    from prompts.errors import InputError
-
+    """`anamnesis mcp`. Raises InputError for options that do not go together and for a package that is missing."""
     if not http and (host is not None or port is not None or no_auth):
         raise InputError("--host, --port and --no-auth belong to --http.", "Add --http, or leave them out.")
     _need("mcp", "anamnesis[mcp]")
@@ -34,9 +35,5 @@ def mcp(
 
 
 def _need(package: str, extra: str) -> None:
-    from importlib.util import find_spec
-
-    from prompts.errors import InputError
-
     if find_spec(package) is None:
         raise InputError(f"The package {package} is not installed.", f"pip install '{extra}'")
