@@ -57,11 +57,13 @@ class LazyCommand(TyperCommand):
         """The context of the command itself, imported now."""
         name = str(self.name)
         found = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
-        if not isinstance(found, typer.Typer):
+        command: Any
+        if isinstance(found, typer.Typer):
+            command = typer.main.get_group(found)
+        else:
             single = typer.Typer(rich_markup_mode=None, add_completion=False)
             single.command(name)(found)
-            found = single
-        command: Any = typer.main.get_command(found)
+            command = typer.main.get_command(single)
         command.name, command.help = name, self.help
         return command.make_context(info_name, args, parent=parent, **extra)
 
