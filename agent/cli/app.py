@@ -80,13 +80,17 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="anamnesis",
     cls=Commands,
-    help="An agentic medical evidence assistant that cites every sentence, offline too.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def anamnesis() -> None:
+    """An agentic medical evidence assistant that cites every sentence, offline too."""
 
 
 @app.command()
