@@ -18,8 +18,8 @@ from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
+from tools.literature.full_text import full_text_sources
 from tools.literature.live import LiveResult, LiveSearch
-from tools.literature.own_texts import full_text_sources
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, Vocabulary, technical_words

@@ -12,7 +12,7 @@ from evals.contract import TaskContext
 from evals.datasets.literature import LiteratureDocument
 from tools.evidence import Evidence, EvidenceId
 from tools.files import locked
-from tools.literature.appraisal import is_review
+from tools.literature.article import is_review
 from tools.literature.depth import TOP
 from tools.readers.contract import Record
 from tools.text.sentences import sentences

@@ -17,9 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.literature.known_words import FOLDER, GRAMS, SHORTEST_SHAPE, folded, letter_grams
-from tools.literature.vocabulary import Vocabulary
-from tools.literature.word_lists import NO_TERM
+from tools.literature.vocabulary import FOLDER, GRAMS, NO_TERM, SHORTEST_SHAPE, Vocabulary, folded, letter_grams
 
 WORD = re.compile(r"[^\W\d_]\w*")
 SURNAME = re.compile(r"<surname>([^<]+)</surname>")

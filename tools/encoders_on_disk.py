@@ -75,7 +75,7 @@ class MedCPTEncoder:
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension). A text beyond 64 tokens is the mean of the vectors of its parts.
 
-        For a search, ask with each part and fuse (`tools.literature.medcpt.queries`): a mean blurs what a list keeps.
+        For a search, ask with each part and fuse (`tools.literature.by_meaning`): a mean blurs what a list keeps.
         """
         parts = [self.query_parts(text) for text in texts]
         vectors = self._encode(self._query, [(part, None) for group in parts for part in group], self.query_limit)

@@ -1,6 +1,6 @@
 """Misspelt words put right for search and matching; the text as written stays.
 
-A word is misspelt that no list knows (`tools.literature.known_words`, wordfreq, the graph's wordings), from which one
+A word is misspelt that no list knows (`tools.literature.vocabulary`, wordfreq, the graph's wordings), from which one
 word of published medical prose, of a wording or of a medicine is a slip away: a letter too much, missing, wrong, or
 two exchanged; two slips in a long word. All ours.
 """
@@ -36,7 +36,7 @@ def mended(text: str) -> str:
 def _better(word: str) -> str:
     from wordfreq import zipf_frequency
 
-    from tools.literature.known_words import known_words
+    from tools.literature.vocabulary import known_words
 
     low = word.lower()
     words = _words()
@@ -69,7 +69,7 @@ class _Words:
     """Words that are known beside the published lists, and those to which others are mended, by their first letter."""
 
     def __init__(self) -> None:
-        from tools.literature.known_words import known_words
+        from tools.literature.vocabulary import known_words
 
         rows = map(json.loads, WORDINGS.read_text(encoding="utf-8").splitlines())
         said = Counter(

@@ -23,12 +23,10 @@ from agent.settings import Settings
 from prompts.errors import InputError
 from tools.evidence import Status
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.folding import folded
 from tools.literature.live import LiveResult
 from tools.literature.privacy import RELEASE, not_sent, released_in
-from tools.literature.report import account, kind_of, read_as, ways
-from tools.literature.rerun import Rerun, rerun
-from tools.literature.strategy import FoundDocument, SearchStrategy, Source, load_strategy, save_strategy
+from tools.literature.report import account, folded, kind_of, read_as, ways
+from tools.literature.strategy import FoundDocument, Rerun, SearchStrategy, Source, load_strategy, rerun, save_strategy
 from tools.text.sentences import sentences
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons

@@ -187,7 +187,7 @@ def secrets_in(row: PrivateText, sent: str) -> list[str]:
 
 def secret_words_in(row: PrivateText, sent: str) -> list[str]:
     """Words of secrets that stand in what was sent and are neither words of the terms nor grammar."""
-    from tools.literature.known_words import asks
+    from tools.literature.vocabulary import asks
 
     harmless = {w for term in row.terms for w in _plain(term).split()}
     words = {w for s in row.secret for w in _plain(s).split() if len(w) > 2 and not asks(w)} - harmless
@@ -197,7 +197,7 @@ def secret_words_in(row: PrivateText, sent: str) -> list[str]:
 def searched(term: str, sent: str) -> bool:
     """Whether a term was sent: its words in any number or spelling, or another name of it."""
     from tools.literature.adapt_e.entries import in_medical_words
-    from tools.literature.known_words import asks, chinese_terms
+    from tools.literature.vocabulary import asks, chinese_terms
 
     there = {f for w in _plain(sent).split() for f in _forms(w)}
     names = [term, in_medical_words(term), *chinese_terms(term)] if term.isascii() else chinese_terms(term)
@@ -213,13 +213,13 @@ def _wrongly_held(row: PrivateText, held: Sequence[str]) -> list[bool]:
 
 
 def _plain(text: str) -> str:
-    from tools.literature.known_words import folded
+    from tools.literature.vocabulary import folded
 
     return " ".join(w.removesuffix("s") if w.endswith("'s") else w for w in WORD.findall(folded(text).lower()))
 
 
 def _forms(word: str) -> set[str]:
-    from tools.literature.adapt_e.spellings import spellings
+    from tools.literature.adapt_e.entries import spellings
 
     return {f.replace(" ", "") for f in spellings(word)} | {word}
 

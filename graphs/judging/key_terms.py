@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from rapidfuzz.distance import Levenshtein
 
 from tools.encoders import Encoder
-from tools.literature.word_lists import MEDICAL_ENDING
+from tools.literature.vocabulary import MEDICAL_ENDING
 from tools.medicines.names import other_names
 from tools.text.language import HAN, language_of
 from tools.text.tokens import STOP, STOP_ZH, jieba_tokenizer, stem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphs.judging.key_terms import Subject, mentions
-from tools.literature.word_lists import NO_TERM
+from tools.literature.vocabulary import NO_TERM
 from tools.text.tokens import tokens
 
 # Words of titles that name no subject by themselves; ours.

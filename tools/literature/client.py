@@ -8,20 +8,22 @@ from typing import Any, Literal, Protocol
 from xml.etree.ElementTree import Element, ParseError, tostring
 
 from tools.evidence import Frozen
-from tools.literature.answers import (
+from tools.literature.article import Article
+from tools.literature.cache import answers_for
+from tools.literature.calls import Calls, Parsed, Sleep
+from tools.literature.failures import EUtilitiesError, Reason, failure
+from tools.literature.publications import Records, collect_records, parse_record
+from tools.literature.replies import (
     DatabaseInfo,
     SearchResult,
     database_info,
+    parse_xml,
     pmc_articles,
     pmc_links,
     search_result,
     spelling,
+    text_of,
 )
-from tools.literature.cache import answers_for
-from tools.literature.calls import Calls, Parsed, Sleep
-from tools.literature.failures import EUtilitiesError, Reason, failure
-from tools.literature.publications import Article, Records, collect_records, parse_record
-from tools.literature.replies import parse_xml, text_of
 from tools.literature.settings import LiteratureSettings
 from tools.readers.contract import Problem
 from tools.recorder import watcher

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from prompts.errors import DataError
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Frozen
 from tools.fusion import reciprocal_rank_fusion
-from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.article import Article
+from tools.literature.adapt_e.contract import DateRange, SearchPlan
+from tools.literature.article import Article, Exclusion
 from tools.literature.by_meaning import ByMeaning, Nearest, question_similarities
 from tools.literature.client import Fetched, PubMed
-from tools.literature.close_reading import read_closely
-from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, type_share
-from tools.literature.full_text import FullTextSource
+from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, read_closely, type_share
+from tools.literature.failures import Reason, failure
+from tools.literature.full_text import FullTextSource, FullTextState
 from tools.literature.hybrid import order_pool
 from tools.literature.ladder import Climb, climb
-from tools.literature.left_out import names_of, not_read, notices_of, retracted
-from tools.literature.records import read_records, within
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source, hits_of, make_strategy
 
@@ -238,3 +236,113 @@ def _names_of_retracted(excluded: Sequence[Excluded], fetched: Fetched) -> tuple
     copies = {f"pubmed:{a.pmid}": f"pmc:{a.pmcid}" for a in fetched.articles if a.pmcid}
     named = [e.id for e in excluded if e.reason in ("retracted", "retraction_notice")]
     return tuple(name for key in named for name in (key, copies.get(key, "")) if name)
+
+
+NAMED = 5  # ours: PMIDs named in a notice; the strategy has all
+
+
+def retracted(exclusions: Iterable[Exclusion]) -> list[Excluded]:
+    """Those whose status forbids their use, each with the PMIDs of its notices."""
+    return [
+        Excluded(id=f"pubmed:{e.pmid}", reason=e.status.value, title=e.title, notices=e.notices) for e in exclusions
+    ]
+
+
+def not_read(fetched: Fetched, asked: Sequence[str], found: Sequence[str], listed: Collection[str]) -> list[Excluded]:
+    """Records that could not be had, and those beyond what a call reads.
+
+    Args:
+        asked: the PMIDs whose records were asked for. found: all that were found. listed: those that a rung listed.
+    """
+    gone = [p for p in asked if p in fetched.missing]
+    beyond = [p for p in found if p not in set(asked)]
+    excluded = [Excluded(id=f"pubmed:{p}", reason=_why_missing(fetched, p, listed)) for p in gone]
+    return excluded + [Excluded(id=f"pubmed:{p}", reason=f"beyond the first {len(asked)}") for p in beyond]
+
+
+def _why_missing(fetched: Fetched, pmid: str, listed: Collection[str]) -> str:
+    for problem in fetched.problems:
+        if problem.where.endswith(f"PMID {pmid}"):
+            return f"record cannot be read: {problem.what}"
+    return "record not sent" if pmid in listed else "found by meaning, not held by the source"
+
+
+def notices_of(
+    climbed: Climb, fetched: Fetched, excluded: Sequence[Excluded], deepened: Deepened, listed: Collection[str]
+) -> list[Notice]:
+    """A failed rung, records that did not come, retracted ones, full texts that failed."""
+    told = []
+    if climbed.failure:
+        told.append(("pubmed_failed", f"{climbed.failure} The search of PubMed is incomplete."))
+    gone = [p for p in fetched.missing if p in listed]
+    if gone:
+        text = f"{len(gone)} of the records that were found did not come or cannot be read: PubMed {_some(gone)}."
+        told.append(("records_missing", text))
+    if away := [e for e in excluded if e.notices or e.reason in ("retracted", "retraction_notice")]:
+        told.append(
+            ("retracted_excluded", f"Left out because they were retracted: {'; '.join(map(_retraction, away))}.")
+        )
+    failed = [d for d in deepened.documents if d.state is FullTextState.FAILED]
+    if failed:
+        why = deepened.failure or failed[0].why
+        text = f"{why} {len(failed)} full {'text was' if len(failed) == 1 else 'texts were'} not read; "
+        told.append(("full_texts_failed", f"{text}the abstracts stand for them."))
+    return [Notice(code=code, text=text, severity=Severity.WARNING) for code, text in told]
+
+
+def names_of(document: BestDocument) -> tuple[str, ...]:
+    """Every id under which the article may lie in another collection."""
+    article = document.article
+    own = (document.record.id,) if document.record is not None else ()
+    return tuple(dict.fromkeys((f"pubmed:{article.pmid}", *own, *([f"pmc:{article.pmcid}"] if article.pmcid else []))))
+
+
+def _retraction(item: Excluded) -> str:
+    notice = f" (notice: {', '.join(item.notices)})" if item.notices else ""
+    return f"PubMed {item.id.removeprefix('pubmed:')}{notice}"
+
+
+def _some(pmids: Sequence[str]) -> str:
+    more = len(pmids) - NAMED
+    return ", ".join(pmids[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+@runtime_checkable
+class NamesMissing(Protocol):
+    """A PubMed that tells which records did not come, and which cannot be read."""
+
+    async def fetch_records(self, pmids: Sequence[str]) -> Fetched:
+        """The records of some PMIDs, in their order, with what is not among them. Raises ServiceError."""
+
+
+async def read_records(pubmed: PubMed, pmids: Sequence[str], listed: Container[str]) -> Fetched:
+    """The records of what was found, in that order.
+
+    Args:
+        listed: the PMIDs that the source itself listed; what was found by meaning it need not hold.
+
+    Raises:
+        ServiceError: the source failed, or gave none of them: a search that listed them has not found nothing.
+    """
+    if not pmids:
+        return Fetched(articles=())
+    if isinstance(pubmed, NamesMissing):
+        fetched = await pubmed.fetch_records(pmids)
+    else:
+        articles = tuple(await pubmed.fetch(pmids))
+        sent = {a.pmid for a in articles}
+        fetched = Fetched(articles=articles, missing=tuple(p for p in pmids if p not in sent))
+    if not fetched.articles and any(p in listed for p in pmids):
+        raise failure(Reason.INCOMPLETE, f"The source gave none of {len(set(pmids))} records that were found.")
+    return fetched
+
+
+def within(article: Article, dates: DateRange | None) -> bool:
+    """Whether a record was published in a range; what its date leaves open counts as inside."""
+    if dates is None:
+        return True
+    if not article.date:
+        return False
+    since, until = (d.isoformat() if d else "" for d in (dates.since, dates.until))
+    shown = len(article.date)
+    return article.date >= since[:shown] and (not until or article.date <= until[:shown])

@@ -18,11 +18,9 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from tools.contract import unique
-from tools.literature.adapt_e.entries import wordings
-from tools.literature.adapt_e.spellings import american, singular, spellings
+from tools.literature.adapt_e.entries import american, singular, spellings, wordings
 from tools.literature.failures import Reason, failure
-from tools.literature.known_words import GREEK, KnownWords, asks, folded, known_words
-from tools.literature.vocabulary import EVERYDAY, Vocabulary, zipf
+from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary, asks, folded, known_words, zipf
 from tools.text.language import HAN
 
 MASK = " | "  # what replaces held text: a break of terms that ends no sentence

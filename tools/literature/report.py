@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.appraisal import OTHER_LEVEL
+from tools.literature.article import OTHER_LEVEL
 from tools.literature.depth import ABSTRACTS
-from tools.literature.folding import folded
 from tools.literature.full_text import FullTextState
 from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source
+
+SHOWN = 3  # ours: warnings of one kind that are written out; the saved strategy has all
+
+
+def folded(warnings: Iterable[str]) -> list[str]:
+    """One line a kind of warning (what stands before the first colon), in the order of first appearance."""
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kind, colon, what = warning.partition(": ")
+        kinds.setdefault(kind if colon else warning, []).extend([what] if colon else [])
+    return [_line(kind, what) for kind, what in kinds.items()]
+
+
+def _line(kind: str, what: list[str]) -> str:
+    if not what:
+        return kind
+    more = len(what) - SHOWN
+    if more <= 0:
+        return f"{kind}: {'; '.join(what)}"
+    return f"{kind}, {len(what)} in all: {'; '.join(what[:SHOWN])} and {more} more"
+
 
 PLATFORMS = {"pubmed": "PubMed through the E-utilities", "mirror": "local mirror of PubMed, same syntax"}
 DEPTHS = {1: "abstracts", 2: "abstracts, and full texts of reviews", 3: "abstracts and full texts"}

@@ -22,10 +22,9 @@ from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
-from tools.literature.full_text import FullTextSource
+from tools.literature.full_text import FullTextSource, full_text_sources
 from tools.literature.limiter import limiter_for
 from tools.literature.live import LiveDocument, LiveResult, LiveSearch
-from tools.literature.own_texts import full_text_sources
 from tools.literature.privacy import begin, not_sent
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings

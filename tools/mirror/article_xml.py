@@ -10,7 +10,7 @@ import re
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from tools.evidence import Status
-from tools.literature.appraisal import status_of
+from tools.literature.article import status_of
 from tools.mirror.records import MeshHeading, MirrorRecord, split_name
 
 # What XML 1.0 does not allow in a document (section 2.2, production Char)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from tools.indexes.postings import LAST, ranged
-from tools.literature.answers import SearchResult
-from tools.literature.publications import Article
+from tools.literature.article import Article
+from tools.literature.replies import SearchResult
 from tools.mirror.bitmaps import BitMap
 from tools.mirror.database import connect, guarded
 from tools.mirror.descriptors import Descriptors

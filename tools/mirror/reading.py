@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from prompts.errors import DataError
-from tools.literature.appraisal import status_of
+from tools.literature.article import status_of
 from tools.mirror.article_xml import ILLEGAL
 from tools.mirror.records import MeshHeading, MirrorRecord
 from tools.mirror.sources import ALL_VERSIONS, Format, is_pmid

@@ -7,8 +7,7 @@ import re
 from pydantic import Field
 
 from tools.evidence import Frozen, Status
-from tools.literature.appraisal import level_of
-from tools.literature.article import Article, Author, Availability, Qualifier
+from tools.literature.article import Article, Author, Availability, Qualifier, level_of
 from tools.literature.article import MeshHeading as ArticleHeading
 from tools.literature.publications import LANGUAGES
 

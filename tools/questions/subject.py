@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from tools.library.document import Document
-from tools.literature.word_lists import MEDICAL_ENDING, NO_TERM
+from tools.literature.vocabulary import MEDICAL_ENDING, NO_TERM
 from tools.medicines.names import other_names
 from tools.text.tokens import stem, tokens
 

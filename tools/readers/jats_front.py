@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tools.evidence import Frozen, Status
-from tools.literature.appraisal import level_of, status_of
-from tools.literature.dates import MONTHS
+from tools.literature.article import level_of, status_of
+from tools.literature.publications import MONTHS
 from tools.readers.dates import iso_date
 from tools.readers.layout import Layout
 from tools.readers.markup import Markup

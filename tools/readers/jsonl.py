@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prompts.errors import DataError
-from tools.literature.appraisal import level_of, status_of
+from tools.literature.article import level_of, status_of
 from tools.readers.contract import Problem, Record
 from tools.readers.dates import iso_date
 from tools.readers.files import BLOCK, PACKED, name_of, open_bytes, problem

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Vectors
-from tools.literature.known_words import asks, chinese_terms, folded, known_words
-from tools.literature.vocabulary import Vocabulary
+from tools.literature.vocabulary import Vocabulary, asks, chinese_terms, folded, known_words
 from tools.reading.features import BUCKETS, Features, features
 from tools.text.questions import is_question, parts
 from tools.weights import stored

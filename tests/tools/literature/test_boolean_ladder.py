@@ -9,9 +9,9 @@ import pytest
 
 from prompts.errors import ServiceError
 from tools.literature.adapt_e.contract import Expression, RungName
+from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import climb
-from tools.literature.publications import Article
 
 
 class Scripted:

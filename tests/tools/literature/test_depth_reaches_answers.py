@@ -17,10 +17,15 @@ from tools.encoders import Encoder
 from tools.library.collection import Library
 from tools.library.document import Document
 from tools.literature.article import Article
-from tools.literature.close_reading import grown
-from tools.literature.depth import TextSpan
-from tools.literature.full_text import FullText, FullTextState, read_full_text
-from tools.literature.own_texts import JoinedTexts, LibraryTexts, full_text_sources
+from tools.literature.depth import TextSpan, grown
+from tools.literature.full_text import (
+    FullText,
+    FullTextState,
+    JoinedTexts,
+    LibraryTexts,
+    full_text_sources,
+    read_full_text,
+)
 from tools.literature.publications import parse_articles
 from tools.literature.tool import SearchLiterature
 

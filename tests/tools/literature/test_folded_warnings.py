@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.literature.folding import SHOWN, folded
+from tools.literature.report import SHOWN, folded
 
 
 def test_many_phrases_that_are_not_held_are_one_line() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.evidence import Status
-from tools.literature.article import Availability, Exclusion
-from tools.literature.publications import level_of, parse_articles, status_of
+from tools.literature.article import Availability, Exclusion, level_of, status_of
+from tools.literature.publications import parse_articles
 
 
 def one(xml: Any, **fields: Any) -> Any:

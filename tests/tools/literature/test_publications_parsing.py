@@ -177,12 +177,12 @@ def test_entities_and_outside_files_are_refused(xml: Any) -> None:
 def test_the_parts_of_an_abstract_lie_where_they_say(parts: list[tuple[str, str]]) -> None:
     from xml.etree.ElementTree import Element, SubElement
 
-    from tools.literature.record_parts import abstract
+    from tools.literature.publications import abstract_of
 
     element = Element("Abstract")
     for label, text in parts:
         SubElement(element, "AbstractText", {"Label": label}).text = text
-    whole, found = abstract(element)
+    whole, found = abstract_of(element)
     said = [text_of(e) for e in element if text_of(e)]
     assert [whole[p.start : p.end] for p in found] == said
     assert whole.count("\n") == max(0, len(said) - 1)

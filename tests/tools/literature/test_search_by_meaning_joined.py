@@ -18,9 +18,8 @@ from tools.literature.adapt_e.contract import DateRange, Expression, PlannedTerm
 from tools.literature.article import Article
 from tools.literature.by_meaning import ByMeaning, imported
 from tools.literature.client import SearchResult
-from tools.literature.live import LiveResult, LiveSearch
+from tools.literature.live import LiveResult, LiveSearch, within
 from tools.literature.publications import parse_articles
-from tools.literature.records import within
 from tools.literature.report import account
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source

@@ -13,11 +13,10 @@ import pytest
 from prompts.errors import DataError, InputError, ServiceError
 from support.search_words import starter_vocabulary
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
-from tools.literature.publications import Article
 from tools.literature.report import account
-from tools.literature.rerun import rerun
 from tools.literature.strategy import (
     Excluded,
     SearchStrategy,
@@ -25,6 +24,7 @@ from tools.literature.strategy import (
     load_strategy,
     make_strategy,
     question_hash,
+    rerun,
     save_strategy,
 )
 

@@ -13,7 +13,7 @@ from prompts.errors import InputError
 from support.mirror_records import made_up
 from support.mirror_xml import EXAMPLE, FIRST
 from tools.evidence import Status
-from tools.literature.appraisal import status_of
+from tools.literature.article import status_of
 from tools.mirror.article_xml import record_xml
 from tools.mirror.engine import Mirror
 from tools.mirror.exporting import export

@@ -13,7 +13,7 @@ from tools.knowledge_graph.edge.features import ACCOUNTS
 from tools.knowledge_graph.observations import COUNTED, Reading
 from tools.knowledge_graph.ranking import Ranker
 from tools.knowledge_graph.schema import Graph
-from tools.literature.known_words import chinese_terms, known_words
+from tools.literature.vocabulary import chinese_terms, known_words
 from tools.medicines.names import medicines_in
 from tools.text.body_sites import is_only_a_part
 from tools.text.clauses import Clause

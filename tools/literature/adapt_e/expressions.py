@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tools.contract import unique
 from tools.literature.adapt_e.contract import DateRange, Expression, PlannedTerm, Rejected, RungName
-from tools.literature.adapt_e.spellings import spellings
+from tools.literature.adapt_e.entries import spellings
 
 # Every expression is parsed and linted before it is sent, by `search-query`, which knows PubMed's syntax.
 MEANT = frozenset({"QUALITY_0002", "QUALITY_0004", "FIELD_0004", "PUBMED_0002"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 from tools.contract import unique
@@ -12,6 +12,7 @@ from tools.literature.adapt_e.contract import (
     Correction,
     DateRange,
     Group,
+    Intent,
     PlannedTerm,
     SearchPlan,
     Speller,
@@ -19,16 +20,149 @@ from tools.literature.adapt_e.contract import (
 )
 from tools.literature.adapt_e.entries import entry_of, in_medical_words
 from tools.literature.adapt_e.expressions import expressions
-from tools.literature.adapt_e.intent import group_of, intent_of
-from tools.literature.adapt_e.spelling import VocabularySpeller
-from tools.literature.focus import asking
-from tools.literature.known_words import chinese_terms
 from tools.literature.privacy import TALK, Cleared, clear, worth_asking
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, candidates, clean_terms, distinct, least_of
-from tools.literature.vocabulary import Vocabulary
-from tools.literature.word_lists import ABBREVIATIONS
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, Candidate, asking, candidates, clean_terms, distinct, least_of
+from tools.literature.vocabulary import ABBREVIATIONS, NO_TERM, Vocabulary, chinese_terms, zipf
 from tools.medicines.names import medicines_in
 from tools.text.language import HAN
+
+# In the order in which they are tried: a question about harm names a treatment too.
+SIGNS: tuple[tuple[Intent, str], ...] = (
+    (
+        Intent.HARM,
+        (
+            r"side[- ]effects?|adverse|harm|toxic|safe(?:ty|r)?\b|complication"
+            r"|risks? (?:of|from|with) (?:taking|using)|interact\w* with|contraindicat|overdose|withdrawal"
+        ),
+    ),
+    (
+        Intent.PREVENTION,
+        (
+            r"prevent|prophyla|vaccin|immuni[sz]ation|screening (?:reduce|lower)|protect|reduce the risk"
+            r"|lower the risk"
+        ),
+    ),
+    (
+        Intent.DIAGNOSIS,
+        (
+            r"diagnos|detect|screen|test(?:s|ing)?\b|sensitivity|specificity|biomarker|rule (?:out|in)"
+            r"|distinguish|symptom|signs?\b|features?\b|criteria|what could (?:it|this) be|imaging|scan\b"
+        ),
+    ),
+    (
+        Intent.TREATMENT,
+        (
+            r"treat|therap|useful|effective|efficacy|\bhelps?\b|manag(?:e|ing|ement)|dose|dosing|drugs?\b"
+            r"|medicine|tablet|surgery|versus|better than|work(?:s|ed)? for|beneficial|trial"
+        ),
+    ),
+    (
+        Intent.PROGNOSIS,
+        (
+            r"prognos|surviv|mortality|outcome|life expectancy|recurren|relapse|how long|progress(?:es|ion)"
+            r"|recover"
+        ),
+    ),
+    (
+        Intent.AETIOLOGY,
+        (
+            r"\bcauses?\b|caused|causing|risk factors?|increase[sd]? (?:the )?risk|associat|a?etiolog"
+            r"|link(?:ed)? (?:to|with)|inherit|heredit|mutat|responsible for|susceptib"
+        ),
+    ),
+    (
+        Intent.MECHANISM,
+        (
+            r"mechanism|how does|pathway|role of|a role|function|receptor|inhibit|activat|regulat|bind"
+            r"|interact|express|encod|signal|target"
+        ),
+    ),
+)
+_SIGNS = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in SIGNS)
+COMPARED = re.compile(
+    r"\b(?:versus|vs\.?|compared (?:with|to)|rather than|instead of|than|or)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
+)
+OUTCOME = re.compile(
+    r"\b(?:risk|mortality|survival|death|recurrence|relapse|quality of life|remission|progression|response|outcome|"
+    r"hospitali[sz]ation|readmission|adverse|toxicity|safety|efficacy|complication|weight loss|pain relief|"
+    r"healing|cost)",
+    re.IGNORECASE,
+)
+INTERVENTION = re.compile(
+    r"(?:therapy|treatment|surgery|vaccin\w*|transplant\w*|inhibitors?|agonists?|blockers?|antibod\w+|supplement\w*|diet|"
+    r"exercise|training|ectomy|plasty|stent\w*|screening|rehabilitation|counselling|psychotherapy|radiation|"
+    r"intervention|program(?:me)?|cillin|mycin|mabs?|nibs?|prils?|sartans?|statins?|olols?|azoles?|virs?|gliptins?|"
+    r"gliflozins?|glutides?|formin|parins?|xabans?|steroids?|solone|sone|insulin|tide)$",
+    re.IGNORECASE,
+)
+PROBLEM = re.compile(
+    r"(?:itis|osis|oma|omas|emia|aemia|pathy|algia|syndromes?|diseases?|disorders?|cancers?|tumou?rs?|infections?|"
+    r"failure|pain|injur(?:y|ies)|fractures?|deficiency|diabetes|hypertension|stroke|sclerosis|embolism|fever|asthma|"
+    r"deaths?|atrophy|dystrophy|epilepsy|patients?|children|adults|women|men|pregnan\w+|infants?|elderly|lupus|copd)$",
+    re.IGNORECASE,
+)
+
+
+def intent_of(text: str) -> Intent:
+    """What a text wants to know; the question's own sentences are the ones to hand in."""
+    return next((intent for intent, sign in _SIGNS if sign.search(text)), Intent.OTHER)
+
+
+def group_of(term: str, text: str, listed: Group | None = None) -> Group:
+    """The place of a term: as a table lists it, or by its form and what stands before it in the text."""
+    at = text.lower().find(term.lower())
+    if at > 0 and COMPARED.search(text[:at]) and (listed is Group.INTERVENTION or _intervenes(term)):
+        return Group.COMPARISON
+    if listed is not None:
+        return listed
+    if OUTCOME.search(term):
+        return Group.OUTCOME
+    if _intervenes(term):
+        return Group.INTERVENTION
+    return Group.PROBLEM if PROBLEM.search(term) else Group.OTHER
+
+
+def _intervenes(term: str) -> bool:
+    return INTERVENTION.search(term) is not None or any(not m.everyday for m in medicines_in(term))
+
+
+SHORTEST = 6  # ours: letters; below that one changed letter makes another word
+SIMILAR = 88  # ours: rapidfuzz's ratio, 0..100: one slip in eight letters, two in sixteen
+COMMON = 2.0  # ours: Zipf frequency from which a word is no slip
+
+
+class VocabularySpeller:
+    """Corrects against the words of the library and the medical names on this machine."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._words: list[str] = sorted({w for w in _spelt(vocabulary) if len(w) >= SHORTEST and w.isalpha()})
+
+    async def suggest(self, term: str) -> str | None:
+        """The term with each unknown word replaced by the one known word that is nearly it."""
+        words = term.split()
+        better = [self._nearest(w) or w for w in words]
+        return " ".join(better) if better != words else None
+
+    def _nearest(self, word: str) -> str | None:
+        low = word.lower()
+        if len(low) < SHORTEST or not low.isalpha() or self._known(low):
+            return None
+        from rapidfuzz import fuzz, process
+
+        best = process.extract(low, self._words, scorer=fuzz.ratio, limit=2, score_cutoff=SIMILAR)
+        sure = best and (len(best) == 1 or best[0][1] > best[1][1] or best[0][0].startswith(best[1][0]))
+        return str(best[0][0]) if sure and best[0][0][0] == low[0] else None
+
+    def _known(self, word: str) -> bool:
+        vocabulary = self._vocabulary
+        return vocabulary.knows(word) or vocabulary.collected(word) > 0 or zipf(word) >= COMMON or word in NO_TERM
+
+
+def _spelt(vocabulary: Vocabulary) -> Iterable[str]:
+    yield from vocabulary.frequencies
+    yield from vocabulary.words
+
 
 # Date constraints out of words: since 2019, in the last five years, between 2010 and 2015. English only.
 FIRST_YEAR = 1781  # code: the earliest publication year that PubMed holds

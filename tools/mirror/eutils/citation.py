@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from tools.literature import record_parts as parts
+from tools.literature import publications as parts
 from tools.literature.replies import text_of
 from tools.mirror.article_xml import ILLEGAL
 
@@ -65,7 +65,7 @@ class Citation:
     @property
     def abstract(self) -> str:
         """The abstract, a line a part."""
-        return parts.abstract(self.content.find("Abstract"))[0]
+        return parts.abstract_of(self.content.find("Abstract"))[0]
 
     @property
     def journal(self) -> str:

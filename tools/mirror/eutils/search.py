@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from tools.literature.answers import SearchResult
+from tools.literature.replies import SearchResult
 from tools.mirror.engine import Mirror, Sort
 from tools.mirror.eutils.history import History
 from tools.mirror.eutils.parameters import Parameters

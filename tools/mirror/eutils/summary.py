@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from tools.literature.dates import iso_date
+from tools.literature.publications import iso_date
 from tools.literature.replies import text_of
 from tools.mirror.eutils.citation import Citation
 from tools.mirror.eutils.replies import Reply, as_json, sub, xml

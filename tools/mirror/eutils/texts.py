@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from tools.literature import record_parts as parts
+from tools.literature import publications as parts
 from tools.literature.replies import text_of
 from tools.mirror.eutils.citation import Citation
 

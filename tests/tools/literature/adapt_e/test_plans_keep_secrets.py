@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from support.search_words import starter_vocabulary
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
-from tools.literature.publications import Article
 
 TODAY = date(2026, 12, 1)
 PLANNER = QueryPlannerLocal(starter_vocabulary(), today=TODAY)

@@ -11,9 +11,8 @@ from tools.literature.adapt_e.contract import (
     PlannedTerm,
     RungName,
 )
-from tools.literature.adapt_e.entries import in_medical_words
+from tools.literature.adapt_e.entries import in_medical_words, spellings
 from tools.literature.adapt_e.expressions import checked, expressions, lint, mended
-from tools.literature.adapt_e.spellings import spellings
 
 
 def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:

@@ -10,7 +10,7 @@ from prompts.errors import DataError, InputError
 from tools.encoders import load_encoder, medcpt_paths
 from tools.encoders_on_disk import MedCPTEncoder, load_pretrained
 from tools.indexes.contract import Hit
-from tools.literature.medcpt.queries import dense_search, query_parts
+from tools.literature.by_meaning import dense_search, query_parts
 from tools.literature.medcpt.reranking import MedCPTReranker, load_reranker
 
 SENTENCE = "The child has croup, fever and chest pain since monday. "
