@@ -12,11 +12,10 @@ from typing import Literal
 from agent.encoder import encoder_is_bf16
 from agent.sessions import Home
 from agent.settings import Settings
-from tools.corpus.building import Report, Wanted, build
+from tools.corpus.building import Report, Wanted, build, delete
 from tools.corpus.collection import Corpus
 from tools.corpus.contract import Engine, MakeEncoder, Method, Progress, Recipe, checked_name
 from tools.corpus.local_engine import LocalEngine
-from tools.corpus.standing import delete
 from tools.encoders import Encoder, load_encoder
 from tools.indexes.backends import backend_for
 from tools.indexes.contract import Backend

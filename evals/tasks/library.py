@@ -21,7 +21,7 @@ from prompts.errors import DataError
 
 if TYPE_CHECKING:
     from tools.encoders import Encoder, Vectors
-    from tools.library.report import AddReport
+    from tools.library.adding import AddReport
 
 WHAT = "a user's full texts added to the library: documents a second, memory, adding again"
 ARTICLES = "fulltext/nxml/*"

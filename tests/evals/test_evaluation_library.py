@@ -13,7 +13,7 @@ from evals.tasks import library
 from evals.tasks.library import Added, Memory, TimedEncoder, figures_of
 from prompts.errors import DataError
 from tools.encoders import Vectors
-from tools.library.report import AddReport, FileRow, Outcome
+from tools.library.adding import AddReport, FileRow, Outcome
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{n}</article-id><title-group>
 <article-title>Trial {n}</article-title></title-group></article-meta></front>

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from support.corpus_files import MemoryBackend, open_encoder
 from tools.corpus.building import Report, Wanted, build
-from tools.corpus.catalogue import Catalogue
 from tools.corpus.contract import Done, MakeEncoder, Recipe, Task
 from tools.corpus.folder import Folder, Standing
 from tools.corpus.local_engine import LocalEngine
+from tools.corpus.parts import Catalogue
 
 RECIPE = Recipe(encoder="counting", dimension=32, block=10)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompts.errors import DataError, InputError
-from tools.corpus.catalogue import Catalogue
 from tools.corpus.folder import Folder, Standing
+from tools.corpus.parts import Catalogue
 from tools.encoders import Encoder
 from tools.indexes.contract import Backend, CollectionIndex, Filter, Hit
 from tools.library.contract import LibraryHit

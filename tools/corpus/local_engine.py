@@ -13,7 +13,7 @@ from typing import TypeVar
 from prompts.errors import ServiceError
 from tools.corpus.contract import Done, MakeEncoder, SurveyTask, Task
 from tools.corpus.pipeline import make_part
-from tools.corpus.surveying import survey
+from tools.corpus.reading import survey
 from tools.encoders import Encoder
 from tools.workers import end_with_parent
 

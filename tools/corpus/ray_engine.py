@@ -24,8 +24,8 @@ from pydantic import TypeAdapter
 from prompts.errors import InputError, ServiceError
 from tools.corpus.contract import Done, MakeEncoder, Publications, SurveyTask, Task
 from tools.corpus.pipeline import read_part, write
+from tools.corpus.reading import survey
 from tools.corpus.settings import RaySettings
-from tools.corpus.surveying import survey
 
 if TYPE_CHECKING:
     from ray.data import Dataset

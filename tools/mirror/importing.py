@@ -17,16 +17,86 @@ from concurrent.futures.process import BrokenProcessPool
 from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
+from tools.mirror.entries import entry
 from tools.mirror.mesh import read_descriptors, store_descriptors
-from tools.mirror.prepare import Prepared, prepare
-from tools.mirror.reading import Step, steps
+from tools.mirror.reading import Read, Step, deletion, steps, understand
+from tools.mirror.segments import Inverter, Item, Segment
 from tools.mirror.sources import Format, check_names, checked_sha256, format_of, in_order, now, number_of
-from tools.mirror.writer import Writer, writing
+from tools.mirror.stored import pack_record, pack_xml
+from tools.mirror.writer import Deletion, Writer, writing
 from tools.readers.contract import Problem
 from tools.workers import end_with_parent
+
+# A batch of steps made a segment: the part of an import that runs in other processes.
+TOLD_A_BATCH = 20  # ours: problems of a batch that are told in words; all are counted
+
+
+class Prepared(NamedTuple):
+    """A batch ready to be written.
+
+    Attributes:
+        steps: how many it was made of. unread: how many of them were no records; problems: the first of these.
+    """
+
+    segment: Segment
+    deletions: tuple[Deletion, ...]
+    steps: int
+    unread: int
+    problems: tuple[Problem, ...]
+
+
+def prepare(base: int, batch: Sequence[Step], format: Format) -> Prepared:
+    """Read and invert a batch. Every record step takes a document number, also one that is later taken back in it.
+
+    A record replaces an earlier one of the same PMID unless that is of a later version; a deletion takes back what
+    stands before it, here and in the mirror.
+    """
+    inverter = Inverter()
+    items: list[Item | None] = []
+    places: dict[int, int] = {}
+    deletions: list[Deletion] = []
+    problems: list[Problem] = []
+    for step in batch:
+        if step.kind == "deletion":
+            gone = deletion(step)
+            deletions.append(gone)
+            _take_back(items, places, gone)
+            continue
+        read = understand(step, format)
+        if isinstance(read, Problem):
+            problems.append(read)
+            items.append(None)
+        else:
+            _place(items, places, read, inverter)
+    told = tuple(problems[:TOLD_A_BATCH])
+    return Prepared(inverter.segment(base, items), tuple(deletions), len(batch), len(problems), told)
+
+
+def _take_back(items: list[Item | None], places: dict[int, int], gone: Deletion) -> None:
+    pmid, version = gone
+    at = places.get(pmid)
+    item = None if at is None else items[at]
+    if at is not None and item is not None and item.version <= version:
+        items[at] = None
+
+
+def _place(items: list[Item | None], places: dict[int, int], read: Read, inverter: Inverter) -> None:
+    pmid = int(read.record.pmid)
+    before = places.get(pmid)
+    earlier = None if before is None else items[before]
+    if earlier is not None and earlier.version > read.version:
+        items.append(None)
+        return
+    if before is not None:
+        items[before] = None
+    places[pmid] = len(items)
+    stored = pack_record(read.record) if read.xml is None else pack_xml(read.xml)
+    items.append(inverter.item(entry(read.record), read.version, stored))
+
 
 BATCH = 10_000  # ours: steps a transaction; with the bytes below about 300 MB of memory in each process
 BATCH_BYTES = 32_000_000  # ours: bytes of records a batch

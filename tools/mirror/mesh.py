@@ -5,12 +5,23 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from prompts.errors import DataError
-from tools.mirror.descriptors import Descriptors
 from tools.mirror.words import key
 from tools.mirror.xml_stream import elements
+
+
+# MeSH descriptors: entry terms and the tree. None are shipped; an import may provide them.
+class Descriptors(Protocol):
+    """A table of MeSH descriptors. Names are compared as `tools.mirror.words.key` makes them."""
+
+    def heading(self, name: str) -> str | None:
+        """The heading that a heading or entry term names, as MeSH writes it; None when it is neither."""
+
+    def narrower(self, name: str) -> Sequence[str]:
+        """All headings below a heading, as MeSH writes them; none when it is not known."""
+
 
 RECORD = "DescriptorRecord"
 ROOT = "DescriptorRecordSet"

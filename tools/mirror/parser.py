@@ -11,12 +11,174 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from enum import Enum, auto
 
 from tools.mirror.dates import read_dates
-from tools.mirror.scanner import Kind, Token, scan
-from tools.mirror.syntax import DATES, Combination, Dates, Field, Near, Node, Operator, QueryError, Term, Untagged
-from tools.mirror.tags import Tag, read_tag
+from tools.mirror.syntax import (
+    DATES,
+    EXPLODED,
+    NEARNESS,
+    Combination,
+    Dates,
+    Field,
+    Near,
+    Node,
+    Operator,
+    QueryError,
+    Term,
+    Untagged,
+)
 from tools.mirror.words import words
+
+# The tokens of a query. What is no token ends up inside a word, where indexing turns it into a space.
+LONGEST = 100_000  # characters; ours: the longest published strategies have about 30,000
+SIGNS = {"&": Operator.AND, "|": Operator.OR}  # PubMed User Guide, "PubMed character conversions"
+WORD = re.compile(r'[^\s()\[\]"&|]+')
+HISTORY = re.compile(r"#\d+")
+
+
+class Kind(Enum):
+    """The kinds of token."""
+
+    OPEN = auto()
+    CLOSE = auto()
+    QUOTED = auto()
+    TAG = auto()
+    COLON = auto()
+    OPERATOR = auto()
+    WORD = auto()
+    END = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token, its text without quotes or brackets, and where it begins."""
+
+    kind: Kind
+    text: str
+    at: int
+
+
+def scan(query: str) -> list[Token]:
+    """The tokens of a query, the last of kind END. Raises QueryError."""
+    if len(query) > LONGEST:
+        raise QueryError(f"The query has {len(query):,} characters, more than {LONGEST:,}", "Shorten it.", LONGEST)
+    if any("\ud800" <= sign <= "\udfff" for sign in query):
+        raise QueryError("The query has a broken character", "Type it again.", 0)
+    text = query.replace("“", '"').replace("”", '"')
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        token, at = _next(text, at, tokens[-1].kind if tokens else Kind.OPEN)
+        tokens.append(token)
+    return [*tokens, Token(Kind.END, "", len(text))]
+
+
+def _next(text: str, at: int, before: Kind) -> tuple[Token, int]:
+    """The token that begins at ``at``, and where the next may begin."""
+    sign = text[at]
+    if sign in "()":
+        return Token(Kind.OPEN if sign == "(" else Kind.CLOSE, sign, at), at + 1
+    if sign == '"':
+        return _closed(text, at, '"', Kind.QUOTED, "A quotation mark is not closed")
+    if sign == "[":
+        return _closed(text, at, "]", Kind.TAG, "A square bracket is not closed")
+    if sign == "]":
+        raise QueryError("A square bracket closes nothing", "Write tags as [tiab].", at)
+    if sign in SIGNS:
+        return Token(Kind.OPERATOR, SIGNS[sign].value, at), at + 1
+    if sign == ":" and before in (Kind.TAG, Kind.QUOTED):
+        return Token(Kind.COLON, sign, at), at + 1
+    return _word(text, at)
+
+
+def _word(text: str, at: int) -> tuple[Token, int]:
+    match = WORD.match(text, at)
+    word = match[0] if match else text[at]
+    if HISTORY.fullmatch(word):
+        raise QueryError(f"{word} names an earlier search, which is not kept here", "Write the search out.", at)
+    kind = Kind.OPERATOR if word in Operator.__members__ else Kind.WORD
+    return Token(kind, word, at), at + len(word)
+
+
+def _closed(text: str, at: int, sign: str, kind: Kind, complaint: str) -> tuple[Token, int]:
+    end = text.find(sign, at + 1)
+    if end < 0:
+        raise QueryError(complaint, f"Add {sign} where it ends.", at)
+    return Token(kind, text[at + 1 : end], at), end + 1
+
+
+# The tags of PubMed's fields, short and long (PubMed User Guide, "Search field tags").
+NAMES: dict[Field, str] = {
+    Field.ALL: "all|all fields|all field",
+    Field.TITLE_ABSTRACT: "tiab|title/abstract|title abstract",
+    Field.TITLE: "ti|title|titl",
+    Field.ABSTRACT: "ab|abstract",
+    Field.TEXT: "tw|text word|text words|word|text",
+    Field.KEYWORD: "ot|other term|other terms",
+    Field.MESH: "mh|mesh|mesh terms|mesh term",
+    Field.MAJOR: "majr|mesh major topic|major topic|mesh:maj",
+    Field.TYPE: "pt|publication type|publication types|ptyp",
+    Field.PUBLISHED: "dp|pdat|date - publication|publication date|date of publication",
+    Field.ENTERED: "edat|date - entry|date - entrez|entry date|entrez date",
+    Field.LANGUAGE: "la|lang|language",
+    Field.AUTHOR: "au|author|authors|auth",
+    Field.JOURNAL: "ta|jour|journal|journal title abbreviation",
+    Field.PMID: "pmid|uid",
+    Field.IDENTIFIER: "aid|article identifier|doi|lid|location id",
+    Field.SUBSET: "sb|filter|subset",
+}
+TAGS = {name: field for field, names in NAMES.items() for name in names.split("|")}
+# PubMed's fields that the mirror does not hold: answering from another field would be a wrong result.
+NOT_HELD = frozenset(
+    "ad|affiliation|auid|author identifier|book|cois|conflict of interest statements|cn|corporate author|crdt|"
+    "date - create|create date|dcom|date - completion|completion date|rn|ec/rn number|ed|editor|1au|first author name|"
+    "author - first|fau|full author name|author - full|fir|full investigator name|investigator - full|gr|"
+    "grants and funding|grant number|ir|investigator|isbn|ip|issue|lastau|last author name|author - last|mhda|"
+    "date - mesh|mesh date|sh|mesh subheading|mesh subheadings|subheading|lr|date - modification|modification date|"
+    "jid|nlm unique id|pg|pagination|ps|personal name as subject|subject - personal name|pa|pharmacological action|"
+    "pl|place of publication|pubn|publisher|si|secondary source id|nm|supplementary concept|tt|transliterated title|"
+    "vi|volume|epdat|ppdat|date - electronic|date - print".split("|")
+)
+NEAR = re.compile(r"(.*?)\s*:\s*~\s*(\d{1,6})")  # six digits: more words than any record has
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag as read: its field (None when PubMed has no such field), ``explode``, and the distance of a proximity."""
+
+    field: Field | None
+    name: str
+    explode: bool = True
+    distance: int | None = None
+
+
+def read_tag(text: str, at: int) -> Tag:
+    """What stands between square brackets. Raises QueryError for a field that is not held, or a misplaced suffix."""
+    name = " ".join(text.lower().split())
+    near = NEAR.fullmatch(name)
+    if near:
+        field = _field(near[1], at)
+        if field is not None and field not in NEARNESS:
+            raise QueryError(f"Proximity is not possible in [{near[1]}]", "Use [ti:~N] or [tiab:~N].", at)
+        return Tag(field, name, distance=int(near[2]))
+    base, _, suffix = name.partition(":")
+    if suffix.strip() == "noexp":
+        field = _field(base.strip(), at)
+        if field is not None and field not in EXPLODED:
+            raise QueryError(f"[{name}] has nothing to explode", "Use :noexp with [mh], [majr] or [pt].", at)
+        return Tag(field, name, explode=False)
+    return Tag(_field(name, at), name)
+
+
+def _field(name: str, at: int) -> Field | None:
+    if name in NOT_HELD:
+        raise QueryError(f"The field [{name}] is not held by this mirror", "Leave the term out, or ask PubMed.", at)
+    return TAGS.get(name)
+
 
 # What a piece of a query asks for, once its tag is known.
 SHORTEST_TRUNCATED = 4  # characters before a star (PubMed User Guide, "Truncating search terms")

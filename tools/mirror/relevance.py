@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tools.indexes.postings import ranged
-from tools.mirror.bitmaps import BitMap
-from tools.mirror.postings import Documents, numbers, unpack
+from tools.mirror.bitmaps import BitMap, Documents, numbers, unpack
 from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS
 from tools.mirror.snapshot import Snapshot
 from tools.mirror.syntax import WORDS, Combination, Field, Near, Node, Operator, Term

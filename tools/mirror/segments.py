@@ -1,12 +1,13 @@
 """A segment: the records of one transaction, inverted.
 
 A record that is replaced or deleted keeps its number, which is then listed as dead. A commit holds records and postings
-together, so an interrupted load leaves the mirror as it was after the last one; `tools.mirror.compaction` joins
+together, so an interrupted load leaves the mirror as it was after the last one; `tools.mirror.segments` joins
 segments later.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,10 +17,81 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from tools.indexes.postings import Block, make_blocks
+from tools.indexes.postings import Block, Lists, first_due, join_blocks, make_blocks
+from tools.mirror.bitmaps import FEW, PLAIN, BitMap, pack, unpack
 from tools.mirror.entries import COLUMNS, GAP, Entry
-from tools.mirror.postings import FEW, PLAIN, pack
 from tools.mirror.words import key
+
+# Joining segments, so that a search reads few lists a word however often the mirror was written.
+MOST_SEGMENTS = 128  # ours: so many cursors are read side by side; from then on segments are joined while importing
+
+
+def due(database: sqlite3.Connection, *, whole: bool) -> list[tuple[int, int, int]]:
+    """The segments (number, base, size) that should be joined; without ``whole`` none before there are very many."""
+    segments = database.execute("SELECT segment, base, size FROM segments ORDER BY segment").fetchall()
+    if len(segments) < (2 if whole else MOST_SEGMENTS):
+        return []
+    chosen = segments[first_due([size for _, _, size in segments]) :]
+    return chosen if len(chosen) > 1 else []
+
+
+def join(database: sqlite3.Connection, segments: Sequence[tuple[int, int, int]]) -> None:
+    """Make one segment of several, within the caller's transaction."""
+    old = [segment for segment, _, _ in segments]
+    new = old[-1] + 1
+    dead = unpack(row[0] for row in database.execute("SELECT documents FROM dead"))
+    for table in ("words", "keys"):
+        join_blocks(database, table, old, new, lambda rows: _one(rows, dead))
+    chosen = f"BETWEEN {old[0]} AND {old[-1]}"
+    arrays = database.execute(
+        f"SELECT pmids, published, entered, lengths FROM segments WHERE segment {chosen} ORDER BY segment"
+    ).fetchall()
+    size = sum(size for _, _, size in segments)
+    joined = [b"".join(row[n] for row in arrays) for n in range(4)]
+    buried = unpack(row[0] for row in database.execute(f"SELECT documents FROM dead WHERE segment {chosen}"))
+    for table in ("segments", "dead"):
+        database.execute(f"DELETE FROM {table} WHERE segment {chosen}")
+    database.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?)", (new, segments[0][1], size, *joined))
+    if buried:
+        database.execute("INSERT INTO dead VALUES (?, ?)", (new, pack(buried.to_array())))
+
+
+def _one(rows: Sequence[Lists], dead: BitMap) -> Lists:
+    """The lists of one name over the segments, in the order of their documents, without dead ones."""
+    if len(rows) == 1 and not dead:
+        return rows[0]
+    found = [b"".join(parts) for parts in zip(*rows, strict=True)]
+    if not dead:
+        lists = enumerate(found[: len(COLUMNS)])
+        return (
+            *(_together([row[n] for row in rows]) if joined else b"" for n, joined in lists),
+            *found[len(COLUMNS) :],
+        )
+    width = len(COLUMNS) if len(rows[0]) > len(COLUMNS) else 1
+    for column in range(width):
+        if found[column]:
+            documents = unpack(row[column] for row in rows)
+            if len(found) > width and column in COUNTED and documents.intersect(dead):
+                held = np.frombuffer(documents.to_array(), dtype=np.uint32)
+                gone = np.frombuffer((documents & dead).to_array(), dtype=np.uint32)
+                counts = np.frombuffer(found[COUNTED[column]], dtype=np.uint8)
+                found[COUNTED[column]] = counts[~np.isin(held, gone)].tobytes()
+            documents -= dead
+            found[column] = pack(array("I", documents.to_array())) if documents else b""
+    return tuple(found)
+
+
+def _together(parts: Sequence[bytes]) -> bytes:
+    """Lists of documents, ascending from one to the next, as one list."""
+    held = [part for part in parts if part]
+    if len(held) == 1:
+        return held[0]
+    if len(held) <= FEW and all(part[:1] == PLAIN for part in held):
+        numbers = b"".join([part[1:] for part in held])
+        if len(numbers) <= 4 * FEW:
+            return PLAIN + numbers
+    return pack(array("I", unpack(held).to_array()))
+
 
 TITLE, ABSTRACT = 0, 1  # the columns whose counts are kept, for relevance
 TITLE_COUNTS, ABSTRACT_COUNTS = len(COLUMNS), len(COLUMNS) + 1  # where the counts stand among a word's lists

@@ -1,6 +1,6 @@
 """PubMed's query language as a typed tree.
 
-The tree is what the text says, before any mapping: `tools.mirror.terms` maps untagged words, `tools.mirror.engine`
+The tree is what the text says, before any mapping: `tools.mirror.resolution` maps untagged words, `tools.mirror.engine`
 finds the records. Operators are kept in a flat chain because PubMed evaluates them strictly from left to right
 (PubMed User Guide, "Combining search terms with Boolean operators").
 """

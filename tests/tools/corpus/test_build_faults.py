@@ -11,12 +11,12 @@ import pytest
 from prompts.errors import DataError, InputError, ServiceError
 from support.building import RECIPE, Counting, made, standing
 from support.corpus_files import MemoryBackend, publication, write_xml
-from tools.corpus import surveying
+from tools.corpus import reading
+from tools.corpus.building import delete
 from tools.corpus.contract import Done, MakeEncoder, Task
 from tools.corpus.folder import Folder
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.parts import VECTORS, part_folder
-from tools.corpus.standing import delete
 from tools.indexes.contract import CollectionIndex
 
 
@@ -50,9 +50,9 @@ def test_a_block_that_cannot_be_read_fails_by_itself(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, changed = tmp_path / "home", source / "pubmed99n0002.xml"
-    surveyed = surveying.kept_steps
+    surveyed = reading.kept_steps
 
-    def change_meanwhile(surveys: Sequence[surveying.Survey]) -> list[object]:
+    def change_meanwhile(surveys: Sequence[reading.Survey]) -> list[object]:
         os.utime(changed, ns=(1, 1))
         return surveyed(surveys)  # type: ignore[return-value]
 
@@ -146,7 +146,7 @@ def full(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("step", ["tools.corpus.surveying.write_atomic", "tools.corpus.standing.write_catalogue"])
+@pytest.mark.parametrize("step", ["tools.corpus.reading.write_atomic", "tools.corpus.building.write_catalogue"])
 def test_a_full_disk_is_told_and_the_build_goes_on_afterwards(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -10,9 +10,9 @@ import pytest
 from prompts.errors import InputError
 from support.building import RECIPE, Counting, made, standing
 from support.corpus_files import MemoryBackend
-from tools.corpus import surveying
+from tools.corpus import reading
+from tools.corpus.building import delete
 from tools.corpus.contract import SurveyTask
-from tools.corpus.standing import delete
 from tools.evidence import Status
 from tools.indexes.contract import CollectionIndex
 
@@ -165,9 +165,9 @@ def test_the_methods_and_their_passages(tmp_path: Path, source: Path) -> None:
 
 
 def test_survey_runs_alone(tmp_path: Path, source: Path) -> None:
-    (file, *_) = surveying.source_files([source])
+    (file, *_) = reading.source_files([source])
     target = tmp_path / "survey.npz"
-    assert surveying.survey(SurveyTask(key="k", file=file, target=str(target))).what == ""
-    found = surveying.read_survey(target)
+    assert reading.survey(SurveyTask(key="k", file=file, target=str(target))).what == ""
+    found = reading.read_survey(target)
     assert found is not None
     assert found.numbers.tolist() == list(range(1, 31))

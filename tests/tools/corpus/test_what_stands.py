@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.corpus.contract import Recipe, SourceFile
-from tools.corpus.reading import Mark, packed, unpacked
-from tools.corpus.surveying import Survey, blocks_of, kept_steps
+from tools.corpus.reading import Mark, Survey, blocks_of, kept_steps, packed, unpacked
 from tools.mirror.sources import Format
 
 MARKS = st.builds(Mark, st.integers(0, 4), st.integers(1, 3), st.booleans())

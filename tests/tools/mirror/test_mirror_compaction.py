@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.mirror_records import made_up
-from tools.mirror import compaction
+from tools.mirror import segments
 from tools.mirror.engine import Mirror
 from tools.mirror.load import load_records
 from tools.mirror.records import MirrorRecord
@@ -42,7 +42,7 @@ def test_joining_changes_no_answer_and_forgets_the_dead(tmp_path: Path) -> None:
 def test_many_segments_are_joined_while_importing_a_large_one_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "MOST_SEGMENTS", 4)
+    monkeypatch.setattr(segments, "MOST_SEGMENTS", 4)
     records = made_up(140)
     with writing(tmp_path) as writer:
         writer.add(records[:100], "s")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support.mirror_xml import EXAMPLE, FIRST, SECOND
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.history import KEPT, History
+from tools.mirror.eutils.replies import KEPT, History
 from tools.mirror.eutils.server import UTILITIES, EUtilitiesService
 from tools.mirror.importing import import_files
 from tools.mirror.words import words
@@ -130,8 +130,7 @@ def test_a_damaged_mirror_is_an_error_of_the_server_never_an_empty_answer(tmp_pa
 
 
 def test_a_history_is_forgotten_after_hours_without_use() -> None:
-    from tools.mirror.eutils.parameters import Parameters
-    from tools.mirror.eutils.replies import RequestError
+    from tools.mirror.eutils.replies import Parameters, RequestError
 
     now = [0.0]
     history = History(lambda: now[0])

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.mirror.engine import Mirror
-from tools.mirror.parser import parse
-from tools.mirror.scanner import LONGEST
+from tools.mirror.parser import LONGEST, parse
 from tools.mirror.syntax import Combination, Dates, Field, Near, Operator, QueryError, Term, Untagged
 
 PIECES = st.sampled_from(

@@ -2,14 +2,291 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from tools.literature import publications as parts
+from tools.literature.publications import iso_date
 from tools.literature.replies import text_of
 from tools.mirror.article_xml import ILLEGAL
+from tools.mirror.eutils.replies import Reply, as_json, sub, xml
+from tools.mirror.words import words
+
+# esummary: a record in short, as version 1 (XML), version 2.0 (XML) and JSON.
+STATUSES = {  # what NCBI calls the citation statuses in summaries
+    "MEDLINE": "PubMed - indexed for MEDLINE", "Publisher": "PubMed - as supplied by publisher",
+    "In-Process": "PubMed - in process", "In-Data-Review": "PubMed - in process",
+}  # fmt: skip
+MISSING = "cannot get document summary"
+LANGUAGES = {"eng": "English", "fre": "French", "ger": "German", "spa": "Spanish", "chi": "Chinese", "jpn": "Japanese"}
+LISTS = {  # in XML of version 2.0: the name of a list, of its members, and of what is in them
+    "authors": ("Authors", "Author", {"name": "Name", "authtype": "AuthType", "clusterid": "ClusterID"}),
+    "articleids": ("ArticleIds", "ArticleId", {"idtype": "IdType", "idtypen": "IdTypeN", "value": "Value"}),
+    "history": ("History", "PubMedPubDate", {"pubstatus": "PubStatus", "date": "Date"}),
+}
+PLAIN_LISTS = {"lang": ("Lang", "string"), "pubtype": ("PubType", "flag"), "attributes": ("Attributes", "flag")}
+NAMES = {
+    "pubdate": "PubDate", "epubdate": "EPubDate", "source": "Source", "lastauthor": "LastAuthor", "title": "Title",
+    "sorttitle": "SortTitle", "volume": "Volume", "issue": "Issue", "pages": "Pages", "nlmuniqueid": "NlmUniqueID",
+    "issn": "ISSN", "essn": "ESSN", "recordstatus": "RecordStatus", "pubstatus": "PubStatus",
+    "fulljournalname": "FullJournalName", "elocationid": "ELocationID", "doctype": "DocType", "booktitle": "BookTitle",
+    "sortpubdate": "SortPubDate", "sortfirstauthor": "SortFirstAuthor", "vernaculartitle": "VernacularTitle",
+}  # fmt: skip
+
+
+def esummary_json(asked: Sequence[str], found: Mapping[str, Citation]) -> Reply:
+    """JSON by PMID; a PMID that is not held has an error in its place."""
+    content: dict[str, Any] = {"uids": list(asked)}
+    for pmid in asked:
+        content[pmid] = fields(found[pmid]) if pmid in found else {"uid": pmid, "error": MISSING}
+    return as_json("esummary", "result", content)
+
+
+def esummary_2(asked: Sequence[str], found: Mapping[str, Citation]) -> Reply:
+    """XML of version 2.0."""
+    root = Element("eSummaryResult")
+    together = sub(root, "DocumentSummarySet", status="OK")
+    for pmid in asked:
+        summary = sub(together, "DocumentSummary", uid=pmid)
+        if pmid not in found:
+            sub(summary, "error", MISSING)
+            continue
+        for name, value in fields(found[pmid]).items():
+            _second(summary, name, value)
+    return xml(root, doctype=False)
+
+
+def esummary_1(asked: Sequence[str], found: Mapping[str, Citation]) -> Reply:
+    """XML of version 1."""
+    root = Element("eSummaryResult")
+    for pmid in asked:
+        if pmid in found:
+            _first(sub(root, "DocSum"), found[pmid])
+        else:
+            sub(root, "ERROR", f"UID={pmid}: {MISSING}")
+    return xml(root)
+
+
+def fields(citation: Citation) -> dict[str, Any]:
+    """The fields of NCBI's JSON that the record has; counts that only NCBI keeps are left out."""
+    issns = citation.issns
+    names = [a.short for a in citation.authors]
+    date = iso_date(citation.content.find("Journal/JournalIssue/PubDate"))
+    day = "/".join([*date.split("-"), "01", "01"][:3]) if date else ""
+    doi = citation.ids.get("doi", "")
+    return {
+        "uid": citation.pmid,
+        "pubdate": citation.published,
+        "epubdate": citation.online,
+        "source": citation.journal,
+        "authors": [
+            {"name": a.short, "authtype": "CollectiveName" if a.collective else "Author", "clusterid": ""}
+            for a in citation.authors
+        ],
+        "lastauthor": names[-1] if names else "",
+        "title": citation.title,
+        "sorttitle": " ".join(words(citation.title)),
+        "volume": citation.text("Journal/JournalIssue/Volume"),
+        "issue": citation.text("Journal/JournalIssue/Issue"),
+        "pages": citation.pages,
+        "lang": [text_of(e) for e in citation.content.iterfind("Language")],
+        "nlmuniqueid": text_of(citation.citation.find("MedlineJournalInfo/NlmUniqueID")),
+        "issn": issns.get("Print", ""),
+        "essn": issns.get("Electronic", ""),
+        "pubtype": [text_of(e) for e in citation.content.iter("PublicationType")],
+        "recordstatus": STATUSES.get(citation.citation.get("Status") or "", "PubMed"),
+        "pubstatus": text_of(citation.data.find("PublicationStatus")),
+        "articleids": [{"idtype": k, "idtypen": 1, "value": v} for k, v in citation.ids.items()],
+        "history": [{"pubstatus": status, "date": day} for status, day in citation.history],
+        "references": [],
+        "attributes": ["Has Abstract"] if citation.abstract else [],
+        "fulljournalname": citation.text("Journal/Title"),
+        "elocationid": f"doi: {doi}" if doi else "",
+        "doctype": "book" if citation.book else "citation",
+        "booktitle": citation.text("Book/BookTitle"),
+        "sortpubdate": f"{day} 00:00" if day else "",
+        "sortfirstauthor": names[0] if names else "",
+        "vernaculartitle": citation.text("VernacularTitle"),
+    }
+
+
+def _second(summary: Element, name: str, value: Any) -> None:
+    if name in LISTS:
+        together, member, inner = LISTS[name]
+        parent = sub(summary, together)
+        for row in value:
+            element = sub(parent, member)
+            for key, tag in inner.items():
+                sub(element, tag, row[key])
+    elif name in PLAIN_LISTS:
+        parent = sub(summary, PLAIN_LISTS[name][0])
+        for text in value:
+            sub(parent, PLAIN_LISTS[name][1], text)
+    elif name in NAMES:
+        sub(summary, NAMES[name], value)
+
+
+def _first(docsum: Element, citation: Citation) -> None:
+    row = fields(citation)
+    sub(docsum, "Id", citation.pmid)
+
+    def item(name: str, value: object, kind: str = "String", parent: Element = docsum) -> Element:
+        return sub(parent, "Item", value, Name=name, Type=kind)
+
+    def listed(name: str, member: str, values: Sequence[str]) -> None:
+        parent = item(name, "", "List")
+        for value in values:
+            item(member, value, parent=parent)
+
+    item("PubDate", row["pubdate"], "Date")
+    item("EPubDate", row["epubdate"], "Date")
+    item("Source", row["source"])
+    listed("AuthorList", "Author", [a["name"] for a in row["authors"]])
+    for name in ("LastAuthor", "Title", "Volume", "Issue", "Pages"):
+        item(name, row[name.lower()])
+    listed("LangList", "Lang", [LANGUAGES.get(code, code) for code in row["lang"]])
+    for name in ("NlmUniqueID", "ISSN", "ESSN"):
+        item(name, row[name.lower()])
+    listed("PubTypeList", "PubType", row["pubtype"])
+    item("RecordStatus", row["recordstatus"])
+    item("PubStatus", row["pubstatus"])
+    ids = item("ArticleIds", "", "List")
+    for each in row["articleids"]:
+        item(each["idtype"], each["value"], parent=ids)
+    if citation.ids.get("doi"):
+        item("DOI", citation.ids["doi"])
+    history = item("History", "", "List")
+    for each in row["history"]:
+        item(each["pubstatus"], each["date"], "Date", history)
+    item("References", "", "List")
+    item("HasAbstract", int(bool(citation.abstract)), "Integer")
+    item("FullJournalName", row["fulljournalname"])
+    item("ELocationID", row["elocationid"])
+    item("SO", citation.source)
+
+
+# efetch as text: the MEDLINE format, and the abstract as PubMed prints it.
+WIDTH = 88  # characters of a line of NCBI's text formats
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+INDENT = " " * 6  # of a MEDLINE line that goes on
+
+
+def medline(citation: Citation) -> str:
+    """A record in MEDLINE format, as far as the record has the fields (NLM's element descriptions)."""
+    lines: list[str] = []
+    for tag, text in _medline(citation):
+        if text:
+            first = f"{tag:<4}- "
+            lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=INDENT, **WHOLE_WORDS)
+    return "\n".join(lines) + "\n"
+
+
+def abstract(citation: Citation, number: int) -> str:
+    """A record as PubMed prints an abstract."""
+    doi = citation.ids.get("doi", "")
+    head = f"{number}. {citation.journal}. {citation.source}.{f' doi: {doi}.' if doi else ''}"
+    names = ", ".join(a.short for a in citation.authors)
+    ids = [f"DOI: {doi}" if doi else "", f"PMCID: {citation.ids['pmc']}" if "pmc" in citation.ids else ""]
+    indexed = " [Indexed for MEDLINE]" if citation.citation.get("Status") == "MEDLINE" else ""
+    blocks = [head, citation.title, f"{names}." if names else ""]
+    blocks += citation.abstract.split("\n")
+    wrapped = [textwrap.fill(b, WIDTH, **WHOLE_WORDS) for b in blocks if b]
+    return "\n\n".join([*wrapped, "\n".join(filter(None, [*ids, f"PMID: {citation.pmid}{indexed}"]))]) + "\n"
+
+
+def _medline(citation: Citation) -> Iterator[tuple[str, str]]:
+    head, content, ids = citation.citation, citation.content, citation.ids
+    yield "PMID", citation.pmid
+    yield "OWN", head.get("Owner") or ""
+    yield "STAT", head.get("Status") or ""
+    yield "DCOM", _day(head.find("DateCompleted"))
+    yield "LR", _day(head.find("DateRevised"))
+    for medium, issn in citation.issns.items():
+        yield "IS", f"{issn} ({medium})"
+    yield "VI", citation.text("Journal/JournalIssue/Volume")
+    yield "IP", citation.text("Journal/JournalIssue/Issue")
+    yield "DP", citation.published
+    yield "TI", citation.title
+    yield "PG", citation.pages
+    for element in content.iterfind("ELocationID"):
+        yield "LID", f"{text_of(element)} [{element.get('EIdType') or ''}]"
+    yield "AB", citation.abstract.replace("\n", " ")
+    yield "CI", citation.text("Abstract/CopyrightInformation")
+    yield from _authors(citation)
+    for element in content.iterfind("Language"):
+        yield "LA", text_of(element)
+    for element in content.iter("PublicationType"):
+        yield "PT", text_of(element)
+    yield "DEP", _day(content.find("ArticleDate"))
+    yield "TT", citation.text("VernacularTitle")
+    info = head.find("MedlineJournalInfo")
+    if info is not None:
+        yield "PL", text_of(info.find("Country"))
+        yield "TA", text_of(info.find("MedlineTA"))
+    yield "JT", citation.text("Journal/Title")
+    yield "JID", "" if info is None else text_of(info.find("NlmUniqueID"))
+    yield from _subjects(head)
+    yield "PMC", ids.get("pmc", "")
+    yield from _steps(citation)
+    doi = ids.get("doi", "")
+    yield "SO", f"{citation.journal}. {citation.source}.{f' doi: {doi}.' if doi else ''}"
+
+
+def _authors(citation: Citation) -> Iterator[tuple[str, str]]:
+    for name in citation.authors:
+        if name.collective:
+            yield "CN", name.full
+            continue
+        yield "FAU", name.full
+        yield "AU", name.short
+        for affiliation in name.affiliations:
+            yield "AD", affiliation
+
+
+def _subjects(head: Element) -> Iterator[tuple[str, str]]:
+    for element in head.iterfind("ChemicalList/Chemical"):
+        name = text_of(element.find("NameOfSubstance"))
+        yield "RN", f"{text_of(element.find('RegistryNumber'))} ({name})"
+    for element in head.iterfind("CitationSubset"):
+        yield "SB", text_of(element)
+    for note in map(parts.correction, head.iterfind("CommentsCorrectionsList/CommentsCorrections")):
+        if note.type in NOTES:
+            yield NOTES[note.type], f"{note.source} PMID: {note.pmid}" if note.pmid else note.source
+    for heading in map(parts.mesh_heading, head.iterfind("MeshHeadingList/MeshHeading")):
+        names = [f"{'*' if heading.major else ''}{heading.name}"]
+        names += [f"{'*' if q.major else ''}{q.name}" for q in heading.qualifiers]
+        yield "MH", "/".join(names)
+    for element in head.iterfind("KeywordList/Keyword"):
+        yield "OT", f"{'*' if element.get('MajorTopicYN') == 'Y' else ''}{text_of(element)}"
+
+
+def _steps(citation: Citation) -> Iterator[tuple[str, str]]:
+    history = list(citation.history)
+    for tag, wanted in (("EDAT", "pubmed"), ("MHDA", "medline"), ("CRDT", "entrez")):
+        yield from ((tag, day) for status, day in history if status == wanted)
+    yield from (("PHST", f"{day} [{status}]") for status, day in history if status not in ("pubmed", "medline"))
+    for kind, value in citation.ids.items():
+        if kind not in ("pubmed", "pmc"):
+            yield "AID", f"{value} [{kind}]"
+    yield "PST", text_of(citation.data.find("PublicationStatus"))
+
+
+def _day(element: Element | None) -> str:
+    if element is None:
+        return ""
+    return "".join(text_of(element.find(part)).zfill(2) for part in ("Year", "Month", "Day"))
+
+
+# NLM's field names of the entries of CommentsCorrections that tell of a notice or a comment
+NOTES = {
+    "RetractionIn": "RIN", "RetractionOf": "ROF", "ErratumIn": "EIN", "ErratumFor": "EFR", "CommentIn": "CIN",
+    "CommentOn": "CON", "UpdateIn": "UIN", "UpdateOf": "UOF", "ExpressionOfConcernIn": "ECI",
+    "ExpressionOfConcernFor": "ECF", "RepublishedIn": "RPI", "RepublishedFrom": "RPF",
+}  # fmt: skip
+
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 

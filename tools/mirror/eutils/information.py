@@ -7,10 +7,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.parameters import DATABASE, Parameters
-from tools.mirror.eutils.replies import Reply, RequestError, as_json, sub, xml
+from tools.mirror.eutils.replies import DATABASE, Parameters, Reply, RequestError, as_json, sub, xml
+from tools.mirror.parser import NAMES
 from tools.mirror.syntax import DATES, Field
-from tools.mirror.tags import NAMES
 
 SHORT = {  # NCBI's names of the fields that are held
     Field.ALL: "ALL", Field.TITLE_ABSTRACT: "TIAB", Field.TITLE: "TITL", Field.ABSTRACT: "ABST", Field.TEXT: "WORD",

@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.citation import Citation
-from tools.mirror.eutils.history import History
-from tools.mirror.eutils.parameters import Parameters
-from tools.mirror.eutils.replies import Reply, RequestError, plain, sub, xml
-from tools.mirror.eutils.summary import esummary_1, esummary_2, esummary_json
-from tools.mirror.eutils.texts import abstract, medline
+from tools.mirror.eutils.citation import Citation, abstract, esummary_1, esummary_2, esummary_json, medline
+from tools.mirror.eutils.replies import History, Parameters, Reply, RequestError, plain, sub, xml
 from tools.mirror.stored import element_of
 
 MOST = 10_000  # records an answer, as at NCBI

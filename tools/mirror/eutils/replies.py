@@ -6,11 +6,130 @@ Biopython's `Entrez.read` finds the DTD by the doctype line, so these lines are 
 from __future__ import annotations
 
 import json
+import re
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from prompts.errors import InputError
 from tools.mirror.article_xml import ILLEGAL
+
+# The parameters of a request, read once and checked.
+DATABASE = "pubmed"
+MOST_IDS = 10_000  # NCBI takes about as many in a POST
+ID = re.compile(r"[1-9]\d{0,11}")
+
+
+class Parameters:
+    """What was asked; capitals in names do not count, a repeated one keeps all its values.
+
+    ``tool``, ``email`` and ``api_key`` are accepted and never read, so they reach no log.
+    """
+
+    def __init__(self, given: Mapping[str, Sequence[str]]) -> None:
+        self._given: dict[str, list[str]] = {}
+        for name, values in given.items():
+            self._given.setdefault(name.lower(), []).extend(values)
+
+    def text(self, name: str, default: str = "") -> str:
+        """The last value, stripped."""
+        values = self._given.get(name.lower())
+        return values[-1].strip() if values and values[-1].strip() else default
+
+    def number(self, name: str, default: int) -> int:
+        """A whole number from 0 on. Raises RequestError."""
+        text = self.text(name)
+        if not text:
+            return default
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+            raise RequestError(f"Invalid value of {name}: {text[:20]}", f"{name} is a whole number.")
+        return int(text)
+
+    def has(self, name: str) -> bool:
+        """Whether a value was given."""
+        return bool(self.text(name))
+
+    def database(self, name: str = "db") -> None:
+        """Raise RequestError unless the database is the one that is held."""
+        asked = self.text(name, "" if name == "db" else DATABASE)
+        if not asked:
+            raise RequestError("Empty db parameter", "Give db=pubmed.")
+        if asked.lower() != DATABASE:
+            raise RequestError(f"Invalid db name specified: {asked[:40]}", "This mirror holds pubmed alone.")
+
+    def id_groups(self) -> list[list[str]]:
+        """The ids, one list for each time that ``id`` was given; what is no id is left out here, see `invalid`."""
+        groups = [[i for i in _split(v) if ID.fullmatch(i)] for v in self._given.get("id", ())]
+        if sum(map(len, groups)) > MOST_IDS:
+            raise RequestError(f"Too many ids: at most {MOST_IDS:,} a request", "Send them in several requests.")
+        return [group for group in groups if group]
+
+    def ids(self) -> list[str]:
+        """All ids, each once, in order."""
+        return list(dict.fromkeys(i for group in self.id_groups() for i in group))
+
+    def invalid(self) -> list[str]:
+        """What stands among the ids and is none."""
+        return [i for v in self._given.get("id", ()) for i in _split(v) if not ID.fullmatch(i)]
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether JSON is asked for."""
+        return self.text("retmode").lower() == "json"
+
+
+def _split(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+# The history server: result lists that a client names by WebEnv and query_key.
+KEPT = 8 * 3600.0  # seconds; NCBI keeps a history for eight hours without use
+ENVIRONMENTS, KEYS = 200, 500  # ours: together with 10,000 ids a key at most about 100 MB in common use
+
+
+class History:
+    """Lists of PMIDs in memory; the least recently used environment goes first. Safe in several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._environments: OrderedDict[str, tuple[float, list[tuple[str, ...]]]] = OrderedDict()
+
+    def put(self, ids: Sequence[str], environment: str = "") -> tuple[str, int]:
+        """Keep a list; returns its environment and key. Raises RequestError for an environment that is not known."""
+        with self._lock:
+            name, lists = self._open(environment) if environment else (f"ANAM_{secrets.token_hex(12)}", [])
+            if len(lists) >= KEYS:
+                raise RequestError(f"The history holds {KEYS} lists, no more", "Begin a new one without WebEnv.")
+            lists.append(tuple(ids))
+            self._environments[name] = (self._clock(), lists)
+            self._environments.move_to_end(name)
+            while len(self._environments) > ENVIRONMENTS:
+                self._environments.popitem(last=False)
+            return name, len(lists)
+
+    def get(self, parameters: Parameters) -> tuple[str, ...]:
+        """The list that WebEnv and query_key name. Raises RequestError when there is none."""
+        key = parameters.number("query_key", 0)
+        with self._lock:
+            name, lists = self._open(parameters.text("WebEnv"))
+            if not 1 <= key <= len(lists):
+                raise RequestError("Invalid query_key, or none", "Give the query_key that was sent with the WebEnv.")
+            self._environments[name] = (self._clock(), lists)
+            self._environments.move_to_end(name)
+            return lists[key - 1]
+
+    def _open(self, name: str) -> tuple[str, list[tuple[str, ...]]]:
+        used, lists = self._environments.get(name, (float("-inf"), []))
+        if self._clock() - used > KEPT:
+            self._environments.pop(name, None)
+            raise RequestError("Unable to obtain query: the WebEnv is not known", "Search again with usehistory=y.")
+        return name, lists
+
 
 DTDS = {
     "eSearchResult": ("esearch 20060628", "20060628/esearch.dtd"),

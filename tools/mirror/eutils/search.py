@@ -8,10 +8,8 @@ from xml.etree.ElementTree import Element
 
 from tools.literature.replies import SearchResult
 from tools.mirror.engine import Mirror, Sort
-from tools.mirror.eutils.history import History
-from tools.mirror.eutils.parameters import Parameters
-from tools.mirror.eutils.replies import Reply, RequestError, as_json, sub, xml
-from tools.mirror.scanner import Kind, scan
+from tools.mirror.eutils.replies import History, Parameters, Reply, RequestError, as_json, sub, xml
+from tools.mirror.parser import Kind, scan
 
 CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch)
 LISTED = 20  # the default of retmax (E-utilities manual)

@@ -17,12 +17,10 @@ from xml.etree.ElementTree import Element
 
 from prompts.errors import AnamnesisError, InputError
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.history import History
 from tools.mirror.eutils.information import einfo, elink, espell
-from tools.mirror.eutils.parameters import Parameters
 from tools.mirror.eutils.rate import RateCounter
 from tools.mirror.eutils.records import efetch, epost, esummary
-from tools.mirror.eutils.replies import HEADER_VERSION, Reply, RequestError, bare_error, sub, xml
+from tools.mirror.eutils.replies import HEADER_VERSION, History, Parameters, Reply, RequestError, bare_error, sub, xml
 from tools.mirror.eutils.search import esearch
 from tools.mirror.syntax import QueryError
 
