@@ -27,20 +27,17 @@ from tools.library.contract import SearchableLibrary
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.tool import SearchLiterature
 from tools.medicines.names import other_names
-from tools.questions.ahead import SearchedAhead
 from tools.questions.building import build
-from tools.questions.by_model import WriterByModel
-from tools.questions.collection import Collection, Progress
+from tools.questions.by_model import JudgeByModel, SearchedAhead, WriterByModel
+from tools.questions.collection import Collection, Progress, of_library, of_paths
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
-from tools.questions.judge_by_model import JudgeByModel
+from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning, accepted, review_file
 from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
-from tools.questions.prepared import PreparedQuestions
 from tools.questions.round_trip import RoundTrip
 from tools.questions.sections import SectionQuestions
 from tools.questions.settings import SearchSettings
-from tools.questions.sources import of_library, of_paths
 from tools.questions.stored import AGAIN, Stored, read
 from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
 from tools.questions.tool import FindAnsweredQuestion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prompts.questions import AheadReply
 from prompts.shown import one_line
-from tools.questions.ahead import ASKED, TEMPLATES
+from tools.questions.by_model import SHOWN_QUESTION, TEMPLATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def write_ahead(model: LanguageModel, system: str, asked: Sequence[str]) -> list
 
 async def _written(model: LanguageModel, template: str, asked: Sequence[str]) -> list[str]:
     async def one(question: str) -> str:
-        reply, _ = await model.structured(template, AheadReply, question=one_line(question, ASKED))
+        reply, _ = await model.structured(template, AheadReply, question=one_line(question, SHOWN_QUESTION))
         return reply.text.strip() or question
 
     return list(await asyncio.gather(*(one(question) for question in asked)))

@@ -12,7 +12,7 @@ from evals.statistics import share
 from prompts.tool_arguments import FindAnsweredQuestion as Arguments
 from tools.contract import ToolContext
 from tools.evidence import EvidenceId
-from tools.questions.sources import of_library
+from tools.questions.collection import of_library
 
 if TYPE_CHECKING:
     from agent.sessions import Home

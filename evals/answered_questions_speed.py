@@ -14,12 +14,11 @@ from evals.contract import Figure
 from evals.datasets.answered_questions import read_own
 from evals.statistics import median
 from tools.questions import stored
-from tools.questions.bags import bag
+from tools.questions.collection import bag, of_library
 from tools.questions.contract import Question
 from tools.questions.index import open_questions
 from tools.questions.kinds import kinds_of
 from tools.questions.round_trip import statement_words
-from tools.questions.sources import of_library
 from tools.text.definitions import definitions
 from tools.text.tokens import stem, stems
 

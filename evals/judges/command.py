@@ -90,8 +90,8 @@ def answerability_judge(
     """Who judges whether a document answers: the model of the settings, else a search over the labelled documents."""
     from agent.models import open_models
     from evals.judges.validation import documents_of
+    from tools.questions.by_model import JudgeByModel
     from tools.questions.collection import Collection
-    from tools.questions.judge_by_model import JudgeByModel
     from tools.questions.round_trip import RoundTrip
 
     models = open_models(context.settings, home)

@@ -94,7 +94,7 @@ def run(context: TaskContext) -> list[Figure]:
 def sets(opened: Opened) -> Iterator[AnswerSet]:
     """The sets whose files are there, and our own."""
     from evals.datasets.answer_questions import read_library_questions, read_liveqa_answers, read_medquad
-    from tools.questions.sources import of_library
+    from tools.questions.collection import of_library
 
     for reader, files in ((read_medquad, MEDQUAD), (read_liveqa_answers, LIVE)):
         if all((opened.context.data / file).is_file() for file in files):

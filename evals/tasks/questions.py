@@ -86,7 +86,7 @@ def writer(context: TaskContext, home: Home) -> LanguageModel:
 
 def sets(context: TaskContext, library: Library) -> Iterator[tuple[str, data.QuestionSet, Sequence[Question]]]:
     """Each set by its name, with the questions that its documents carry already."""
-    from tools.questions.sources import of_library, own_questions
+    from tools.questions.collection import of_library, own_questions
 
     given = context.data, context.limit, context.seed
     sources, written = of_library(library.documents), own_questions(library.documents)

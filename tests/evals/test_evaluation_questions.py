@@ -30,7 +30,7 @@ from support.small_questions import ASKED, TEXTS, context, questions
 from support.word_encoder import WordEncoder
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
-from tools.questions.bags import bag
+from tools.questions.collection import bag
 from tools.questions.kinds import kinds_of
 from tools.questions.round_trip import statement_words
 from tools.text.definitions import definitions

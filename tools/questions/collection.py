@@ -1,22 +1,84 @@
-"""Documents as answers are sought in them: the words of the whole, and the meaning of their windows."""
+"""Documents as answers are sought in them: where they are from, their words, the meaning of their windows."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prompts.errors import InputError
 from tools.encoders import Encoder, Vectors
-from tools.library.document import Window, lead
+from tools.library.document import Document, Window, lead
+from tools.library.files import candidates
 from tools.library.own import paragraph_windows
 from tools.passages.batched_bm25 import BatchedBM25
-from tools.questions.bags import bag
-from tools.questions.contract import Answer, SourceDocument
-from tools.readers.contract import Section
+from tools.questions.contract import Answer, Question, SourceDocument
+from tools.readers.contract import Problem, Section
+from tools.readers.reading import read, suffix_of, suffixes
 from tools.text.tokens import tokens
+
+
+@lru_cache(maxsize=65536)  # ours: those of some thousand documents; the steps of a build go through them in turn
+def bag(text: str) -> tuple[str, ...]:
+    """What `tokens` gives, remembered."""
+    return tuple(tokens(text))
+
+
+AUTHOR = "author"  # who wrote a document's own questions
+
+
+def of_library(documents: Iterable[Document]) -> list[SourceDocument]:
+    """The documents of a library; what is retracted is left out."""
+    return [
+        SourceDocument(id=d.id, title=d.title, text=d.text, date=d.date, language=d.language, windows=d.windows)
+        for d in documents
+        if d.status.usable
+    ]
+
+
+def own_questions(documents: Iterable[Document]) -> list[Question]:
+    """The questions that were written with the documents of a library."""
+    return [
+        Question(text=q.text, answers=(Answer(document=d.id, start=q.start, end=q.end),), writer=AUTHOR)
+        for d in documents
+        if d.status.usable
+        for q in d.questions
+    ]
+
+
+def of_paths(paths: Iterable[Path]) -> tuple[list[SourceDocument], list[Problem]]:
+    """The documents of files and folders, each once, and what could not be read of them.
+
+    Raises:
+        InputError: a path is not there.
+    """
+    named = list(paths)
+    for path in named:
+        if not path.exists():
+            raise InputError(f"There is no file or folder {path}.", "Check the path.")
+    found: dict[str, SourceDocument] = {}
+    problems: list[Problem] = []
+    for candidate in candidates(named):
+        if candidate.problem is not None:
+            problems.append(Problem(where=str(candidate.path), what=candidate.problem.what, advice=""))
+        elif candidate.named or suffix_of(candidate.path) in suffixes():
+            for item in read(candidate.path):
+                if isinstance(item, Problem):
+                    problems.append(item.model_copy(update={"where": f"{candidate.path.name} {item.where}".strip()}))
+                elif item.status.usable:
+                    found.setdefault(
+                        item.id,
+                        SourceDocument(
+                            id=item.id, title=item.title, text=item.text, date=item.date, language=item.language
+                        ),
+                    )
+    return list(found.values()), problems
+
 
 CHUNK = 64  # ours: documents whose windows are embedded between two reports of progress
 LEXICAL = 0.5  # ours: words and meaning count alike

@@ -19,10 +19,9 @@ from prompts.errors import InputError
 from tools.encoders import Vectors
 from tools.questions.collection import Collection, Progress
 from tools.questions.contract import Answer, AnswerabilityJudge, Judgement, Question, Verdict
-from tools.questions.judging import judge_kept
 from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import MatrixSettings
-from tools.questions.work import Work
+from tools.questions.work import Work, judge_kept
 
 MOST = 20_000_000  # ours: entries of a matrix that is completed in memory, some 200 MB
 VALUES = {Verdict.FULL: 1.0, Verdict.PART: 0.5, Verdict.NO: 0.0}  # ours: half an answer is worth half

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tools.encoders import Vectors
-from tools.questions.bags import bag
+from tools.questions.collection import bag
 from tools.questions.contract import Answer, Question
 
 LARGEST = 4000  # ours: questions of one subject that are compared with each other; beyond, only equal texts are merged

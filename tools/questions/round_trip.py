@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder, Vectors
-from tools.questions.bags import bag
-from tools.questions.collection import Collection, Scores
+from tools.questions.collection import Collection, Scores, bag
 from tools.questions.contract import Judgement, Question, SourceDocument, Verdict
 from tools.questions.kinds import kinds, kinds_of, shares, weigh
-from tools.questions.outline import Kind, Piece, in_full, outline
+from tools.questions.outline import Piece, PieceKind, in_full, outline
 from tools.text.tokens import tokens
 
 BLOCK = 256  # ours: questions compared with all documents at once
@@ -143,7 +142,7 @@ def statement_words(text: str) -> tuple[tuple[Piece, frozenset[str]], ...]:
 
 
 def _statements(text: str) -> list[Piece]:
-    return [piece for piece in outline(text) if piece.kind is Kind.STATEMENT]
+    return [piece for piece in outline(text) if piece.kind is PieceKind.STATEMENT]
 
 
 def _profile(document: SourceDocument) -> dict[str, float]:

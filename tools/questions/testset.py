@@ -17,7 +17,7 @@ from tools.questions.by_model import ASKED, SHOWN, TITLE
 from tools.questions.contract import AnswerabilityJudge, Question, SourceDocument, Verdict
 from tools.questions.kinds import kinds_of
 from tools.questions.local import Names
-from tools.questions.outline import Kind, outline
+from tools.questions.outline import PieceKind, outline
 from tools.questions.round_trip import RoundTrip
 from tools.text.tokens import tokens
 
@@ -138,7 +138,7 @@ class RewriterLocal:
         return self._draw.choice(forms).format(s=other) if forms else ""
 
     def _linked(self, document: SourceDocument) -> str:
-        statements = [p.words for p in outline(document.text) if p.kind is Kind.STATEMENT]
+        statements = [p.words for p in outline(document.text) if p.kind is PieceKind.STATEMENT]
         if len(statements) < 2:
             return ""
         told = self._draw.choice(statements).split()

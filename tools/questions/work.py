@@ -1,18 +1,23 @@
-"""What a build has done: questions and their vectors by document, and judgements, so that nothing is done twice."""
+"""The first steps of a build, nothing done twice: what is not kept yet is written and judged."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from prompts.errors import DataError
-from tools.encoders import Vectors
+from prompts.errors import AnamnesisError, DataError
+from tools.encoders import Encoder, Vectors
 from tools.indexes.store import Store
-from tools.questions.contract import Judgement, Question, SourceDocument
+from tools.questions.collection import Collection, Progress
+from tools.questions.contract import AnswerabilityJudge, Judgement, Question, QuestionWriter, SourceDocument, Verdict
+from tools.questions.round_trip import RoundTrip
+from tools.questions.settings import BuildSettings
 
 QUESTIONS = TypeAdapter(list[Question])
 TABLES = (
@@ -127,3 +132,139 @@ def document_key(document: SourceDocument) -> str:
 def judged_key(question: str, document: SourceDocument, judge: str) -> str:
     """By content of the pair, and who judged."""
     return hashlib.sha256(f"{question}\x00{document.title}\x00{document.text}\x00{judge}".encode()).hexdigest()
+
+
+CHUNK = 64  # ours: documents written and embedded between two commits; so many are lost by a kill
+
+
+def keys_of(
+    documents: Sequence[SourceDocument], writer: QuestionWriter, settings: BuildSettings, encoder: Encoder
+) -> list[str]:
+    """The key of each document's questions in the work."""
+    return [written_key(d, writer.name, settings.wanted(d.text), encoder.name) for d in documents]
+
+
+async def write_questions(
+    collection: Collection,
+    writer: QuestionWriter,
+    settings: BuildSettings,
+    encoder: Encoder,
+    work: Work,
+    progress: Progress | None,
+) -> tuple[Drafts, int]:
+    """The questions of every document, and the number of documents that had theirs already.
+
+    Raises:
+        AnamnesisError: the writer's; what was written for other documents is kept.
+    """
+    documents = collection.documents
+    keys = keys_of(documents, writer, settings, encoder)
+    questions: list[Question] = []
+    owners: list[int] = []
+    vectors: list[Vectors] = []
+    reused = 0
+    for at in range(0, len(documents), CHUNK):
+        part, of = documents[at : at + CHUNK], keys[at : at + CHUNK]
+        known = work.written(of)
+        reused += len(known)
+        missing = [(key, document) for key, document in zip(of, part, strict=True) if key not in known]
+        fresh, failed = await _write_missing(missing, writer, settings, encoder)
+        work.put_written(fresh, dict(missing))
+        if failed is not None:
+            raise failed
+        known |= fresh
+        for number, key in enumerate(of, start=at):
+            questions += known[key].questions
+            owners += [number] * len(known[key].questions)
+            vectors.append(known[key].vectors.astype(np.float16))
+        if progress is not None:
+            progress("questions", min(at + CHUNK, len(documents)), len(documents))
+    work.keep_only(documents)
+    return Drafts(questions, owners, _stacked(vectors, encoder.dimension)), reused
+
+
+def _stacked(parts: Sequence[Vectors], dimension: int) -> Vectors:
+    return np.concatenate(parts) if parts else np.empty((0, dimension), dtype=np.float16)
+
+
+async def _write_missing(
+    missing: Sequence[tuple[str, SourceDocument]], writer: QuestionWriter, settings: BuildSettings, encoder: Encoder
+) -> tuple[dict[str, Written], AnamnesisError | None]:
+    """What was written by key, and the first failure: what another document got is kept all the same."""
+    tries = await asyncio.gather(*(_tried(writer, document, settings.wanted(document.text)) for _, document in missing))
+    failed = next((found for found in tries if isinstance(found, AnamnesisError)), None)
+    done = [(key, found) for (key, _), found in zip(missing, tries, strict=True) if isinstance(found, list)]
+    vectors = encoder.encode_queries([q.text for _, questions in done for q in questions])
+    out, at = {}, 0
+    for key, questions in done:
+        out[key] = Written(questions, vectors[at : at + len(questions)])
+        at += len(questions)
+    return out, failed
+
+
+async def _tried(writer: QuestionWriter, document: SourceDocument, wanted: int) -> list[Question] | AnamnesisError:
+    try:
+        return await writer.write(document, wanted)
+    except AnamnesisError as error:
+        return error
+
+
+JUDGED = 256  # ours: pairs judged at once, and kept in one commit
+Pair = tuple[Question, SourceDocument]
+
+
+class Drafts(NamedTuple):
+    """Questions with the numbers of their documents, and their vectors (questions, dimension), float16."""
+
+    questions: list[Question]
+    owners: list[int]
+    vectors: Vectors
+
+
+async def keep_answered(
+    collection: Collection,
+    drafts: Drafts,
+    judge: AnswerabilityJudge | RoundTrip,
+    work: Work,
+    progress: Progress | None,
+) -> Drafts:
+    """The questions that their documents answer, each with the span that supports it."""
+    kept: list[Question] = []
+    rows: list[int] = []
+    for at in range(0, len(drafts.questions), JUDGED):
+        here = range(at, min(at + JUDGED, len(drafts.questions)))
+        pairs = [(drafts.questions[n], collection.documents[drafts.owners[n]]) for n in here]
+        if isinstance(judge, RoundTrip):  # it takes the vectors that are there
+            found = judge.judge_embedded(pairs, drafts.vectors[at : here.stop].astype(np.float32))
+        else:
+            found = await judge_kept(pairs, judge, work)
+        for number, (question, _), judgement in zip(here, pairs, found, strict=True):
+            if judgement.verdict is Verdict.FULL:
+                kept.append(_supported(question, judgement))
+                rows.append(number)
+        if progress is not None:
+            progress("judgements", here.stop, len(drafts.questions))
+    return Drafts(kept, [drafts.owners[n] for n in rows], drafts.vectors[rows])
+
+
+async def judge_kept(pairs: Sequence[Pair], judge: AnswerabilityJudge, work: Work) -> list[Judgement]:
+    """Judgements, those of the pair alone taken from the work where they were made before."""
+    if not judge.of_pair:
+        return await judge.judge(pairs)
+    keys = [judged_key(question.text, document, judge.name) for question, document in pairs]
+    found = {key: judgement for key in keys if (judgement := work.judged(key)) is not None}
+    missing = [n for n, key in enumerate(keys) if key not in found]
+    fresh = {keys[n]: j for n, j in zip(missing, await judge.judge([pairs[n] for n in missing]), strict=True)}
+    work.put_judged(fresh)
+    found |= fresh
+    return [found[key] for key in keys]
+
+
+def _supported(question: Question, judgement: Judgement) -> Question:
+    """The question with the span that the judge found, in the place of that it was written from."""
+    if judgement.end <= judgement.start or not question.answers:
+        return question
+    if (question.answers[0].start, question.answers[0].end) == (judgement.start, judgement.end):
+        return question
+    first = question.answers[0].model_copy(update={"start": judgement.start, "end": judgement.end})
+    return question.model_copy(update={"answers": (first, *question.answers[1:])})

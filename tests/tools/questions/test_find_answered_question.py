@@ -17,8 +17,7 @@ from tools.evidence import EvidenceId, cite, verify_citation
 from tools.library.collection import Library
 from tools.library.document import Document, make_document
 from tools.library.monograph import read_monograph
-from tools.questions.subject import same_subject, subject_words
-from tools.questions.tool import NEAR_QUESTION, SAME_QUESTION, FindAnsweredQuestion
+from tools.questions.tool import NEAR_QUESTION, SAME_QUESTION, FindAnsweredQuestion, same_subject, subject_words
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 PARAPHRASES = yaml.safe_load(Path(__file__).with_name("paraphrases.yaml").read_text(encoding="utf-8"))

@@ -12,10 +12,10 @@ from tools.contract import Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.library.collection import Library
 from tools.questions.building import build
+from tools.questions.collection import of_library, own_questions
+from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning, read
-from tools.questions.prepared import PreparedQuestions
 from tools.questions.settings import BuildSettings, QuestionSettings, SearchSettings
-from tools.questions.sources import of_library, own_questions
 from tools.questions.tool import FindAnsweredQuestion
 
 

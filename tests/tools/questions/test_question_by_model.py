@@ -13,9 +13,8 @@ from prompts.language_model import Usage
 from prompts.questions import AnswerabilityReply, QuestionsReply
 from support.small_pages import pages
 from support.word_encoder import WordEncoder
-from tools.questions.by_model import AT_ONCE, SHOWN, WriterByModel, locate, parts
+from tools.questions.by_model import AT_ONCE, LOOKED_AT, SHOWN, JudgeByModel, WriterByModel, locate, parts
 from tools.questions.contract import Answer, Judgement, Question, SourceDocument, Verdict
-from tools.questions.judge_by_model import LOOKED_AT, JudgeByModel
 
 GOUT = pages("gout")[0]
 

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from support.small_pages import pages
 from tools.questions.contract import SourceDocument
 from tools.questions.kinds import kinds
-from tools.questions.local import WriterLocal
-from tools.questions.outline import Kind, outline
+from tools.questions.local import WriterLocal, questions_of, subjects
+from tools.questions.outline import PieceKind, outline, spread
 from tools.questions.settings import BuildSettings
-from tools.questions.spread import spread
-from tools.questions.statements import questions_of
-from tools.questions.topic import subjects
 
 GOUT = pages("gout")[0]
 
@@ -50,7 +47,7 @@ def test_a_clause_that_stands_for_nothing_is_no_subject() -> None:
 def test_every_statement_of_a_page_is_asked_for_with_its_own_place() -> None:
     found = asyncio.run(WriterLocal().write(GOUT, 24))
     places = {GOUT.text[q.answers[0].start : q.answers[0].end] for q in found}
-    statements = {GOUT.text[p.start : p.end] for p in outline(GOUT.text) if p.kind is Kind.STATEMENT}
+    statements = {GOUT.text[p.start : p.end] for p in outline(GOUT.text) if p.kind is PieceKind.STATEMENT}
     assert statements <= places
     assert {q.answers[0].document for q in found} == {GOUT.id}
     assert "How is gout treated?" in [q.text for q in found]

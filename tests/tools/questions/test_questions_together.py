@@ -19,8 +19,7 @@ from tools.library.contract import QuestionHit
 from tools.library.document import Document, LibraryQuestion
 from tools.questions import stored
 from tools.questions.contract import Answer, Nearness, Question, QuestionsReport, SourceDocument
-from tools.questions.index import AnsweredQuestions, open_questions
-from tools.questions.prepared import search_together
+from tools.questions.index import AnsweredQuestions, open_questions, search_together
 from tools.questions.settings import QuestionSettings, SearchSettings
 from tools.questions.tool import FindAnsweredQuestion
 

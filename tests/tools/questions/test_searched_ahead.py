@@ -12,7 +12,7 @@ from prompts.errors import ServiceError
 from prompts.language_model import Usage
 from prompts.tool_arguments import SearchLiterature as Arguments
 from tools.contract import Outcome, ToolArtifact, ToolContext
-from tools.questions.ahead import SearchedAhead
+from tools.questions.by_model import SearchedAhead
 
 
 class Search:
