@@ -21,7 +21,7 @@ from agent.rare_diseases import RareSection
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
-from graphs.completeness.opening import open_gate
+from graphs.completeness.local import open_gate
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.planning.local import PlannerLocal

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from agent.cli.app import COMMANDS
 from evals import agent_commands, data_commands, index_commands, reader_commands
 from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
@@ -46,6 +47,10 @@ def register(app: typer.Typer) -> None:
     cmmqa.register(evaluations)
     judging.register(evaluations)
     reader_commands.register(app)
+    COMMANDS["gate"] = (
+        "evals.training.gate",
+        "The completeness gate: annotate cases, train the classifier that labels sentences.",
+    )
     app.add_typer(benchmarks, name="bench")
     app.add_typer(evaluations, name="eval")
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from evals.completeness_cases import ArmCase
 from evals.contract import TaskContext
 from evals.differential_graphs import train_records
-from graphs.completeness.annotation_diagnosers import code_sha256
+from evals.training.gate_diagnosers import code_sha256
 from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.evidence import Frozen

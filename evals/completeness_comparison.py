@@ -31,8 +31,7 @@ from evals.contract import Figure, TaskContext
 from evals.datasets.degraded import LEVELS
 from evals.metrics.selective import aurc, auroc, bin_of, calibration_error, share_of
 from evals.statistics import LEVEL, median
-from graphs.completeness.calibrated import load_model
-from graphs.completeness.features import KEPT, PARTS
+from graphs.completeness.calibrated import KEPT, PARTS, load_model
 from graphs.completeness.labels import units
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.completeness.score import GateSettings, information_score

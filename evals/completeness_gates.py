@@ -2,7 +2,7 @@
 
 A score is higher, the surer a gate is that the direct answer is right. Every gate has its probability and its
 threshold by one rule: calibrated on the rows that it is fitted on (Platt), and above the threshold at most `RISK` of
-these rows wrong, by the upper bound (`graphs.completeness.risk`).
+these rows wrong, by the upper bound (`evals.training.gate_calibration`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.completeness_pool import Pool
-from graphs.completeness.calibrated import CalibratedModel, sigmoid, threshold_of
-from graphs.completeness.calibration import FOLDS, Form, calibrate, folds_of, platt
-from graphs.completeness.features import KEPT, PARTS
-from graphs.completeness.risk import risk_table
-from graphs.completeness.whole_input import calibrated_head
+from evals.training.gate_calibration import FOLDS, Form, calibrate, calibrated_head, folds_of, platt, risk_table
+from graphs.completeness.calibrated import KEPT, PARTS, CalibratedModel, sigmoid, threshold_of
 
 RISK = 0.05  # asked: of direct answers at most this share may be wrong
 FORMS = (Form(), Form(leaders=False))  # what our gate chooses from

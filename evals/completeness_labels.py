@@ -26,13 +26,19 @@ from numpy.typing import NDArray
 from evals.completeness_arms import ArmRow
 from evals.contract import Figure, TaskContext
 from evals.metrics.macro_f1 import macro_difference, macro_figure
-from graphs.completeness.annotation import AnnotatedCase, Case
-from graphs.completeness.classifier import HEAD, LABELS, Probabilities, RulesLabeller
-from graphs.completeness.classifier_features import Matrix
-from graphs.completeness.classifier_head import Head, load_head
-from graphs.completeness.classifier_head_training import Rows, rows_of, train_head
-from graphs.completeness.classifier_metrics import Classes, best_weights, chosen, classes_of, folds
-from graphs.completeness.classifier_split import check_enough
+from evals.training.gate_annotation import AnnotatedCase, Case
+from evals.training.gate_labellers import (
+    Classes,
+    Rows,
+    best_weights,
+    check_enough,
+    chosen,
+    classes_of,
+    folds,
+    rows_of,
+    train_head,
+)
+from graphs.completeness.labellers import HEAD, LABELS, Head, Matrix, Probabilities, RulesLabeller, load_head
 from prompts.errors import InputError
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.text.sentences import sentences
@@ -78,7 +84,7 @@ def sentence_shares(known: Sequence[str], classes: Classes, asked: Sequence[str]
 
 
 if TYPE_CHECKING:
-    from graphs.completeness.annotation import Diagnoser, Reference
+    from evals.training.gate_annotation import Diagnoser, Reference
     from tools.encoders import Encoder
 
 FOLDS = 5  # ours: a fifth is unseen at a time
@@ -103,8 +109,8 @@ def label_figures(
     context: TaskContext, arm_rows: Sequence[ArmRow], graph: KnowledgeGraph, encoder: Encoder
 ) -> list[Figure]:
     """Every figure of the labels; nothing for no rows, nor for too few, which the report's settings then say."""
-    from agent.gate import annotating
     from agent.sessions import Home
+    from evals.training.gate import annotating
 
     if not arm_rows:
         return []
@@ -247,7 +253,7 @@ def _annotate(
     reference: Reference,
     label: str,
 ) -> list[AnnotatedCase]:
-    from graphs.completeness.annotation_run import annotate_all
+    from evals.training.gate_annotation import annotate_all
 
     ticks = iter(context.tick(cases, label, len(cases)))
     done = asyncio.run(annotate_all(cases, diagnoser, reference, jobs=JOBS, progress=lambda *_: next(ticks, None)))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.completeness_arms import ArmRow
-from graphs.completeness.calibration import Example
-from graphs.completeness.features import case_features
+from evals.training.gate_calibration import Example
+from graphs.completeness.calibrated import case_features
 from graphs.completeness.labels import units
 from graphs.completeness.local import told_of
 from tools.knowledge_graph.record_ranking import OWN

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evals.contract import TaskContext
 from evals.outside_cases import INPUTS, SidedCase, fitted_cases
 from evals.runner import data_sha256, progress
-from graphs.completeness.calibration import folds_of
+from evals.training.gate_calibration import folds_of
 from tools.files import write_atomic
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.edge.features import BY_GRAPH, BY_TEXT

@@ -45,7 +45,6 @@ COMMANDS = {  # name: the module that has it under this name, a function or a gr
     "mirror": ("mirror", "A PubMed of one's own."),
     "kg": ("kg", "The diagnostic knowledge graph: look, check, build, import, export."),
     "index": ("index", "Collections of publications built at scale."),
-    "gate": ("gate", "The completeness gate: annotate cases, train the classifier that labels sentences."),
     "keys": ("keys", "Keys of the server: create, list, revoke."),
 }
 
@@ -56,7 +55,8 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself, imported now."""
         name = str(self.name)
-        found = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
+        module = COMMANDS[name][0]
+        found = getattr(import_module(module if "." in module else f"agent.cli.{module}"), name)
         command: Any
         if isinstance(found, typer.Typer):
             command = typer.main.get_group(found)

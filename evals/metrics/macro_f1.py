@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from evals.contract import Figure
 from evals.statistics import LEVEL
-from graphs.completeness.classifier import LABELS
-from graphs.completeness.classifier_metrics import Classes, macro_f1
+from evals.training.gate_labellers import Classes, macro_f1
+from graphs.completeness.labellers import LABELS
 
 RESAMPLES = 2000  # ours: enough for two digits of an interval's ends
 Counts = NDArray[np.float64]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphs.completeness.contract import CompletenessGate, Decision, GateDecision, Label, Unit
-from graphs.completeness.edge import held_at_the_edge
 from graphs.completeness.explained import JUDGED
+from graphs.completeness.local import held_at_the_edge, turning_by_labels
 from graphs.completeness.score import GateSettings, decide, information_score
-from graphs.completeness.turning import turning_by_labels
 from prompts.gate import GateReply, LabelReply, SelfJudgedReply, Verdict
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local

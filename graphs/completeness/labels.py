@@ -4,25 +4,82 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from graphs.completeness.contract import Label, Unit
-from graphs.completeness.information import COMPLAINT, COURSE, DURATION, HISTORY, ONSET, SITE, TESTS
 from tools.contract import Differential, Finding
+from tools.text.demographics import Person, read_person
 from tools.text.language import language_of
 from tools.text.sentences import Span, sentences
+from tools.yaml_files import read_patterns, read_yaml
 
+PATTERNS = read_patterns(Path(__file__).with_name("information.yaml"))
+
+
+class Kind(NamedTuple):
+    """A kind of information: its name for programs, its weight, in words, what asks for it, how a text states it."""
+
+    name: str
+    weight: float
+    en: str
+    zh: str
+    ask_en: str
+    ask_zh: str
+    pattern: re.Pattern[str] | None = None
+
+
+def _kinds() -> tuple[Kind, ...]:
+    rows = read_yaml(Path(__file__).with_name("kinds.yaml"))
+    return tuple(Kind(**row | {"pattern": PATTERNS.get(row.get("pattern", ""))}) for row in rows)
+
+
+KINDS = _kinds()
+SEVERAL = 3  # distinct complaints or findings from which accompanying symptoms count in full; ours
+DENIALS = 2  # denied clauses from which negatives count in full; ours
+
+
+class Coverage(NamedTuple):
+    """How far each kind of information is stated (0..1), and the weighted sum."""
+
+    stated: dict[str, float]
+    total: float
+
+
+def coverage(text: str, present: int, denied: int) -> Coverage:
+    """What a case states.
+
+    Args:
+        text: the case.
+        present: distinct findings stated present, as far as anyone counted them.
+        denied: distinct findings or clauses stated absent.
+    """
+    stated = {kind.name: float(kind.pattern is not None and kind.pattern.search(text) is not None) for kind in KINDS}
+    complaints = len({m[0].lower() for m in PATTERNS["complaint"].finditer(text)})
+    stated["associated"] = _share(max(complaints, present) - 1, SEVERAL - 1)
+    stated["negatives"] = _share(denied, DENIALS)
+    stated["person"] = _person(read_person(text))
+    return Coverage(stated, sum(kind.weight * stated[kind.name] for kind in KINDS))
+
+
+def _share(count: int, full: int) -> float:
+    return min(1.0, max(0, count) / full)
+
+
+def _person(person: Person) -> float:
+    return ((person.age is not None) + (person.sex is not None)) / 2
+
+
+def missing(stated: dict[str, float], text: str) -> tuple[str, ...]:
+    """What the case does not state, in words, most useful first."""
+    chinese = language_of(text) == "zh"
+    return tuple(kind.zh if chinese else kind.en for kind in KINDS if stated[kind.name] == 0)
+
+
+# what makes a sentence helpful, by the word that its reason has and the pattern
 HELPFUL = (
-    ("site", re.compile(SITE, re.IGNORECASE)),
-    ("time", re.compile(DURATION, re.IGNORECASE)),
-    ("course", re.compile(f"{ONSET}|{COURSE}", re.IGNORECASE)),
-    ("history", re.compile(HISTORY, re.IGNORECASE)),
-    (
-        "person",
-        re.compile(
-            r"\b\d{1,3} ?[MF]\b|\b(?:years?|months?|weeks?)[- ]old\b|\b(?:wo)?man\b|\b(?:fe)?male\b|岁|[男女]", re.I
-        ),
-    ),
-)
+    ("site", "site"), ("time", "duration"), ("course", "time_course"), ("history", "history"), ("person", "person"),
+)  # fmt: skip
 WORDS = {
     "en": {
         "states": "states ",
@@ -51,8 +108,6 @@ WORDS = {
         "nothing": "与诊断无关",
     },
 }
-TEST = re.compile(TESTS, re.IGNORECASE)
-FINDING = re.compile(COMPLAINT, re.IGNORECASE)
 SURE = 0.6  # ours: confidence of a match from which a finding decides
 
 
@@ -92,14 +147,14 @@ def _label(
     deciding = deciding or next((f for f in found if f.id and f.score >= SURE), None)
     if deciding is not None:
         return Label.A, f"{words['denies' if deciding.present is False else 'states']}{deciding.name}"
-    for name, pattern in (("test", TEST), ("complaint", FINDING)):
-        match = pattern.search(sentence)
+    for name, pattern in (("test", "tests"), ("complaint", "complaint")):
+        match = PATTERNS[pattern].search(sentence)
         if match:
             return Label.A, f"{words[name]}{match[0]}"
     if found:
         return Label.B, f"{words['denies' if found[0].present is False else 'may_mean']}{found[0].name}"
     for name, pattern in HELPFUL:
-        match = pattern.search(sentence)
+        match = PATTERNS[pattern].search(sentence)
         if match:
             return Label.B, f"{words[name]}{match[0].strip()}"
     return Label.C, words["nothing"]

@@ -12,20 +12,14 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from graphs.completeness.calibrated import sigmoid, threshold_of
-from graphs.completeness.calibration import FOLDS, folds_of, platt
-from graphs.completeness.risk import risk_table
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.evidence import Frozen
 
 WHOLE_INPUT = Path(__file__).parent / "whole_input.json"
-PENALTY = 10.0  # ours: of a squared weight, over values of unit variance; between 3 and 100 it changed little
-DIGITS = 4  # ours: of a weight in the file
-Matrix = NDArray[np.float64]
 
 
 class WholeInputHead(Frozen):
@@ -63,37 +57,6 @@ def inputs(text: str, embedding: Sequence[float]) -> list[float]:
     return [*(spread * float(v) for v in embedding), math.log(max(1, len(text)))]
 
 
-def fit_head(values: Matrix, right: Sequence[bool], encoder: str) -> WholeInputHead:
-    """The uncalibrated head by penalised maximum likelihood; ``values``: (cases, dimension + 1)."""
-    from scipy.optimize import minimize
-
-    means, signed = values.mean(axis=0), np.where(np.asarray(right), 1.0, -1.0)
-    x = values - means
-
-    def loss(w: Matrix) -> tuple[float, Matrix]:
-        margins = signed * (x @ w[:-1] + w[-1])
-        slope = -signed / (1 + np.exp(np.clip(margins, -500, 500)))
-        value = float(np.logaddexp(0, -margins).sum() + PENALTY / 2 * (w[:-1] ** 2).sum())
-        return value, np.append(x.T @ slope + PENALTY * w[:-1], slope.sum())
-
-    found = minimize(loss, np.zeros(values.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
-    constant = float(found[-1] - means @ found[:-1])
-    return WholeInputHead(encoder=encoder, weights=tuple(_short(w) for w in found[:-1]), constant=_short(constant))
-
-
-def calibrated_head(values: Matrix, right: Sequence[bool], groups: Sequence[str], encoder: str) -> WholeInputHead:
-    """The head, calibrated and with its risks on predictions for held-out groups; arguments as for `fit_head`."""
-    fold = np.array(folds_of(groups, FOLDS, 0))
-    hits, raw = np.asarray(right, dtype=bool), np.zeros(len(fold))
-    for held in sorted(set(fold.tolist())):
-        head = fit_head(values[fold != held], hits[fold != held].tolist(), encoder)
-        raw[fold == held] = [head.raw(v) for v in values[fold == held].tolist()]
-    slope, offset = platt(raw, hits.astype(float), np.ones(len(raw)))
-    risks = risk_table([sigmoid(slope * r + offset) for r in raw], hits.tolist(), groups)
-    head = fit_head(values, right, encoder)
-    return head.model_copy(update={"slope": slope, "offset": offset, "risks": risks})
-
-
 @cache
 def load_head(path: Path = WHOLE_INPUT) -> WholeInputHead:
     """A head from its file, read once. Raises DataError for one that is missing or damaged."""
@@ -101,10 +64,6 @@ def load_head(path: Path = WHOLE_INPUT) -> WholeInputHead:
         return WholeInputHead.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, ValidationError) as error:
         raise DataError(f"{path} is no classifier of whole inputs.", "Install the package again.") from error
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
 
 
 class WholeInputGate:

@@ -29,8 +29,7 @@ from evals.completeness_labels import (
 )
 from evals.contract import TaskContext
 from evals.metrics.macro_f1 import macro_difference, macro_figure
-from graphs.completeness.classifier_head_training import rows_of
-from graphs.completeness.classifier_metrics import macro_f1
+from evals.training.gate_labellers import macro_f1, rows_of
 from support.annotating import many, quick_heads
 from support.word_encoder import WordEncoder
 from tools.contract import Differential, RankedDisease

@@ -24,8 +24,8 @@ from evals.completeness_gates import (
 )
 from evals.completeness_pool import Pool
 from evals.metrics.selective import aurc, auroc, calibration_error, share_of
-from graphs.completeness.calibration import Example, Form
-from graphs.completeness.features import PARTS, CaseFeatures
+from evals.training.gate_calibration import Example, Form
+from graphs.completeness.calibrated import PARTS, CaseFeatures
 from tools.contract import Differential
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.integers(1, 3)), min_size=2, max_size=30)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from graphs.completeness import classifier_head_training
-from graphs.completeness.annotation import AnnotatedCase, Case, annotate
+from evals.training import gate_labellers
+from evals.training.gate_annotation import AnnotatedCase, Case, annotate
 from graphs.completeness.contract import Label
 from prompts.errors import ServiceError
 
@@ -61,7 +61,7 @@ class WordReference:
 def quick_heads() -> Iterator[None]:
     """Heads of one small size, so that a test trains them in a moment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(classifier_head_training, "SIZES", (classifier_head_training.Size(12, 2, 8, 0.0, 120),))
+        patch.setattr(gate_labellers, "SIZES", (gate_labellers.Size(12, 2, 8, 0.0, 120),))
         yield
 
 

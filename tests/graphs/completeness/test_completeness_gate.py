@@ -9,8 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from graphs.completeness.contract import Decision, GateDecision, Label
-from graphs.completeness.information import KINDS, coverage
-from graphs.completeness.labels import units
+from graphs.completeness.labels import KINDS, coverage, units
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.completeness.score import GateSettings, decide, information_score
 from prompts.errors import DataError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphs.completeness.contract import Decision, GateDecision
-from graphs.completeness.edge import BEYOND, held_at_the_edge
 from graphs.completeness.explained import explained
+from graphs.completeness.local import BEYOND, held_at_the_edge
 from tools.contract import Differential
 
 ENOUGH = GateDecision(decision=Decision.DIRECT, score=0.9, theta1=0.8, theta2=0.4, reason="enough")

@@ -12,11 +12,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.completeness.calibrated import SHIPPED, CalibratedModel, LeaderWeights, load_model, sigmoid
-from graphs.completeness.calibration import Example, Form, calibrate, fit, folds_of
-from graphs.completeness.features import KEPT, PARTS, CaseFeatures
-from graphs.completeness.risk import risk_table, upper_bound
-from graphs.completeness.whole_input import WHOLE_INPUT, WholeInputGate, calibrated_head, inputs, load_head
+from evals.training.gate_calibration import (
+    Example,
+    Form,
+    calibrate,
+    calibrated_head,
+    fit,
+    folds_of,
+    risk_table,
+    upper_bound,
+)
+from graphs.completeness.calibrated import (
+    KEPT,
+    PARTS,
+    SHIPPED,
+    CalibratedModel,
+    CaseFeatures,
+    LeaderWeights,
+    load_model,
+    sigmoid,
+)
+from graphs.completeness.whole_input import WHOLE_INPUT, WholeInputGate, inputs, load_head
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder
 

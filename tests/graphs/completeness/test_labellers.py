@@ -10,16 +10,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphs.completeness.annotation import AnnotatedCase
-from graphs.completeness.classifier import HEAD, Labeller, RulesLabeller, labelled, open_labeller
-from graphs.completeness.classifier_bert import load
-from graphs.completeness.classifier_card import CARD, Card, data_sha256, file_sha256
-from graphs.completeness.classifier_features import PLAIN, CaseFeatures
-from graphs.completeness.classifier_head import HeadLabeller, load_head
-from graphs.completeness.classifier_head_training import rows_of, save_trained
-from graphs.completeness.classifier_split import split_cases
-from graphs.completeness.classifier_training import STATE, WORK, Training, train_bert, whole_checkpoint
+from evals.training.gate_annotation import AnnotatedCase
+from evals.training.gate_labellers import (
+    STATE,
+    WORK,
+    Training,
+    data_sha256,
+    fine_tune,
+    rows_of,
+    save_trained,
+    split_cases,
+    whole_checkpoint,
+)
 from graphs.completeness.contract import Label, Unit
+from graphs.completeness.labellers import (
+    CARD,
+    HEAD,
+    PLAIN,
+    Card,
+    HeadLabeller,
+    Labeller,
+    RulesLabeller,
+    UnitFeatures,
+    file_sha256,
+    labelled,
+    load,
+    load_head,
+    open_labeller,
+)
 from prompts.errors import DataError, InputError
 from support.annotating import many, quick_heads
 from support.tiny_medcpt import tiny_models
@@ -69,7 +87,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Training:
 @pytest.fixture(scope="module")
 def bert_folder(cases: list[AnnotatedCase], tiny: Training, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bert")
-    train_bert(cases, folder, tiny)
+    fine_tune(cases, folder, tiny)
     return folder
 
 
@@ -161,9 +179,9 @@ def test_the_card_of_a_fine_tuned_classifier(bert_folder: Path, cases: list[Anno
     assert card.data_sha256 == data_sha256(cases[::-1])
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(card.files)
     assert not (bert_folder / WORK).exists()
-    assert train_bert(cases, bert_folder, tiny) == card  # done already: left as it is
+    assert fine_tune(cases, bert_folder, tiny) == card  # done already: left as it is
     with pytest.raises(InputError, match="another classifier"):
-        train_bert(cases, bert_folder, tiny._replace(seed=1))
+        fine_tune(cases, bert_folder, tiny._replace(seed=1))
 
 
 def test_a_damaged_classifier_is_told(bert_folder: Path, tmp_path: Path) -> None:
@@ -177,9 +195,9 @@ def test_a_damaged_classifier_is_told(bert_folder: Path, tmp_path: Path) -> None
 def test_a_missing_package_is_told(
     cases: list[AnnotatedCase], tiny: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphs.completeness.classifier_training.find_spec", lambda name: None)
+    monkeypatch.setattr("evals.training.gate_labellers.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"accelerate.*anamnesis\[train\]"):
-        train_bert(cases, tmp_path, tiny)
+        fine_tune(cases, tmp_path, tiny)
     assert not list(tmp_path.iterdir())
 
 
@@ -195,7 +213,7 @@ def test_a_training_that_was_killed_goes_on_and_ends_the_same(
             raise KilledError
 
     with pytest.raises(KilledError):
-        train_bert(cases, tmp_path, tiny, kill)
+        fine_tune(cases, tmp_path, tiny, kill)
     work = next((tmp_path / WORK).iterdir())
     last = whole_checkpoint(work)
     assert last is not None
@@ -203,7 +221,7 @@ def test_a_training_that_was_killed_goes_on_and_ends_the_same(
     shutil.copytree(last, cut)
     (cut / STATE).write_text('{"best')  # the kill came while a checkpoint was written
     steps: list[int] = []
-    card = train_bert(cases, tmp_path, tiny, lambda done, _: steps.append(done))
+    card = fine_tune(cases, tmp_path, tiny, lambda done, _: steps.append(done))
     assert steps[0] > 1  # it did not begin anew
     whole = Card.model_validate_json((bert_folder / CARD).read_bytes())
     assert card.files["model.safetensors"] == whole.files["model.safetensors"]
@@ -224,7 +242,7 @@ def test_a_case_and_its_shortenings_are_in_one_part() -> None:
 
 
 def test_features_tell_support_redundancy_and_place() -> None:
-    case = CaseFeatures(TEXT, LOOK)
+    case = UnitFeatures(TEXT, LOOK)
     vectors = np.eye(3, 8, dtype=np.float32)
     plain = case.matrix(vectors)[:, 16:]
     column = {name: plain[:, n].tolist() for n, name in enumerate(PLAIN)}

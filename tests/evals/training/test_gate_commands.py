@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agent.agent import Agent
-from agent.cli.app import app
 from agent.settings import load_settings
-from graphs.completeness.annotation_files import read_annotated, write_annotated
+from evals.training import gate_commands
+from evals.training.gate_annotation import read_annotated, write_annotated
 from graphs.completeness.contract import Label
 from prompts.errors import InputError
 from support.annotating import many, quick_heads
@@ -35,7 +35,7 @@ def home(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def gate(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["gate", *map(str, arguments)])
+    return CliRunner().invoke(gate_commands.gate, list(map(str, arguments)))
 
 
 def written(folder: Path) -> Path:

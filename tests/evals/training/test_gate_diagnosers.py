@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.assembly import open_encoder
-from agent.gate import open_reference
 from agent.sessions import Home
 from agent.settings import Settings
-from graphs.completeness.annotation import Diagnoser
-from graphs.completeness.annotation_diagnosers import DiagnoserByGraph, DiagnoserByModel, DiagnoserKept
-from graphs.completeness.annotation_reference import ReferenceByNames
+from evals.training.gate import open_reference
+from evals.training.gate_annotation import Diagnoser
+from evals.training.gate_diagnosers import DiagnoserByGraph, DiagnoserByModel, DiagnoserKept, ReferenceByNames
 from prompts.errors import ServiceError
 from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted

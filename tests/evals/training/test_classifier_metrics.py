@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.completeness.classifier_metrics import best_weights, chosen, f1_by_class, folds, macro_f1
+from evals.training.gate_labellers import best_weights, chosen, f1_by_class, folds, macro_f1
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(1, 5), st.integers(0, 3))

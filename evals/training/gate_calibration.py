@@ -1,29 +1,76 @@
 """Fitting the calibrated gate: weights, calibration on held-out predictions, and the risk at each threshold.
 
 What is chosen (whether leaders have weights of their own) and what is calibrated rests on predictions for cases whose
-group (a patient, or a disease) had no part in the fit.
+group (a patient, or a disease) had no part in the fit. The gate over the whole input is fitted the same way.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphs.completeness.calibrated import FARTHEST, CalibratedModel, LeaderWeights, sigmoid
-from graphs.completeness.features import KEPT, PARTS, CaseFeatures
-from graphs.completeness.risk import risk_table
+from graphs.completeness.calibrated import FARTHEST, KEPT, PARTS, CalibratedModel, CaseFeatures, LeaderWeights, sigmoid
+from graphs.completeness.whole_input import WholeInputHead
+
+SURE = 0.95  # ours: confidence of the bound, one-sided
+STEPS = 100  # ours: thresholds that are tried, at equal numbers of cases
+# ours: the strictest threshold has so many cases above it, as a share and as a number: no bound of fewer is low
+FIRST, FEWEST = 0.1, 100
+
+
+def risk_table(
+    scores: Sequence[float], right: Sequence[bool], groups: Sequence[Hashable]
+) -> tuple[tuple[float, float], ...]:
+    """Thresholds, lowest first, each with an upper bound of the share of wrong cases above it.
+
+    Thresholds are tested from the strictest on, as Learn then Test does in a fixed sequence (Angelopoulos et al. 2021):
+    a threshold is given the highest bound of all stricter ones, so that the first that fails ends the row.
+    """
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    ranked = [scores[i] for i in order]
+    cuts = sorted({ranked[min(len(ranked) - 1, round(len(ranked) * s / STEPS))] for s in range(1, STEPS + 1)})
+    out: list[tuple[float, float]] = []
+    highest = 0.0
+    for cut in reversed(cuts):
+        above = [i for i in order if scores[i] > cut]
+        if len(above) >= max(FEWEST, FIRST * len(ranked)):
+            highest = max(highest, upper_bound([not right[i] for i in above], [groups[i] for i in above]))
+            out.append((cut, highest))
+    return tuple(reversed([(math.ceil(p * 1e4) / 1e4, round(bound, 4)) for p, bound in out]))
+
+
+def upper_bound(wrong: Sequence[bool], groups: Sequence[Hashable]) -> float:
+    """Upper bound of a share (Clopper and Pearson 1934), cases of a group counted as alike as they are.
+
+    The number of cases is divided by the design effect: how much more the share varies when groups are drawn.
+    """
+    from scipy.stats import beta
+
+    n, k = len(wrong), sum(wrong)
+    if n == 0 or k == n:
+        return 1.0
+    share = k / n
+    residuals: dict[Hashable, float] = {}
+    for w, group in zip(wrong, groups, strict=True):
+        residuals[group] = residuals.get(group, 0.0) + (w - share)
+    effect = max(1.0, sum(r * r for r in residuals.values()) / (n * share * (1 - share))) if k else n / len(residuals)
+    return float(beta.ppf(SURE, k / effect + 1, (n - k) / effect))
+
 
 Matrix = NDArray[np.float64]
 
 PENALTY = 1.0  # ours: of a squared weight, the features being standardised; halved and doubled it changed little
 CONSTANT = 3.0  # ours: a leader's constant is free by this factor more than its other weights
 CONFIRMING = 4  # ours: cases in which a finding was stated while a disease led, from which it has a weight
+# ours: of a squared weight of the gate over the whole input, over values of unit variance; 3 to 100 changed little
+WHOLE_PENALTY = 10.0
 FOLDS = 5  # ours: parts of the cases for predictions of held-out cases
 SMALLEST = 0.005  # ours: weights nearer to 0 are not kept
 DIGITS = 4  # ours: of the weights that are kept
@@ -205,3 +252,34 @@ def _loss(slope: float, offset: float, raw: Matrix, right: Matrix, weight: Matri
 
 def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
+
+
+def fit_head(values: Matrix, right: Sequence[bool], encoder: str) -> WholeInputHead:
+    """The uncalibrated head by penalised maximum likelihood; ``values``: (cases, dimension + 1)."""
+    from scipy.optimize import minimize
+
+    means, signed = values.mean(axis=0), np.where(np.asarray(right), 1.0, -1.0)
+    x = values - means
+
+    def loss(w: Matrix) -> tuple[float, Matrix]:
+        margins = signed * (x @ w[:-1] + w[-1])
+        slope = -signed / (1 + np.exp(np.clip(margins, -500, 500)))
+        value = float(np.logaddexp(0, -margins).sum() + WHOLE_PENALTY / 2 * (w[:-1] ** 2).sum())
+        return value, np.append(x.T @ slope + WHOLE_PENALTY * w[:-1], slope.sum())
+
+    found = minimize(loss, np.zeros(values.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    constant = float(found[-1] - means @ found[:-1])
+    return WholeInputHead(encoder=encoder, weights=tuple(_short(w) for w in found[:-1]), constant=_short(constant))
+
+
+def calibrated_head(values: Matrix, right: Sequence[bool], groups: Sequence[str], encoder: str) -> WholeInputHead:
+    """The head, calibrated and with its risks on predictions for held-out groups; arguments as for `fit_head`."""
+    fold = np.array(folds_of(groups, FOLDS, 0))
+    hits, raw = np.asarray(right, dtype=bool), np.zeros(len(fold))
+    for held in sorted(set(fold.tolist())):
+        head = fit_head(values[fold != held], hits[fold != held].tolist(), encoder)
+        raw[fold == held] = [head.raw(v) for v in values[fold == held].tolist()]
+    slope, offset = platt(raw, hits.astype(float), np.ones(len(raw)))
+    risks = risk_table([sigmoid(slope * r + offset) for r in raw], hits.tolist(), groups)
+    head = fit_head(values, right, encoder)
+    return head.model_copy(update={"slope": slope, "offset": offset, "risks": risks})

@@ -11,18 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphs.completeness.annotation import BY_PERSON, UNDOCUMENTED, AnnotatedCase, Case, annotate, masked
-from graphs.completeness.annotation_diagnosers import DiagnoserKept
-from graphs.completeness.annotation_files import (
+from evals.training.gate_annotation import (
+    BY_PERSON,
     COLUMNS,
+    UNDOCUMENTED,
+    AnnotatedCase,
+    Case,
+    annotate,
+    annotate_all,
     corrected,
+    counted,
+    masked,
     read_annotated,
     read_cases,
     read_review,
     write_annotated,
     write_review,
 )
-from graphs.completeness.annotation_run import annotate_all, counted
+from evals.training.gate_diagnosers import DiagnoserKept
 from graphs.completeness.contract import Label
 from prompts.errors import DataError, InputError, ServiceError
 from support.annotating import REFLUX, WordDiagnoser, WordReference, annotated

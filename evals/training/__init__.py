@@ -1,0 +1,1 @@
+"""Training and fitting of what the product ships, and the commands for it."""
