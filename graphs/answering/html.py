@@ -22,7 +22,8 @@ from graphs.answering.shown import (
     source_name,
     tongue_of,
 )
-from graphs.completeness.explained import explained, gate_of
+from graphs.completeness.explained import explained
+from graphs.completeness.html import gate_of
 from graphs.reporting.contract import PARTS
 from graphs.verdicts.shown import facts, headed
 from tools.contract import Severity

@@ -1,0 +1,44 @@
+"""A gate's decision as HTML for a notebook: the verdict, each sentence with its label and why, and the measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphs.completeness.explained import Explanation
+from tools.notebook.markup import element, table
+from tools.notebook.style import LABELS, mark, page
+
+WORDS = {
+    "en": {"sentence": "Sentence", "why": "Why", "turning": "all turns on it"},
+    "zh": {"sentence": "句子", "why": "原因", "turning": "判断取决于此句"},
+}
+
+
+def gate_html(whole: Explanation, language: str = "en") -> str:
+    """A decision that stands by itself."""
+    from tools.notebook.markup import rendered
+
+    return rendered(page(language, gate_of(whole, language)))
+
+
+def gate_of(whole: Explanation, language: str = "en") -> Any:
+    """A decision as an element; ``language`` is ``en`` or ``zh``."""
+    words = WORDS["zh" if language == "zh" else "en"]
+    rows = (
+        (
+            str(unit.number),
+            mark(unit.label.value, LABELS[unit.label.value]),
+            unit.text,
+            f"{unit.reason} ({words['turning']})" if unit.turning else unit.reason,
+        )
+        for unit in whole.units
+    )
+    units = table(("", "", words["sentence"], words["why"]), rows) if whole.units else None
+    return element(
+        "div",
+        element("p", element("b", whole.verdict)),
+        element("p", element("strong", whole.warning)) if whole.warning else None,
+        element("p", whole.counts, class_="dim") if whole.counts else None,
+        element("div", units, class_="scroll"),
+        *(element("p", line, class_="dim") for line in whole.after),
+    )
