@@ -12,7 +12,7 @@ from graphs.triage.follow_up import says_yes
 from graphs.triage.local import TriageLocal
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.questions_place import PLACE
+from tools.knowledge_graph.questions import PLACE
 from tools.text.language import language_of
 
 RANKED = 10  # diseases ranked; ours, as a look-up gives

@@ -14,7 +14,7 @@ from tools.knowledge_graph.building.contract import Judges
 from tools.knowledge_graph.building.judges import local_judges, model_judges
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.similar import RecordCollection
+from tools.knowledge_graph.record_ranking import RecordCollection
 from tools.library.collection import Library
 
 STARTER_GRAPH = Path(__file__).resolve().parent.parent / "tools" / "knowledge_graph" / "starter"

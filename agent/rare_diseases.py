@@ -11,10 +11,8 @@ from tools.contract import Differential, Finding, Tool
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.files import locked
-from tools.knowledge_graph.hpo.asking import asks_for_rare
 from tools.knowledge_graph.hpo.compiled import compile_vectors, load_hpo
-from tools.knowledge_graph.hpo.lookup import RareDiseases
-from tools.knowledge_graph.hpo.tool import SHOWN, TOLD, WithRareDiseases, present_terms
+from tools.knowledge_graph.hpo.lookup import SHOWN, TOLD, RareDiseases, WithRareDiseases, asks_for_rare, present_terms
 from tools.text.language import language_of
 
 LookUp = Callable[[str, str, Sequence[Finding]], Differential]

@@ -27,7 +27,7 @@ from tools.evidence import Frozen
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.similar import RecordCollection
+from tools.knowledge_graph.record_ranking import RecordCollection
 
 # Outcomes of look-ups kept on disk by content, so that a second run of an evaluation is quick.
 Kept = TypeVar("Kept", bound=BaseModel)

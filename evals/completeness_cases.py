@@ -12,8 +12,8 @@ from evals.datasets.ddxplus import TextPatient, read_conditions, read_lay, split
 from evals.datasets.degraded import LEVELS, degraded
 from evals.tasks.cases import SHIPPED
 from tools.icd10 import ICD10
-from tools.knowledge_graph.formats.foreign import key_of
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.formats import key_of
+from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.record_ranking import OWN
 from tools.knowledge_graph.schema import Graph
 from tools.text.sentences import sentences

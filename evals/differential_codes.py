@@ -11,7 +11,7 @@ from evals.datasets.ddxplus_findings import AT, EVIDENCES, VALUE, statements
 from evals.datasets.ddxplus_specification import read_templates, statement_of
 from evals.datasets.rows import read_object
 from tools.contract import Finding
-from tools.knowledge_graph.formats.foreign import slug
+from tools.knowledge_graph.formats import slug
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.observations import surest
 from tools.text.clauses import clauses

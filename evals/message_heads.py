@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evals.fitting import SEED, held_out, logistic
 from graphs.triage.emergency import NAMED, emergencies
 from tools.icd10.table import categories
-from tools.knowledge_graph.edge.near import CHAPTERS
+from tools.knowledge_graph.edge import CHAPTERS
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE, Features, features
 from tools.reading.messages import MEANINGS, SECTIONS, SORTS, Meaning, Section, Sort, beside, is_long, medical

@@ -25,7 +25,7 @@ from evals.datasets.ddxplus import CODES, TEXTS, TextPatient, read_conditions, s
 from evals.datasets.phenopackets import LEAST_TERMS, PATIENTS, Patient, read_lay
 from evals.datasets.rows import read_jsonl, read_yaml_rows
 from evals.tasks.cases import SHIPPED
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 
 Half = Literal["fit", "judge"]
 STRANGERS_OUTSIDE, STRANGERS_INSIDE = "strangers/outside_graph.jsonl", "strangers/inside_graph.jsonl"

@@ -1,4 +1,4 @@
-"""Fitting the model of the graph's edge (`tools.knowledge_graph.edge.model`) on the half *fit* of its cases.
+"""Fitting the model of the graph's edge (`tools.knowledge_graph.edge`) on the half *fit* of its cases.
 
 Beside cases whose disease the graph lacks, every inside case is taken a second time with its own disease taken out of
 the graph. The threshold is set on predictions for cases whose disease had no part in the fit, so that of the inside
@@ -21,10 +21,9 @@ from evals.runner import data_sha256, progress
 from evals.training.gate_calibration import folds_of
 from tools.files import write_atomic
 from tools.icd10 import load_icd10
-from tools.knowledge_graph.edge.features import BY_GRAPH, BY_TEXT
-from tools.knowledge_graph.edge.model import FARTHEST, SHIPPED, EdgeModel, EdgeWeights
+from tools.knowledge_graph.edge import BY_GRAPH, BY_TEXT, FARTHEST, SHIPPED, EdgeModel, EdgeWeights
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 from tools.text.language import language_of
 
 FALSE = 0.05  # ours: share of a source's inside cases called outside that the threshold allows

@@ -18,7 +18,7 @@ from agent.interview import Interview, Read
 from agent.knowledge_graph import open_graph
 from agent.messages import check_message
 from prompts.errors import InputError
-from tools.knowledge_graph.questions_place import PLACE
+from tools.knowledge_graph.questions import PLACE
 
 STOP = LEAVE | {"stop", "/stop", "停止", "停", "结束"}
 WORDS = {

@@ -21,14 +21,12 @@ from prompts.errors import InputError
 from tools.contract import Differential
 from tools.files import write_atomic
 from tools.knowledge_graph.building.build import MERGES, build_graph
-from tools.knowledge_graph.building.merges import HEAD
-from tools.knowledge_graph.building.records import read_records
-from tools.knowledge_graph.formats.files import read_any, write_any
+from tools.knowledge_graph.building.files import HEAD, read_records
+from tools.knowledge_graph.formats import read_any, write_any
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
-from tools.knowledge_graph.picture import picture
+from tools.knowledge_graph.overview import picture, statistics
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation
-from tools.knowledge_graph.statistics import statistics
 from tools.text.language import language_of
 
 CONFIRM = "Go through {}, then build again with --confirmed {}."

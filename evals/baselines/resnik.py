@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.hpo.arrays import Ontology
-from tools.knowledge_graph.hpo.rates import own_rates
+from tools.knowledge_graph.hpo.ontology import Ontology, own_rates
 
 
 class ResnikBestMatch:

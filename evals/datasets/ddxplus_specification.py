@@ -13,9 +13,8 @@ from evals.datasets.ddxplus_findings import AT, EVIDENCES, STATEMENTS, VALUE, st
 from prompts.errors import DataError
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import Named
-from tools.knowledge_graph.building.statements import relation_of
-from tools.knowledge_graph.building.topics import TopicsLocal
-from tools.knowledge_graph.formats.foreign import KIND, slug
+from tools.knowledge_graph.building.judges import TopicsLocal, relation_of
+from tools.knowledge_graph.formats import KIND, slug
 from tools.knowledge_graph.schema import Graph
 
 CONDITIONS_FILE = "ddxplus/release_conditions.json"

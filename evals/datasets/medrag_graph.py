@@ -1,6 +1,6 @@
 """The graph that MedRAG's authors released (arXiv 2502.04413, CC BY-NC 4.0), mended as far as it must be to be used.
 
-What the import mends is in its note (`tools.knowledge_graph.formats.foreign`). Here two second names are joined to
+What the import mends is in its note (`tools.knowledge_graph.formats`). Here two second names are joined to
 their diseases and the diseases without a class are put into one of the file's own classes
 (``medrag_diseases.yaml``). Of every figure with this graph that is to be said.
 """
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evals.datasets.rows import read_yaml_rows
 from prompts.errors import DataError
-from tools.knowledge_graph.formats.files import read_any
+from tools.knowledge_graph.formats import read_any
 from tools.knowledge_graph.schema import Disease, Graph
 
 TRIPLES = "ddxplus/medrag_ddxplus_kg.csv"

@@ -82,7 +82,7 @@ class Asked:
     def open(cls, context: TaskContext, parts: Parts, home: Home, encoder: Encoder) -> Asked:
         """Read graph, records and library."""
         from evals.differential_graphs import train_records
-        from tools.knowledge_graph.similar import RecordCollection
+        from tools.knowledge_graph.record_ranking import RecordCollection
 
         records = RecordCollection(train_records(context.data), encoder)
         graph = KnowledgeGraph(encoder, home.indexes, records=records, table=load_icd10(home.indexes / "icd10.json"))

@@ -29,7 +29,7 @@ from tools.encoders import Encoder
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.schema import Graph
 from tools.library.collection import Library
 from tools.library.document import Document

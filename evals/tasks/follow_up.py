@@ -26,7 +26,7 @@ from evals.statistics import mean, paired_difference, paired_ratio, share
 from tools.contract import Finding
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.observations import Reading
-from tools.knowledge_graph.questions_place import PLACE
+from tools.knowledge_graph.questions import PLACE
 
 GRAPH = "starter"  # the mapping is of its findings
 CASES = 200  # ours: cases a run

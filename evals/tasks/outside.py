@@ -21,7 +21,7 @@ from graphs.answering.contract import Answer
 from graphs.completeness.contract import Decision
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 
 SIDES = ("outside", "inside")
 FALSE = (2, 5, 10)  # asked: percent of inside cases told wrongly at which the curve is told

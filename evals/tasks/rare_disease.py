@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from evals.datasets.phenopackets import Patient
     from tools.knowledge_graph.hpo.lookup import RareDiseases
+    from tools.knowledge_graph.hpo.ontology import Papers
     from tools.knowledge_graph.hpo.ranking import Observed
-    from tools.knowledge_graph.hpo.rates import Papers
 
     Told = tuple[list[Observed], list[int]]
 
@@ -39,7 +39,7 @@ def figures(context: TaskContext) -> list[Figure]:
     from evals.agent_runs import evaluation_encoders
     from evals.datasets.phenopackets import read_lay, read_patients
     from tools.knowledge_graph.hpo.lookup import observations
-    from tools.knowledge_graph.hpo.rates import Papers
+    from tools.knowledge_graph.hpo.ontology import Papers
 
     home = Home(context.settings.home).prepare()
     plain, cached = evaluation_encoders(context.settings, home)

@@ -21,8 +21,7 @@ from tools.files import private_file
 from tools.icd10 import ICD10
 from tools.indexes.lexical import Lexicon
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.names import Names
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames, Names
 from tools.knowledge_graph.schema import Graph
 from tools.text.abbreviations import expand
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphs.answering.contract import AnswerView
 from graphs.answering.ports import GraphEntries
 from tools.evidence import Evidence, Statement, cite
-from tools.knowledge_graph.hpo.entries import sentence_of
+from tools.knowledge_graph.hpo.lookup import sentence_of
 from tools.rare_diseases import RareDisease
 
 LINES = 3  # ours: rare diseases told; the answer's own field holds more

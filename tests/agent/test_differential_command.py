@@ -17,7 +17,7 @@ from agent.settings import Settings
 from prompts.errors import InputError
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.questions_place import PLACE
+from tools.knowledge_graph.questions import PLACE
 
 CASE = "I am a 45-year-old man and I feel sick."
 

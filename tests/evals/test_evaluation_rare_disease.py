@@ -15,7 +15,7 @@ from evals.tasks.rare_disease import rank_of, tops
 from prompts.errors import DataError
 from support.small_hpo import write_small_hpo
 from tools.knowledge_graph.hpo.building import build
-from tools.knowledge_graph.hpo.rates import Papers
+from tools.knowledge_graph.hpo.ontology import Papers
 
 
 def row(id: str, pmid: str, terms: int = 3, disease: str = "OMIM:1") -> dict[str, object]:

@@ -8,7 +8,7 @@ from evals.datasets.phenopackets import Named, Patient
 from evals.outside_cases import half_of, short_cases, written_cases
 from evals.tasks.outside import _above
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 
 
 def test_a_key_is_in_one_half_always() -> None:

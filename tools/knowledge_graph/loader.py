@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from prompts.errors import DataError
 from tools.evidence import Frozen
-from tools.knowledge_graph.checks import Read, graph_problems
-from tools.knowledge_graph.schema import About, Category, Disease, FindingNode, Graph, Subcategory
+from tools.knowledge_graph.schema import About, Category, Disease, FindingNode, Graph, Read, Subcategory, graph_problems
 
 STARTER = Path(__file__).parent / "starter"
 SHARED = 2  # ours: graphs that the readings of one process share: the starter graph and one of the user's own

@@ -17,11 +17,8 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import CompiledGraph, load_graph
-from tools.knowledge_graph.edge.judging import Edge
-from tools.knowledge_graph.edge.unexplained import unexplained, unread
-from tools.knowledge_graph.entries import Entry, evidence_of, render
-from tools.knowledge_graph.explanation import Explainer, Explanation, line_of
-from tools.knowledge_graph.frequencies import frequencies
+from tools.knowledge_graph.edge import Edge, unexplained, unread
+from tools.knowledge_graph.entries import Entry, Explainer, Explanation, evidence_of, line_of, render
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
 from tools.knowledge_graph.observations import (
@@ -35,13 +32,10 @@ from tools.knowledge_graph.observations import (
     without_answers,
 )
 from tools.knowledge_graph.paper import PaperMethod
-from tools.knowledge_graph.questions import Questioner, Standing
-from tools.knowledge_graph.questions_gain import entropy
-from tools.knowledge_graph.questions_place import PLACE, denied_places
-from tools.knowledge_graph.ranking import HEARD, Ranker, shares_of
-from tools.knowledge_graph.record_ranking import OWN, RecordRanking
+from tools.knowledge_graph.questions import PLACE, Questioner, Standing, denied_places, entropy
+from tools.knowledge_graph.ranking import HEARD, Ranker, frequencies, shares_of
+from tools.knowledge_graph.record_ranking import OWN, RecordCollection, RecordRanking
 from tools.knowledge_graph.schema import Disease
-from tools.knowledge_graph.similar import RecordCollection
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
 from tools.reading.assertion import asserted
 from tools.text.clauses import clauses
@@ -128,7 +122,7 @@ class KnowledgeGraph:
             known: findings settled elsewhere (an answer to a question, a correction): they overrule the text.
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
-            learn: rank with what similar records say too (`tools.knowledge_graph.record_learning`); ``paper`` does not.
+            learn: rank with what similar records say too (`tools.knowledge_graph.record_ranking`); ``paper`` does not.
         """
         language = language or language_of(case)
         if self._paper is not None:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Encoder
-from tools.knowledge_graph.assurance import Kinds
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.unit_reading import UnitReader
 from tools.knowledge_graph.units import Unit, units_of
-from tools.knowledge_graph.wordings import Agreement
+from tools.knowledge_graph.wordings import Agreement, Kinds
 from tools.text import negation
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
@@ -42,7 +41,7 @@ class Match:
         clause: position of the clause. finding: position of the finding in ``graph.findings``.
         score: confidence, 0..1. similarity: cosine of the encoder (the method's own sim).
         present: True stated, False denied, None uncertain.
-        assured: the clause says it plainly enough to be shown to a reader (see `tools.knowledge_graph.assurance`).
+        assured: the clause says it plainly enough to be shown to a reader (see `tools.knowledge_graph.wordings`).
     """
 
     clause: int

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tools.knowledge_graph.schema import Graph
+from tools.icd10 import ICD10
+from tools.knowledge_graph.lexicon import words
+from tools.knowledge_graph.schema import Disease, Graph
 from tools.text.abbreviations import expand
 from tools.text.language import HAN
 
@@ -65,3 +67,66 @@ class Names:
 
 def _words(name: str) -> tuple[str, ...]:
     return tuple(WORD.findall(name.lower()))
+
+
+_CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
+_ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
+_TYPE = re.compile(r"\b(?:[A-Z]|[A-Z]?\d+)\b", re.ASCII)  # what tells hepatitis A from B, type 1 from type 2
+GENERIC = frozenset(words("disease syndrome disorder"))  # ours: Chagas is Chagas disease
+
+
+class DiagnosisNames:
+    """The names and codes of a graph's diseases.
+
+    Args:
+        graph: the graph. table: names of ICD-10 codes, which then identify a disease too; None for none.
+    """
+
+    def __init__(self, graph: Graph, table: ICD10 | None = None) -> None:
+        self._of: dict[str, set[str]] = {}
+        for disease in graph.diseases:
+            for name in _names(disease):
+                self._of.setdefault(_key(name), set()).add(disease.id)
+        self._codes: dict[str, set[str]] = {}
+        for disease in graph.diseases:
+            for code in _codes(disease):
+                self._codes.setdefault(code, set()).add(disease.id)
+        self._titles = {row.name.casefold(): row.code for row in table.codes()} if table is not None else {}
+
+    def disease(self, diagnosis: str) -> str | None:
+        """The id of the one disease that a diagnosis names; None for another disease, or for several."""
+        written = _CODE.search(diagnosis)
+        bare = " ".join(_CODE.sub(" ", diagnosis).replace("( )", " ").split())
+        for form in (*_forms(diagnosis.strip()), *_forms(bare)):  # vitamin B12 is no code
+            found = self._of.get(_key(form), set())
+            if len(found) == 1:
+                return next(iter(found))
+        code = written[1] if written is not None else self._titles.get(diagnosis.strip().casefold(), "")
+        found = self._codes.get(code, set())
+        return next(iter(found)) if len(found) == 1 else None
+
+
+def _names(disease: Disease) -> Iterator[str]:
+    yield from (disease.id.replace("-", " "), disease.name, _ASIDE.sub(" ", disease.name), *disease.aliases)
+    yield from (disease.zh, *disease.aliases_zh)
+
+
+def _codes(disease: Disease) -> set[str]:
+    """The disease's code, and its category where the code is that category's unspecified part."""
+    category, _, part = disease.icd10.partition(".")
+    return {disease.icd10, category if part.startswith("9") else disease.icd10} - {""}
+
+
+def _forms(name: str) -> Iterator[str]:
+    """A diagnosis as written, without what stands in brackets, each of its alternatives, and these written out."""
+    bare = _ASIDE.sub(" ", name)
+    for form in (name, bare, *(bare.split("/") if "/" in bare else ())):
+        yield from (form, form.casefold(), expand(form, name))
+
+
+def _key(name: str) -> str:
+    """What is compared: the set of a name's words, or in Chinese its characters in order."""
+    if HAN.search(name):
+        return "".join(name.split())
+    said = set(words(name)) | {t.lower() for t in _TYPE.findall(name)}
+    return " ".join(sorted(said - GENERIC or said))

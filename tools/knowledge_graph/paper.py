@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.encoders import Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
-from tools.knowledge_graph.explanation import FOR, Explanation, line_of
+from tools.knowledge_graph.entries import FOR, Explanation, line_of
 from tools.knowledge_graph.observations import told_in
-from tools.knowledge_graph.questions_gain import entropy
-from tools.knowledge_graph.questions_wording import wording
+from tools.knowledge_graph.questions import entropy, wording
 from tools.knowledge_graph.votes import contrasts, count_votes, most_discriminating, sigma, typical_nodes
 from tools.text.clauses import Clause, clauses
 from tools.text.language import language_of

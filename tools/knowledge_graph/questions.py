@@ -2,20 +2,338 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tools.contract import FollowUpQuestion
-from tools.knowledge_graph.questions_gain import Matrix, Outcomes, outcomes
-from tools.knowledge_graph.questions_place import FEWEST, PLACE, PlaceOutcomes, elsewhere, places
-from tools.knowledge_graph.questions_wording import Rise, askable, bearer, known_to_patients, reason, wording
-from tools.knowledge_graph.ranking import Observation, Ranker
-from tools.knowledge_graph.schema import Disease, Graph
+from tools.knowledge_graph.ranking import SECOND, Observation, Ranker, shares_of
+from tools.knowledge_graph.schema import Disease, FindingNode, Graph
 from tools.knowledge_graph.votes import sigma, typical_nodes
+from tools.text.body_sites import compatible, sites
 from tools.text.demographics import Person
+from tools.text.radiation import tells_of_spreading
+
+# ours: what only an examination shows, by the question's own words
+EXAMINED = re.compile(r"\b(?:doctor|examin\w+|tapp\w+|ear canal|been (?:seen|felt)|someone moves)\b", re.IGNORECASE)
+AT_HOME = re.compile(
+    r"\b(?:pregnancy test|peak flow|inhaler)\b", re.IGNORECASE
+)  # ours: tests that people do themselves
+# ours: questions about a part of the body, or a state of it, that only one sex has
+OF_MEN = re.compile(r"\b(?:testic\w+|scrot\w+|prostate|penis)\b", re.IGNORECASE)
+OF_WOMEN = re.compile(r"\b(?:pregnan\w+|periods?|menstr\w+|vagina\w*|womb|contracepti\w+)\b", re.IGNORECASE)
+ADULT = Person()
+SPEAKS, CHILD = 3.0, 12.0  # ours: years from which a child tells what it feels, and answers for itself
+FELT = re.compile(  # ours: what only its bearer knows
+    r"\b(?:pain\w*|\w*aches?|hurts?|sore|itch\w*|nausea|sick|dizz\w*|numb\w*|tingl\w*|\w*burns?|taste|smell|vision|feel\w*|"
+    r"spinning|ringing|cramps?|tender\w*|tired\w*|worr\w*|sad\w*|hopeless)\b",
+    re.IGNORECASE,
+)
+OF_ADULTS = re.compile(  # ours: what no child is asked
+    r"\b(?:pregnan\w*|given birth|breast\w*|periods?|menstr\w*|menopaus\w*|contracepti\w*|sex\w*|smok\w*|alcohol\w*|"
+    r"erecti\w*)\b",
+    re.IGNORECASE,
+)
+OF_A_CHILD = (
+    (re.compile(r"^Do you\b"), "Does the child"), (re.compile(r"^Have you\b"), "Has the child"),
+    (re.compile(r"^Are you\b"), "Is the child"), (re.compile(r"^Were you\b"), "Was the child"),
+    (re.compile(r"^(Did|Can|Could|Will|Would) you\b"), r"\1 the child"),
+    (re.compile(r"\byourself\b"), "themselves"),
+    (re.compile(r"\b(with|to|at|on|in|for|of|from|around|near|by|ma[dk]es?|g[ai]ves?|wakes?) you\b"), r"\1 them"),
+    (re.compile(r"\byou\b"), "they"),
+)  # fmt: skip
+LITTLE = 0.005  # ours: a change of share below half a percent is none
+FORMS = {
+    "en": {
+        "yes": "A yes makes {disease} more likely ({change})",
+        "no": "a no makes {disease} more likely ({change})",
+        "yes_little": "A yes leaves {disease} about as likely as it is ({after:.0%})",
+        "no_little": "a no leaves {disease} about as likely as it is ({after:.0%})",
+        "join": "; ",
+        "end": ".",
+        "alarm": " A yes would point to an emergency: {disease}.",
+    },
+    "zh": {
+        "yes": "若回答“是”，{disease}的可能性上升（{change}）",
+        "no": "若回答“否”，{disease}的可能性上升（{change}）",
+        "yes_little": "若回答“是”，{disease}的可能性变化不大（{after:.0%}）",
+        "no_little": "若回答“否”，{disease}的可能性变化不大（{after:.0%}）",
+        "join": "；",
+        "end": "。",
+        "alarm": "若回答“是”，需警惕急症：{disease}。",
+    },
+}
+
+
+class Rise(NamedTuple):
+    """The disease that an answer raises most, with its share of belief before and after, 0..1."""
+
+    disease: str
+    before: float
+    after: float
+
+
+# Ours: how readily a patient knows the answer, against a symptom; the best of a coarse search on the 98 training
+# patients of DDXPlus, so it also reflects what that release records.
+KNOWN = {"symptom": 1.0, "history": 0.5, "habit": 0.5, "sign": 0.3, "exposure": 0.3, "test": 0.3}
+NARROWER_KNOWN = 0.5  # ours, found likewise: of what is a kind of another finding
+
+
+def known_to_patients(finding: FindingNode) -> float:
+    """How readily a patient knows it, 0..1: the chance of an answer other than "I don't know", against a symptom."""
+    return KNOWN.get(finding.kind, 1.0) * (1.0 if finding.broader is None else NARROWER_KNOWN)
+
+
+def askable(finding: FindingNode) -> bool:
+    """Whether a patient can tell it: no treatment, no laboratory value or scan, nothing that a doctor must examine."""
+    if finding.only_shown:
+        return False
+    asked = finding.ask or finding.name
+    if finding.kind == "test":
+        return AT_HOME.search(asked) is not None
+    return finding.kind != "sign" or EXAMINED.search(asked) is None
+
+
+class Bearer(NamedTuple):
+    """Of whom a finding is asked: of one sex alone, of who can tell what nobody sees, of adults."""
+
+    sex: str | None
+    felt: bool
+    adult: bool
+
+    def suits(self, person: Person) -> bool:
+        """Whether it is a question for a patient of this age and sex."""
+        age = CHILD if person.age is None else person.age
+        of_sex = None in (self.sex, person.sex) or self.sex == person.sex
+        return of_sex and not (self.felt and age < SPEAKS) and not (self.adult and age < CHILD)
+
+
+def bearer(finding: FindingNode) -> Bearer:
+    """Who can have a finding and tell it, by the question's words: nobody sees a small child's pain, itch or nausea."""
+    asked = f"{finding.name} {finding.ask or ''}"
+    only = "male" if OF_MEN.search(asked) else "female" if OF_WOMEN.search(asked) else None
+    return Bearer(only, FELT.search(asked) is not None, OF_ADULTS.search(asked) is not None)
+
+
+def wording(finding: FindingNode, language: str, person: Person = ADULT) -> str:
+    """How a finding is asked about; of a child it is asked in the third person."""
+    child = person.age is not None and person.age < CHILD
+    if language == "zh":
+        asked = finding.ask_zh or f"您是否有{finding.zh}？"
+        return re.sub("您|你", "孩子", asked) if child else asked
+    asked = finding.ask or f"Is there {finding.name}?"
+    if not child:
+        return asked
+    for pattern, into in OF_A_CHILD:
+        asked = pattern.sub(into, asked)
+    return re.sub(r"\byour\b", "their" if "the child" in asked else "the child's", asked)
+
+
+def reason(yes: Rise, no: Rise, emergency: Rise | None, language: str) -> str:
+    """Why a question is asked: which diagnosis each answer makes more likely, and the emergency that a yes may show."""
+    form = FORMS["zh" if language == "zh" else "en"]
+    told = [_changed(form, "yes", yes, language), _changed(form, "no", no, language)]
+    alarm = "" if emergency is None else form["alarm"].format(disease=emergency.disease)
+    return form["join"].join(told) + form["end"] + alarm
+
+
+def percent(rise: Rise, language: str) -> str:
+    """The change of a share in words."""
+    return f"{rise.before:.0%}{'→' if language == 'zh' else ' to '}{rise.after:.0%}"
+
+
+def _changed(form: dict[str, str], answer: str, rise: Rise, language: str) -> str:
+    little = "_little" if rise.after - rise.before < LITTLE else ""
+    return form[answer + little].format(disease=rise.disease, change=percent(rise, language), after=rise.after)
+
+
+Matrix = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+
+class Outcomes(NamedTuple):
+    """What asking would bring.
+
+    Attributes:
+        shares: (diseases,), belief now, summing to 1.
+        yes, no: (diseases, findings asked about), belief after the answer, columns summing to 1.
+        p_yes: (findings asked about,), probability of a yes.
+        gain: (findings asked about,), expected fall of entropy in bits; negative where an answer would unsettle.
+    """
+
+    shares: Matrix
+    yes: Matrix
+    no: Matrix
+    p_yes: Matrix
+    gain: Matrix
+
+
+def entropy(shares: Matrix) -> Matrix:
+    """Entropy in bits over the first axis of an array of distributions."""
+    summed: Matrix = -(shares * np.log2(np.maximum(shares, 1e-300))).sum(axis=0)
+    return summed
+
+
+def outcomes(ranker: Ranker, seen: Sequence[Observation], person: Person, findings: Sequence[int]) -> Outcomes:
+    """What asking about each of these findings would bring; none of them may be in ``seen`` or settled by it."""
+    asked = np.asarray(findings, dtype=np.int64)
+    now = ranker.log_scores(seen, person)
+    shares = shares_of(now)
+    heard = _heard(ranker, seen, asked)
+    yes = shares_of(now[:, None] + after_statement(ranker, seen, asked) + heard)
+    no = shares_of(now[:, None] + after_denial(ranker, seen, asked) + heard)
+    p_yes: Matrix = shares @ ranker.table.present[:, asked]
+    gain: Matrix = entropy(shares) - p_yes * entropy(yes) - (1 - p_yes) * entropy(no)
+    return Outcomes(shares, yes, no, p_yes, gain)
+
+
+def after_statement(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
+    """Array (diseases, asked): what a yes adds, beside what the finding's family has added already."""
+    families, best, _ = ranker.stated_by_family([o for o in seen if o.present is not False])
+    added: Matrix = ranker.present[:, asked]
+    told = np.isin(ranker.family[asked], families)
+    known, value = best[:, np.searchsorted(families, ranker.family[asked[told]])], added[:, told]
+    joined = np.maximum(known, value) - known + SECOND * np.maximum(np.minimum(known, value), 0)
+    added[:, told] = np.where(np.isneginf(known), value, joined)
+    return added
+
+
+def after_denial(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
+    """Array (diseases, asked): what a no adds: of a family the strongest denial counts."""
+    added: Matrix = ranker.denied[:, asked]
+    family = ranker.family[asked]
+    known: dict[int, Matrix] = {}
+    for o in seen:
+        if o.present is False:
+            column, value = int(ranker.family[o.finding]), ranker.contributions(o)
+            known[column] = np.minimum(known[column], value) if column in known else value
+    for column, value in known.items():
+        at = family == column
+        added[:, at] = np.minimum(value[:, None], added[:, at]) - value[:, None]
+    return added
+
+
+def _heard(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
+    """Array (diseases, asked): what is given back when the case is silent about the finding's family no more."""
+    heard, family = ranker.heard(seen), ranker.family[asked]
+    total = ranker.silent(heard)[:, None]
+    left = total - np.where(np.isin(family, heard), 0.0, ranker.missed_by_family[:, family])
+    most = ranker.missed_most[:, None]
+    given: Matrix = np.minimum(total, most) - np.minimum(left, most)
+    return given
+
+
+def out_of_silence(ranker: Ranker, seen: Sequence[Observation], asked: Positions) -> Matrix:
+    """Array (diseases,): what is given back when the case is silent about none of these findings' families."""
+    heard = ranker.heard(seen)
+    total, left = ranker.silent(heard), ranker.silent(np.union1d(heard, ranker.family[asked]))
+    given: Matrix = np.minimum(total, ranker.missed_most) - np.minimum(left, ranker.missed_most)
+    return given
+
+
+PLACE = "pain-place"  # the id under which the question is answered; no finding of a graph
+FEWEST = 3  # ours: with fewer places left, yes-or-no questions do
+NAMED = 3  # ours: places that the reason names
+_PAIN = re.compile(r"\b(?:pain|painful|sore|\w*aches?)\b", re.IGNORECASE)
+_WHEN = re.compile(r"\b(?:on|before|during|after|when|with)\b", re.IGNORECASE)  # a pain told by its time is no place
+_ASK = {
+    False: {"en": "Where do you have pain, if anywhere?", "zh": "您哪里疼痛？（没有疼痛请回答“没有”）"},
+    True: {"en": "Where else do you have pain, if anywhere?", "zh": "您还有哪里疼痛？（没有请回答“没有”）"},
+}
+_WHY = {
+    "en": ("{finding} would make {disease} more likely ({change})", "; ", "."),
+    "zh": ("{finding}会使{disease}的可能性上升（{change}）", "；", "。"),
+}
+
+
+def places(graph: Graph, askable: Sequence[int]) -> tuple[int, ...]:
+    """Positions of the pains of one part of the body that are no kind of another: what the question tells apart."""
+    out = []
+    for i in askable:
+        finding = graph.findings[i]
+        local = finding.site not in (None, "skin", "whole-body") and finding.broader is None
+        pain = finding.kind == "symptom" and _PAIN.search(finding.name) and not _WHEN.search(finding.name)
+        if local and pain and not tells_of_spreading(finding.name):
+            out.append(i)
+    return tuple(out)
+
+
+def elsewhere(graph: Graph, pains: Sequence[int]) -> NDArray[np.bool_]:
+    """Array (pains, pains): whether a pain lies in another part of the body than the one that is named."""
+    at = [frozenset({graph.findings[i].site or ""}) | sites(graph.findings[i].name) for i in pains]
+    return np.array([[not compatible(named, other) for other in at] for named in at], dtype=bool)
+
+
+class PlaceOutcomes:
+    """What the answers to the question would make of the ranking: each place alone, and none.
+
+    Args:
+        asked: positions of the pains that are open. apart: (asked, asked), see `elsewhere`.
+    """
+
+    def __init__(
+        self,
+        ranker: Ranker,
+        seen: Sequence[Observation],
+        person: Person,
+        asked: Sequence[int],
+        apart: NDArray[np.bool_],
+    ) -> None:
+        self.asked = np.asarray(asked, dtype=np.int64)
+        now = ranker.log_scores(seen, person)
+        self.shares = shares_of(now)
+        denied, stated = after_denial(ranker, seen, self.asked), after_statement(ranker, seen, self.asked)
+        self.none = shares_of(now + denied.sum(axis=1) + out_of_silence(ranker, seen, self.asked))
+        heard = [out_of_silence(ranker, seen, self.asked[apart[n] | (self.asked == i)]) for n, i in enumerate(asked)]
+        self.named = shares_of(now[:, None] + stated + denied @ apart.T + np.stack(heard, axis=1))
+        rate = ranker.table.present[:, self.asked]
+        no_pain = np.prod(1 - rate, axis=1)
+        self._p_none = float(self.shares @ no_pain)
+        self._p_named: Matrix = self.shares @ (rate / rate.sum(axis=1, keepdims=True) * (1 - no_pain)[:, None])
+
+    @property
+    def gain(self) -> float:
+        """Expected fall of entropy in bits, when one place or none is named."""
+        left = self._p_none * entropy(self.none) + (self._p_named * entropy(self.named)).sum()
+        return float(entropy(self.shares) - left)
+
+    def question(self, graph: Graph, language: str, located: bool) -> FollowUpQuestion:
+        """The question; ``located``: a pain is known already, so others are asked for."""
+        form, join, end = _WHY["zh" if language == "zh" else "en"]
+        told = []
+        for at in np.argsort(-self._p_named, kind="stable")[:NAMED]:
+            finding, d = graph.findings[self.asked[at]], int((self.named[:, at] - self.shares).argmax())
+            rise = Rise(graph.diseases[d].zh, float(self.shares[d]), float(self.named[d, at]))
+            name, disease = finding.zh, rise.disease
+            if language != "zh":
+                name, disease = finding.name[:1].upper() + finding.name[1:], graph.diseases[d].name
+            told.append(form.format(finding=name, disease=disease, change=percent(rise, language)))
+        text = _ASK[located]["zh" if language == "zh" else "en"]
+        return FollowUpQuestion(finding=PLACE, text=text, gain=self.gain, why=join.join(told) + end)
+
+
+def denied_places(
+    graph: Graph, pains: Sequence[int], seen: Sequence[Observation], answered: bool | None
+) -> list[Observation]:
+    """The pains that an answer leaves out: those of other parts of the body than any pain that the case states.
+
+    Args:
+        answered: True when places were named, False when there is no pain, None when it is not known.
+    """
+    ids = [graph.findings[i].id for i in pains]
+    stated = {graph.findings[o.finding].id for o in seen if o.present is not False}
+    stated |= {above for f in tuple(stated) for above in graph.broader(f)}
+    named = np.array([f in stated for f in ids], dtype=bool)
+    if answered is None or (answered and not named.any()):  # a place that the graph does not know denies none
+        return []
+    left = elsewhere(graph, pains)[named].all(axis=0)
+    settled = {o.finding for o in seen}
+    free = max((o.clause for o in seen), default=-1) + 1
+    return [Observation(i, 1.0, False, free + n) for n, i in enumerate(pains) if left[n] and i not in settled]
+
 
 SMALLEST_GAIN = 0.01  # bits; ours: a question worth less is not asked
 ALARMING = 0.1  # ours: belief that a yes must move to emergencies for the reason to say so

@@ -9,19 +9,190 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.knowledge_graph.assurance import Wordings, entailed
-from tools.knowledge_graph.chinese import Standing
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.lexicon import FOLDED, Lexicon, characters, complaints, folded, poles, qualities, words
-from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.schema import FindingNode, Graph
 from tools.knowledge_graph.units import Unit
 from tools.text import negation
+from tools.text.body_sites import compatible, is_only_a_part, sites
+from tools.text.clauses import Clause
+from tools.text.medicines import tells_of_medicine
 from tools.text.negation import NORMAL
+
+COMPLAINTS = "痛肿痒麻胀红"  # ours: what is said of a part of the body in one character
+BETWEEN = 6  # ours: characters that may stand between a part and its complaint
+_NO_SUCH_PAIN = re.compile(r"[压触叩按举]$")  # tenderness is no pain
+_NOT = re.compile(r"[不无没未]")
+Flags = NDArray[np.bool_]
+
+
+class Standing:
+    """Finds the wordings of a graph in texts.
+
+    Args:
+        wordings: folded as texts are (`tools.knowledge_graph.lexicon.folded`); "" stands nowhere.
+        owners: the position of each wording's finding. graph: whose findings they are.
+    """
+
+    def __init__(self, wordings: Sequence[str], owners: Sequence[int], graph: Graph) -> None:
+        self._wordings, self._owners = wordings, owners
+        position = {f.id: i for i, f in enumerate(graph.findings)}
+        self._above = [frozenset(position[b] for b in graph.broader(f.id)) for f in graph.findings]
+        known = frozenset(wordings)
+        self._apart = [
+            (i, w[:-1], _apart(w, sided=bool({f"左{w}", f"右{w}"} & known)), sites(w[:-1]))
+            for i, w in enumerate(wordings)
+            if len(w) > 1 and w[-1] in COMPLAINTS and sites(w[:-1])
+        ]
+
+    def whole(self, text: str, *, denied: bool) -> tuple[Flags, Flags]:
+        """Arrays (wordings,): those that stand in the text, and those whose characters stand there by accident alone.
+
+        By accident: only within a longer wording that says something else. What a narrower finding's wording holds
+        (胸痛 in 胸痛放射) is said with it; but to deny the narrower is not to deny the broader (吐血, 吐).
+        """
+        found = [i for i, w in enumerate(self._wordings) if w and w in text]
+        spans = {i: _spans(self._wordings[i], text) for i in found}
+        stands, accident = (np.zeros(len(self._wordings), dtype=bool) for _ in range(2))
+        for i in found:
+            longer = [s for j in found if self._else(i, j, denied=denied) for s in spans[j]]
+            stands[i] = any(not any(a <= start and end <= b for a, b in longer) for start, end in spans[i])
+            accident[i] = not stands[i]
+        return stands, accident
+
+    def apart(self, text: str) -> Flags:
+        """Array (wordings,): those whose part and complaint stand near each other, with no other part between."""
+        out = np.zeros(len(self._wordings), dtype=bool)
+        for i, part, pattern, where in self._apart:
+            match = pattern.search(text) if part in text else None
+            if match is not None and not _NOT.search(match[1]) and not _NO_SUCH_PAIN.search(match[1]):
+                out[i] = sites(match[1]) <= where
+        return out
+
+    def _else(self, i: int, j: int, *, denied: bool) -> bool:
+        """Whether wording ``j`` is longer than ``i`` and says something that does not imply it."""
+        one, other = self._owners[i], self._owners[j]
+        if len(self._wordings[j]) <= len(self._wordings[i]) or one == other:
+            return False
+        return denied or one not in self._above[other]
+
+
+def _apart(wording: str, *, sided: bool) -> re.Pattern[str]:
+    """A part and its complaint with something between; ``sided``: the part of one side has a wording of its own."""
+    part, complaint = wording[:-1], wording[-1]
+    before = "(?<![左右])" if sided else ""
+    return re.compile(rf"{before}{re.escape(part)}([^ ]{{1,{BETWEEN}}}?){complaint}(?!痛)")
+
+
+def _spans(wording: str, text: str) -> list[tuple[int, int]]:
+    """Where a wording stands; a fullness that goes on to be a pain (腹胀痛) is none."""
+    after = "(?!痛)" if wording.endswith("胀") else ""
+    return [m.span() for m in re.finditer(f"{re.escape(wording)}{after}", text)]
+
+
+STANDS, STANDS_BEHIND = 0.35, 0.25  # ours: least cosine of a wording that stands in the text, and most behind the best
+HELD, ALIKE, BEHIND = 0.45, 0.72, 0.1  # ours: share of a wording's words in the text, with its cosine
+MOSTLY_HELD, MOSTLY_SAID, NEARLY_ALIKE = 0.7, 0.6, 0.6  # ours: the same where most of both is the other's
+ALL_HELD = 0.99  # ours: the same where every word is held, however far apart
+ALL_SAID, LESS_HELD = 0.95, 0.7  # ours: a text that is no more than a part of a wording must be this much of it
+VAGUE_ALIKE = 0.58  # ours: least cosine of a sign whose one word is said of many parts (red, swollen)
+JOINED_HELD = 0.65  # ours: share of a wording's words when two clauses are read together
+DENIED_SAID = 0.6  # ours: share of a denied text's known words in the wording
+DENIED_MORE_ALIKE, DENIED_LESS_SAID = 0.85, 0.5  # ours: the same for a wording that means nearly the same
+INNER = frozenset({"eye", "ear", "mouth", "throat"})  # ours: sites where redness or itching is not the skin's
+_PREFIX = re.compile(r"\W*non[- ]", re.IGNORECASE)
+Matrix = NDArray[np.float32]
+
+
+class Wordings(NamedTuple):
+    """Arrays (wordings,) about one text and every wording.
+
+    Attributes:
+        held: weighted share of the wording's words in the text. said: of the text's known words in the wording.
+        cosine: similarity. stands: the wording stands in the text.
+        vague: a sign in one word that is said of many parts.
+        unlike: the wording says something else (see `wordings.py`).
+    """
+
+    held: Matrix
+    said: Matrix
+    cosine: Matrix
+    stands: Flags
+    vague: Flags
+    unlike: Flags
+
+
+def entailed(told: Wordings, unit: Unit) -> Flags:
+    """For each wording whether the text says it (or, of a denied text, whether denying the text denies it)."""
+    behind = told.cosine.max() - told.cosine
+    found = _denied(told, behind) if unit.denied and not unit.negated else _stated(told, behind, unit)
+    return np.asarray(found & ~told.unlike & _separate(unit))
+
+
+def _stated(told: Wordings, behind: Matrix, unit: Unit) -> Flags:
+    stands = told.stands & (told.cosine >= STANDS) & (behind <= STANDS_BEHIND)
+    stands &= ~told.vague | (told.cosine >= VAGUE_ALIKE)
+    alike = (told.cosine >= ALIKE) & (told.held >= (JOINED_HELD if len(unit.members) > 1 else HELD))
+    mostly = ((told.held >= MOSTLY_HELD) & (told.said >= MOSTLY_SAID)) | (told.held >= ALL_HELD)
+    alike |= mostly & (told.cosine >= NEARLY_ALIKE)
+    alike &= (told.said < ALL_SAID) | (told.held >= LESS_HELD)
+    return np.asarray(stands | (alike & (behind <= BEHIND)))
+
+
+def _denied(told: Wordings, behind: Matrix) -> Flags:
+    alike = (told.said >= DENIED_SAID) & ((told.cosine >= ALIKE) | told.stands)
+    alike |= (told.said >= DENIED_LESS_SAID) & (told.cosine >= DENIED_MORE_ALIKE)
+    return np.asarray(alike & (behind <= BEHIND))
+
+
+def _separate(unit: Unit) -> bool:
+    """Whether the unit may be shown at all: denials are shown of what one clause says by itself."""
+    return not unit.distant and not (unit.denied and not unit.negated and (unit.topical or len(unit.members) > 1))
+
+
+class Kinds:
+    """What a clause may tell of by the kind and the site of a finding."""
+
+    def __init__(self, findings: Sequence[FindingNode]) -> None:
+        self._examined = np.array([f.kind in ("sign", "test") for f in findings])
+        self._of_medicine = np.array([f.kind in ("history", "exposure") for f in findings])
+        self._skin = np.array([f.site == "skin" for f in findings])
+
+    def tellable(self, unit: Unit, clauses: Sequence[Clause]) -> Flags:
+        """For each finding whether the unit may tell of it to a reader."""
+        clause = clauses[unit.clause]
+        allowed = np.ones(len(self._skin), dtype=bool)
+        if _says_nothing(unit, clauses) or _denied_by_prefix(clauses, unit.clause):
+            return ~allowed
+        if clause.normal:
+            allowed &= self._examined
+        if tells_of_medicine(clause.told):
+            allowed &= self._of_medicine
+        if clause.sites and clause.sites <= INNER:
+            allowed &= ~self._skin
+        return allowed
+
+
+def _denied_by_prefix(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether a clause is denied only because a list before it began with ``non-``, which denies its own word."""
+    if clauses[at].present is not False or clauses[at].told != clauses[at].plain:
+        return False
+    while at > 0 and clauses[at].present is False and clauses[at].told == clauses[at].plain:
+        at -= 1
+    return _PREFIX.match(clauses[at].told) is not None
+
+
+def _says_nothing(unit: Unit, clauses: Sequence[Clause]) -> bool:
+    """Whether a unit is no more than the name of a part, or joins two clauses on parts far from each other."""
+    if len(unit.members) == 1:
+        return is_only_a_part(unit.text)
+    first, second = (clauses[m].sites for m in unit.members)
+    return not compatible(second, first)
+
 
 # Wordings that say something else than a text although they share its words (ours): opposites, qualities, hedges.
 AMOUNT = 0  # the row of `lexicon.POLES` with raised and low
 HEDGED = re.compile(r"\b(?:about to|almost|nearly)\b", re.IGNORECASE)  # ours: what has not happened
-Flags = NDArray[np.bool_]
 
 
 class Unlike:
@@ -92,7 +263,6 @@ APART_ZH = np.float32(0.9)  # ours: confidence of a part and its complaint that 
 ASSURED_ZH = 0.5  # ours: a Chinese wording this sure may be shown; almost all that are stand in the text
 SAME_START = 5  # letters that a wording of one word must share with a word of the text; ours
 ALL = 0.999  # every word, within rounding
-Matrix = NDArray[np.float32]
 
 
 class Agreement(NamedTuple):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from agent.agent import Agent
 from agent.settings import load_settings
-from evals.training import gate_commands
+from evals.training import gate as gate_module
 from evals.training.gate_annotation import read_annotated, write_annotated
 from graphs.completeness.contract import Label
 from prompts.errors import InputError
@@ -35,7 +35,7 @@ def home(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def gate(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(gate_commands.gate, list(map(str, arguments)))
+    return CliRunner().invoke(gate_module.gate, list(map(str, arguments)))
 
 
 def written(folder: Path) -> Path:

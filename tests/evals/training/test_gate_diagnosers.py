@@ -19,7 +19,7 @@ from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
+from tools.knowledge_graph.names import DiagnosisNames
 
 HEARTBURN = "I am a 50-year-old man. I have heartburn after meals. Sour liquid comes up into my throat when I lie down."
 

@@ -11,14 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.contract import Finding
-from tools.knowledge_graph.frequencies import frequencies
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.questions import Questioner, Standing
-from tools.knowledge_graph.questions_gain import entropy, outcomes
-from tools.knowledge_graph.questions_place import PLACE, PlaceOutcomes, denied_places, elsewhere
-from tools.knowledge_graph.questions_wording import askable, bearer, known_to_patients, wording
-from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.questions import (
+    PLACE,
+    PlaceOutcomes,
+    Questioner,
+    Standing,
+    askable,
+    bearer,
+    denied_places,
+    elsewhere,
+    entropy,
+    known_to_patients,
+    outcomes,
+    wording,
+)
+from tools.knowledge_graph.ranking import Observation, Ranker, frequencies
 from tools.knowledge_graph.schema import FindingNode, Graph
 from tools.text.demographics import Person
 

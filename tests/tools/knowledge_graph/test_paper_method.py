@@ -16,7 +16,7 @@ from tools.knowledge_graph.compiled import CompiledGraph, phrases_of
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.paper import THRESHOLD, TOP_M, PaperMethod
-from tools.knowledge_graph.similar import TOP_K, RecordCollection
+from tools.knowledge_graph.record_ranking import TOP_K, RecordCollection
 
 Writer = Callable[[Callable[[dict[str, Any]], None] | None], Path]
 

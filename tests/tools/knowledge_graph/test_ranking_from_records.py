@@ -16,13 +16,13 @@ from tools.contract import Differential, RankedDisease, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Origin
 from tools.icd10 import ICD10
-from tools.knowledge_graph import record_readings
+from tools.knowledge_graph import record_ranking
 from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.picture import picture
-from tools.knowledge_graph.record_diagnoses import DiagnosisNames
-from tools.knowledge_graph.similar import RecordCollection
+from tools.knowledge_graph.names import DiagnosisNames
+from tools.knowledge_graph.overview import picture
+from tools.knowledge_graph.record_ranking import RecordCollection
 from tools.knowledge_graph.tool import LookupDifferential
 
 Writer = Callable[[Callable[[dict[str, Any]], None] | None], Path]
@@ -118,7 +118,7 @@ def test_records_are_read_once_and_a_damaged_reading_is_made_again(
     (kept,) = cache.glob("records-*.json")
     assert all(word not in kept.read_text() for word in ("dog", "parrots"))
     written: list[Path] = []
-    monkeypatch.setattr(record_readings, "write_atomic", lambda path, _: written.append(path))
+    monkeypatch.setattr(record_ranking, "write_atomic", lambda path, _: written.append(path))
     assert lines(opened(folder, encoder, cache)) == first
     assert not written
     for damage in (b"[[", b"[]", b"[[1],[2]]"):

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.knowledge_graph.frequencies import Frequencies, frequencies
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.ranking import Observation, Ranker
+from tools.knowledge_graph.ranking import Frequencies, Observation, Ranker, frequencies
 from tools.knowledge_graph.schema import Graph
 from tools.text.demographics import Person
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from support.word_encoder import WordEncoder
 from tools.knowledge_graph.matching import Match
 from tools.knowledge_graph.ranking import LEAST, MOST
-from tools.knowledge_graph.record_learning import BY_FINDING, RecordLearning
-from tools.knowledge_graph.record_readings import BestFinding
-from tools.knowledge_graph.record_statements import Agreement, RecordStatements
+from tools.knowledge_graph.record_ranking import BY_FINDING, Agreement, BestFinding, RecordLearning, RecordStatements
 from tools.text.clauses import clauses
 
 TEXTS = ("I am a 40-year-old man. My throat burns. I smoke.", "I smoke. No fever.", "My knee is hot.")

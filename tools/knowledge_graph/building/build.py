@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.files import locked, private_file, told_when_full
-from tools.knowledge_graph.building.assembling import Judged, assemble_graph
+from tools.knowledge_graph.building.assembling import Judged, assemble_graph, findings_of
 from tools.knowledge_graph.building.contract import (
     Distinction,
     Judges,
@@ -25,12 +25,9 @@ from tools.knowledge_graph.building.contract import (
     Told,
     Topic,
 )
-from tools.knowledge_graph.building.findings import findings_of
-from tools.knowledge_graph.building.merges import read_merges, write_merges
-from tools.knowledge_graph.checks import problems_of
-from tools.knowledge_graph.formats.folder import write_folder
-from tools.knowledge_graph.formats.foreign import slug
-from tools.knowledge_graph.schema import About, Graph
+from tools.knowledge_graph.building.files import read_merges, write_merges
+from tools.knowledge_graph.formats import slug, write_folder
+from tools.knowledge_graph.schema import About, Graph, problems_of
 
 
 # What a build has done so far: one JSON line a judgement, so that a killed build goes on where it was.

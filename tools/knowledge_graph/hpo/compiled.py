@@ -15,9 +15,8 @@ import numpy as np
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
 from tools.files import REBUILD, locked, write_atomic
-from tools.knowledge_graph.hpo.arrays import Annotations, Columns, Ontology, Ragged
-from tools.knowledge_graph.hpo.building import build
-from tools.knowledge_graph.hpo.sources import Sources, find_sources
+from tools.knowledge_graph.hpo.building import Sources, build, find_sources
+from tools.knowledge_graph.hpo.ontology import Annotations, Columns, Ontology, Ragged
 from tools.yaml_files import read_yaml
 
 # Plain English wordings of phenotypes, our own, beside the ontology's synonyms.

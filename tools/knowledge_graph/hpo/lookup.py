@@ -2,29 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import InputError
+from prompts.tool_arguments import LookupDifferential as Arguments
+from tools.contract import Differential, Notice, Outcome, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder, Vectors
-from tools.evidence import Evidence, Frozen
-from tools.knowledge_graph.hpo.arrays import Ontology
+from tools.evidence import Evidence, Found, Frozen, Origin
 from tools.knowledge_graph.hpo.compiled import load_hpo, load_vectors
-from tools.knowledge_graph.hpo.entries import entry, evidence_id, evidence_of
+from tools.knowledge_graph.hpo.ontology import LeftOut, Ontology
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
-from tools.knowledge_graph.hpo.rates import LeftOut
 from tools.knowledge_graph.hpo.reading import Reader, Reading
 from tools.rare_diseases import RareDisease
+
+REFERENCES = 3  # ours: references named a sentence
+WORDS = {
+    "HP:0040280": "in all patients",
+    "HP:0040281": "in 80 to 99 % of patients",
+    "HP:0040282": "in 30 to 79 % of patients",
+    "HP:0040283": "in 5 to 29 % of patients",
+    "HP:0040284": "in 1 to 4 % of patients",
+}
+LEVEL = "annotations of the Human Phenotype Ontology"
+
+
+def entry(ontology: Ontology, disease: int) -> tuple[str, dict[int, tuple[int, int]]]:
+    """The text on a disease, and for each annotated term (position) the characters of its sentence."""
+    title, release = ontology.titles[disease], ontology.release
+    text = f"{title} ({ontology.diseases[disease]}) as annotated in the Human Phenotype Ontology, release {release}."
+    where: dict[int, tuple[int, int]] = {}
+    for row in _rows(ontology, disease):
+        sentence = _sentence(ontology, row, title)
+        term = int(ontology.annotations.term[row])
+        if term not in where:
+            where[term] = (len(text) + 1, len(text) + 1 + len(sentence))
+            text += f" {sentence}"
+    return text, where
+
+
+def evidence_of(ontology: Ontology, disease: int) -> Evidence:
+    """The entry as evidence that an answer may cite (``graph:hpo/OMIM:...``)."""
+    return Evidence(
+        id=evidence_id(ontology.diseases[disease]),
+        text=entry(ontology, disease)[0],
+        title=ontology.titles[disease],
+        kind="graph_entry",
+        origin=Origin.KNOWLEDGE_GRAPH,
+        level=LEVEL,
+        date=ontology.release or None,
+    )
+
+
+def sentence_of(entry: Evidence, finding: str) -> tuple[int, int] | None:
+    """Characters of an entry's sentence on a present phenotype, by its name; None when there is none."""
+    start = entry.text.find(f" {finding} is reported ") + 1
+    if not start:
+        return None
+    end = entry.text.find(f" with {entry.title}", start) + len(f" with {entry.title}")
+    if entry.text.startswith(" (", end):
+        end = entry.text.find(")", end) + 1
+    return start, end + 1
+
+
+def evidence_id(disease: str) -> str:
+    """The evidence id of a disease's entry."""
+    return f"graph:hpo/{disease}"
+
+
+def _rows(ontology: Ontology, disease: int) -> list[int]:
+    """The stated annotations of a disease, the most frequent first, absent ones last."""
+    table = ontology.annotations
+    rows = np.flatnonzero((table.disease == disease) & ~table.named)
+    return sorted(map(int, rows), key=lambda r: (bool(table.negated[r]), -float(table.rate[r]), int(table.term[r])))
+
+
+def _sentence(ontology: Ontology, row: int, title: str) -> str:
+    table = ontology.annotations
+    name = ontology.names[int(table.term[row])]
+    cited = [ontology.references[int(r)] for r in table.references[row]]
+    cited = [c for c in cited if not c.startswith(("http", "ISBN"))][:REFERENCES]
+    source = f" ({', '.join(cited)})" if cited else ""
+    if table.negated[row]:
+        return f"{name} is stated to be absent in {title}{source}."
+    stated = _often(ontology.frequencies[int(table.frequency[row])])
+    return f"{name} is reported {stated}with {title}{source}."
+
+
+def _often(stated: str) -> str:
+    if stated in WORDS:
+        return f"{WORDS[stated]} "
+    count, slash, total = stated.partition("/")
+    if slash:
+        return f"in {count} of {total} {'patient' if total == '1' else 'patients'} "
+    return f"in {stated} of patients " if stated.endswith("%") else ""
+
 
 # Why a rare disease is ranked: which of its own phenotypes fit, which speak against it, which were not told.
 ALIKE = 3.0  # ours: nats of information that a shared ancestor needs, so that a phenotype is shown as fitting
 USUAL = 0.5  # ours: rate from which a phenotype is usual
-SHOWN = 6  # ours: phenotypes a list
+SHOWN_TERMS = 6  # ours: phenotypes a list
 
 
 @dataclass(frozen=True)
@@ -56,7 +141,7 @@ class Explainer:
         against = [t for t, r in rates.items() if r >= USUAL and any(a in self._above(t) for a in absent)]
         told = frozenset().union(*(self._above(q) for q in present)) | set(fitting) | set(against)
         usual = sorted((-r, t) for t, r in rates.items() if r >= USUAL and t not in told)
-        return Why(tuple(fitting[:SHOWN]), tuple(against[:SHOWN]), tuple(t for _, t in usual[:SHOWN]))
+        return Why(tuple(fitting[:SHOWN_TERMS]), tuple(against[:SHOWN_TERMS]), tuple(t for _, t in usual[:SHOWN_TERMS]))
 
     def _rates(self, disease: int) -> dict[int, float]:
         rows = self._ontology.annotations
@@ -222,3 +307,91 @@ def observations(read: Reading) -> tuple[list[Observed], list[int]]:
             present.setdefault(item.terms[0], Observed(item.terms, item.weights, item.trust))
     absent = {p.terms[0] for p in read.phenotypes if not p.present} - set(present)
     return list(present.values()), sorted(absent)
+
+
+ASKS = re.compile(
+    r"\brare (?:\w+ )?(?:disease|disorder|condition|illness|syndrome|cause|diagnos[ei]s)s?\b|"
+    r"\b(?:genetic|hereditary|inherited|inborn|chromosom\w+|syndromic)\b(?! test)|"
+    r"\b(?:what|which|any|some|unknown|possible) (?:\w+ )?syndrome\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_rare(case: str) -> bool:
+    """Whether a case asks for rare, genetic or syndromic diseases in so many words."""
+    return ASKS.search(case) is not None
+
+
+TOLD = 3  # ours: present phenotypes that a ranking needs; the evaluation's own least number
+SHOWN = 5  # ours: diseases shown
+CITED = 3  # ours: diseases whose entries come as evidence
+ENGLISH_ONLY = "罕见病排序目前只能读取英文病例。"
+
+
+class Ranks(Protocol):
+    """What the tool needs of `tools.knowledge_graph.hpo.lookup.RareDiseases`."""
+
+    def rank_text(self, text: str, limit: int = 10) -> RareRanking:
+        """The ranking for a case told in English."""
+
+    def evidence_for(self, disease: str) -> Evidence:
+        """The entry of a disease."""
+
+
+def present_terms(found: RareRanking) -> int:
+    """How many different phenotypes a ranking rests on."""
+    return len({t.id for t in found.terms if t.present})
+
+
+class WithRareDiseases:
+    """The tool ``lookup_differential`` of a common graph, with a section of rare diseases over HPO.
+
+    Args:
+        common: the tool for the common graph.
+        rare: opened at the first call that needs it, because most need none.
+        always: rank rare diseases for every case; else only for those that ask.
+    """
+
+    def __init__(self, common: Tool, rare: Callable[[], Ranks], *, always: bool) -> None:
+        self._common, self._open, self._always = common, rare, always
+        self.name, self.arguments, self.description = common.name, common.arguments, common.description
+
+    async def run(self, arguments: Any, context: ToolContext) -> ToolArtifact:
+        """The common differential, and beside it what the ontology ranks."""
+        asked = Arguments.model_validate(arguments, from_attributes=True)
+        artifact = await self._common.run(arguments, context)
+        if not (self._always or asks_for_rare(asked.case)):
+            return artifact
+        if context.language == "zh":
+            notice = Notice(code="rare_diseases_english_only", text=ENGLISH_ONLY)
+            return artifact.model_copy(update={"notices": [*artifact.notices, notice]})
+        return await asyncio.to_thread(self._added, asked.case, artifact, context)
+
+    def _added(self, case: str, artifact: ToolArtifact, context: ToolContext) -> ToolArtifact:
+        ranks = self._open()
+        found = ranks.rank_text(case, SHOWN)
+        context.recorder.event(
+            "rare_diseases",
+            terms=[(t.id, t.present) for t in found.terms],
+            ranking=[(r.disease, round(r.score, 4)) for r in found.ranking],
+        )
+        present = present_terms(found)
+        if present < TOLD:
+            text = f"Rare diseases were not ranked: {present} phenotype(s) were recognised, {TOLD} are needed."
+            notice = Notice(code="too_few_phenotypes", text=text)
+            return artifact.model_copy(update={"notices": [*artifact.notices, notice]})
+        differential = artifact.differential or Differential()
+        return artifact.model_copy(
+            update={
+                "outcome": Outcome.OK,
+                "differential": differential.model_copy(update={"rare": found.ranking}),
+                "evidence": [*artifact.evidence, *self._entries(ranks, found)],
+            }
+        )
+
+    def _entries(self, ranks: Ranks, found: RareRanking) -> list[Evidence]:
+        def entry(number: int, line: RareDisease) -> Evidence:
+            way = Found(tool=self.name, stream="hpo", rank=number, score=line.score)
+            return ranks.evidence_for(line.disease).model_copy(update={"found": (way,)})
+
+        return [entry(n, line) for n, line in enumerate(found.ranking[:CITED], start=1)]

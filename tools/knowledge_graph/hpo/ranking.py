@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.evidence import Frozen
-from tools.knowledge_graph.hpo.arrays import Floats, Ints, Ontology, information
-from tools.knowledge_graph.hpo.rates import LeftOut
+from tools.knowledge_graph.hpo.ontology import Floats, Ints, LeftOut, Ontology, information
 
 TINY = 1e-9  # ours: stands for a rate of zero in a logarithm; every floor is far above
 

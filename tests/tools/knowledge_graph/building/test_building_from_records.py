@@ -15,8 +15,8 @@ from tools.encoders import Encoder
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.build import JOURNAL, MERGES, build_graph
 from tools.knowledge_graph.building.contract import Decomposition, Judges, Record, Told
+from tools.knowledge_graph.building.files import read_records
 from tools.knowledge_graph.building.judges import local_judges
-from tools.knowledge_graph.building.records import read_records
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation

@@ -15,8 +15,7 @@ from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.encoders import Encoder
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import UNCLASSIFIED, Judges, Merge, Named, Record
-from tools.knowledge_graph.building.judges import local_judges, model_judges
-from tools.knowledge_graph.building.merging import may_meet
+from tools.knowledge_graph.building.judges import local_judges, may_meet, model_judges
 from tools.knowledge_graph.schema import Graph
 from tools.library.document import Document, Section
 

@@ -12,8 +12,7 @@ from prompts.errors import DataError
 from support.counting_encoder import CountingEncoder
 from tools.contract import Finding
 from tools.encoders import Encoder
-from tools.knowledge_graph.edge.model import SHIPPED, EdgeWeights, load_edge
-from tools.knowledge_graph.edge.near import Names, other_names
+from tools.knowledge_graph.edge import SHIPPED, EdgeWeights, Names, load_edge, other_names
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
 PNEUMOTHORAX = (

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prompts.errors import DataError, InputError
-from tools.knowledge_graph.formats.files import read_any, to_csv, write_any
+from tools.knowledge_graph.formats import read_any, to_csv, write_any
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.schema import Graph
 

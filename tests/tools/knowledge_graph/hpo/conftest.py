@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.small_hpo import write_small_hpo
-from tools.knowledge_graph.hpo.arrays import Ontology
-from tools.knowledge_graph.hpo.building import build
-from tools.knowledge_graph.hpo.sources import Sources
+from tools.knowledge_graph.hpo.building import Sources, build
+from tools.knowledge_graph.hpo.ontology import Ontology
 
 
 @pytest.fixture(scope="session")

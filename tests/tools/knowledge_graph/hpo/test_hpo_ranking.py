@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from prompts.errors import InputError
 from support.small_hpo import LINES, write_small_hpo
-from tools.knowledge_graph.hpo.arrays import Ontology
 from tools.knowledge_graph.hpo.building import build
 from tools.knowledge_graph.hpo.lookup import RareDiseases
+from tools.knowledge_graph.hpo.ontology import Ontology, Papers, rate_of
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
-from tools.knowledge_graph.hpo.rates import Papers, rate_of
 
 
 def score(ontology: Ontology, disease: str, present: list[str], absent: list[str] | None = None) -> float:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.encoders import Encoder
-from tools.knowledge_graph.hpo.arrays import Ontology
 from tools.knowledge_graph.hpo.compiled import compile_vectors, load_vectors
+from tools.knowledge_graph.hpo.ontology import Ontology
 from tools.knowledge_graph.hpo.reading import Reader
 
 

@@ -9,13 +9,10 @@ import pytest
 
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Differential, Outcome, ToolArtifact, ToolContext
-from tools.knowledge_graph.hpo.arrays import Ontology
-from tools.knowledge_graph.hpo.asking import asks_for_rare
+from tools.knowledge_graph.hpo.building import find_sources, read_release, read_terms
 from tools.knowledge_graph.hpo.compiled import read_lay_words
-from tools.knowledge_graph.hpo.entries import sentence_of
-from tools.knowledge_graph.hpo.lookup import RareDiseases
-from tools.knowledge_graph.hpo.sources import find_sources, read_release, read_terms
-from tools.knowledge_graph.hpo.tool import WithRareDiseases
+from tools.knowledge_graph.hpo.lookup import RareDiseases, WithRareDiseases, asks_for_rare, sentence_of
+from tools.knowledge_graph.hpo.ontology import Ontology
 
 TOLD = "My son has a nuclear cataract, hearing loss and fine hair."
 ASKED = f"{TOLD} Could it be a rare disease?"

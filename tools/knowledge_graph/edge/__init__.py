@@ -1,1 +1,0 @@
-"""Where the graph's knowledge ends: how well it explains a case, and what of the case it leaves unexplained."""
