@@ -438,7 +438,7 @@ def read_graphml(data: bytes, name: str) -> Iterator[tuple[str, Triple]]:
     for node in root.iter(f"{{{_NS}}}node"):
         for key, text in _stated_fields(node, keys).items():
             for value in _values(text):
-                yield f"line {node.sourceline}", Triple(node.get("id") or "", field, value)
+                yield f"line {node.sourceline}", Triple(node.get("id") or "", key, value)
     for edge in root.iter(f"{{{_NS}}}edge"):
         fields = _stated_fields(edge, keys)
         relation = fields.pop("relation", "")
