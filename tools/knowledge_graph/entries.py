@@ -2,73 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from tools.contract import Finding, RankedDisease
 from tools.evidence import Evidence, Origin
 from tools.knowledge_graph.ranking import HOW_OFTEN, Observation, Ranker
 from tools.knowledge_graph.schema import Disease, FindingNode, Graph, Manifestation
+from tools.yaml_files import read_yaml
 
 LEVELS = {
     "written": "knowledge graph, not clinically reviewed",
     "built": "knowledge graph built from records, not clinically reviewed",
     "imported": "imported knowledge graph, not clinically reviewed",
 }
-ADVERBS = {
-    "always": "almost always",
-    "usual": "usually",
-    "common": "often",
-    "occasional": "sometimes",
-    "rare": "rarely",
-}
-ADVERBS_ZH = {"always": "几乎总是", "usual": "通常", "common": "常常", "occasional": "有时", "rare": "很少"}
-VERBS = {
-    "symptom": "presents with",
-    "sign": "presents with",
-    "test": "shows",
-    "history": "goes along with",
-    "exposure": "goes along with",
-    "habit": "goes along with",
-}
-VERBS_ZH = {
-    "symptom": "表现为",
-    "sign": "表现为",
-    "test": "可见",
-    "history": "伴有",
-    "exposure": "伴有",
-    "habit": "伴有",
-}
-HOW_COMMON = {
-    "very_common": "very common",
-    "common": "common",
-    "uncommon": "uncommon",
-    "rare": "rare",
-    "very_rare": "very rare",
-}
-HOW_COMMON_ZH = {
-    "very_common": "非常常见",
-    "common": "常见",
-    "uncommon": "不常见",
-    "rare": "少见",
-    "very_rare": "非常少见",
-}
-SIDES = {"left": "on the left", "right": "on the right", "one": "on one side", "both": "on both sides"}
-SIDES_ZH = {"left": "左侧", "right": "右侧", "one": "单侧", "both": "双侧"}
-ONSETS = {
-    "sudden": "of sudden onset",
-    "hours": "coming on over hours",
-    "days": "coming on over days",
-    "weeks": "coming on over weeks",
-    "months": "coming on over months",
-}
-ONSETS_ZH = {
-    "sudden": "突然起病",
-    "hours": "数小时内起病",
-    "days": "数天内起病",
-    "weeks": "数周内起病",
-    "months": "数月内起病",
-}
+WORDS: dict[str, Any] = read_yaml(Path(__file__).with_name("entries.yaml"))
 
 
 @dataclass(frozen=True)
@@ -82,18 +32,39 @@ class Entry:
 def render(graph: Graph, disease: Disease, language: str = "en") -> Entry:
     """The entry of a disease in English or Chinese (``zh``)."""
     chinese = language == "zh"
-    text = _lead_zh(graph, disease) if chinese else _lead(graph, disease)
+    words = WORDS["zh" if chinese else "en"]
+    name, group = disease.zh if chinese else disease.name, graph.l2[disease.l2]
+    low, high = disease.ages.typical
+    text = words["lead"].format(
+        name=name,
+        code=words["code"].format(disease.icd10) if disease.icd10 else words["no_code"],
+        group=group.zh if chinese else group.name,
+        common=words["how_common"][disease.how_common],
+        low=low,
+        high=high,
+    )
     where: dict[str, tuple[int, int]] = {}
     for edge in disease.manifestations:
-        finding = graph.finding[edge.finding]
-        sentence = _sentence_zh(disease, finding, edge) if chinese else _sentence(disease, finding, edge)
-        start = len(text) + (0 if chinese else 1)
-        text += ("" if chinese else " ") + sentence
-        where[edge.finding] = (start, start + len(sentence))
+        start = len(text) + len(words["space"])
+        text += words["space"] + _sentence(name, graph.finding[edge.finding], edge, language, words)
+        where[edge.finding] = (start, len(text))
     flags = disease.red_flags_zh if chinese else disease.red_flags
     if flags:
-        text += f"{disease.zh}的警示征象：{'、'.join(flags)}。" if chinese else f" Red flags: {'; '.join(flags)}."
+        text += words["red_flags"].format(name=name, flags=words["list"].join(flags))
     return Entry(text, where)
+
+
+def _sentence(disease: str, finding: FindingNode, edge: Manifestation, language: str, words: Mapping[str, Any]) -> str:
+    name = _word(finding, language)
+    note = "" if language == "zh" else edge.note  # notes are English
+    parts = (words["sides"].get(edge.side), words["onsets"].get(edge.onset), note)
+    detail = words["part"].join(p for p in parts if p)
+    told = words["detail"].format(name, detail) if detail else name
+    form = "absent" if edge.how_often == "absent" else "therapy" if finding.is_therapy else "sentence"
+    if form != "absent" and finding.kind == "distinction":
+        return name
+    verb, adverb = words["verbs"].get(finding.kind, ""), words["adverbs"].get(edge.how_often, "")
+    return str(words[form].format(disease=disease, finding=told, adverb=adverb, verb=verb))
 
 
 def evidence_of(graph: Graph, disease: Disease, language: str = "en") -> Evidence:
@@ -107,54 +78,6 @@ def evidence_of(graph: Graph, disease: Disease, language: str = "en") -> Evidenc
         level=LEVELS[graph.about.origin],
         language="zh" if language == "zh" else "en",
     )
-
-
-def _lead(graph: Graph, disease: Disease) -> str:
-    low, high = disease.ages.typical
-    group = graph.l2[disease.l2].name
-    return (
-        f"{disease.name} ({_code(disease)}) belongs to the group: {group}. "
-        f"{disease.name} is {HOW_COMMON[disease.how_common]} among people who seek care for a new complaint, "
-        f"mostly at {low:g} to {high:g} years of age."
-    )
-
-
-def _code(disease: Disease) -> str:
-    return f"ICD-10 {disease.icd10}" if disease.icd10 else "no ICD-10 code"
-
-
-def _lead_zh(graph: Graph, disease: Disease) -> str:
-    low, high = disease.ages.typical
-    group = graph.l2[disease.l2].zh
-    common = HOW_COMMON_ZH[disease.how_common]
-    return f"{disease.zh}（{_code(disease)}）属于{group}。{disease.zh}在就诊者中{common}，多见于{low:g}至{high:g}岁。"
-
-
-def _sentence(disease: Disease, finding: FindingNode, edge: Manifestation) -> str:
-    parts = [SIDES.get(edge.side or "", ""), ONSETS.get(edge.onset or "", ""), edge.note or ""]
-    detail = "; ".join(p for p in parts if p)
-    name = f"{finding.name} ({detail})" if detail else finding.name
-    if edge.how_often == "absent":
-        return f"{disease.name} is made less likely by {name}."
-    adverb = ADVERBS[edge.how_often]
-    if finding.kind == "distinction":
-        return finding.name
-    if finding.is_therapy:
-        return f"{disease.name} is {adverb} treated with {name}."
-    return f"{disease.name} {adverb} {VERBS[finding.kind]} {name}."
-
-
-def _sentence_zh(disease: Disease, finding: FindingNode, edge: Manifestation) -> str:
-    parts = [SIDES_ZH.get(edge.side or "", ""), ONSETS_ZH.get(edge.onset or "", "")]
-    detail = "，".join(p for p in parts if p)
-    name = f"{finding.zh}（{detail}）" if detail else finding.zh
-    if edge.how_often == "absent":
-        return f"出现{name}时不支持{disease.zh}。"
-    if finding.kind == "distinction":
-        return finding.zh
-    adverb = ADVERBS_ZH[edge.how_often]
-    verb = "用以下方法治疗：" if finding.is_therapy else VERBS_ZH[finding.kind]
-    return f"{disease.zh}{adverb}{verb}{name}。"
 
 
 FOR, AGAINST, MISSING = 8, 6, 5  # ours: at most this many of each are named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -144,11 +144,7 @@ def _free(phrase: str, used: set[str]) -> str:
 
 
 def _id(name: str, ids: set[str]) -> str:
-    base = slug(name)[:LONGEST_ID].strip("-") or "finding"
-    chosen, n = base, 1
-    while chosen in ids:
-        n += 1
-        chosen = f"{base}-{n}"
+    chosen = _free_key(slug(name)[:LONGEST_ID].strip("-") or "finding", ids)
     ids.add(chosen)
     return chosen
 
@@ -414,7 +410,8 @@ def _unique(names: Sequence[str]) -> list[str]:
     return out
 
 
-def _free_key(base: str, taken: Mapping[str, object]) -> str:
+def _free_key(base: str, taken: Container[str]) -> str:
+    """The id, or the first of ``id-2``, ``id-3``, ... that is not taken."""
     key, n = base, 1
     while key in taken:
         n += 1
