@@ -26,7 +26,12 @@ from tools.knowledge_graph.schema import Graph
 from tools.text.abbreviations import expand
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("tools/knowledge_graph/*.py", "tools/text/*.py", "tools/text/*.yaml")  # what a look-up runs through
+CODE = (
+    "tools/knowledge_graph/*.py",
+    "tools/knowledge_graph/*.yaml",
+    "tools/text/*.py",
+    "tools/text/*.yaml",
+)  # what a look-up runs through
 WAIT = 60.0  # ours: seconds that a write waits for another annotation in the same data folder
 NAME = 200  # ours: characters of a model's diagnosis that are kept
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from tools.knowledge_graph.votes import sigma, typical_nodes
 from tools.text.body_sites import compatible, sites
 from tools.text.demographics import Person
 from tools.text.radiation import tells_of_spreading
+from tools.yaml_files import read_yaml
 
 # ours: what only an examination shows, by the question's own words
 EXAMINED = re.compile(r"\b(?:doctor|examin\w+|tapp\w+|ear canal|been (?:seen|felt)|someone moves)\b", re.IGNORECASE)
@@ -37,35 +39,9 @@ OF_ADULTS = re.compile(  # ours: what no child is asked
     r"erecti\w*)\b",
     re.IGNORECASE,
 )
-OF_A_CHILD = (
-    (re.compile(r"^Do you\b"), "Does the child"), (re.compile(r"^Have you\b"), "Has the child"),
-    (re.compile(r"^Are you\b"), "Is the child"), (re.compile(r"^Were you\b"), "Was the child"),
-    (re.compile(r"^(Did|Can|Could|Will|Would) you\b"), r"\1 the child"),
-    (re.compile(r"\byourself\b"), "themselves"),
-    (re.compile(r"\b(with|to|at|on|in|for|of|from|around|near|by|ma[dk]es?|g[ai]ves?|wakes?) you\b"), r"\1 them"),
-    (re.compile(r"\byou\b"), "they"),
-)  # fmt: skip
 LITTLE = 0.005  # ours: a change of share below half a percent is none
-FORMS = {
-    "en": {
-        "yes": "A yes makes {disease} more likely ({change})",
-        "no": "a no makes {disease} more likely ({change})",
-        "yes_little": "A yes leaves {disease} about as likely as it is ({after:.0%})",
-        "no_little": "a no leaves {disease} about as likely as it is ({after:.0%})",
-        "join": "; ",
-        "end": ".",
-        "alarm": " A yes would point to an emergency: {disease}.",
-    },
-    "zh": {
-        "yes": "若回答“是”，{disease}的可能性上升（{change}）",
-        "no": "若回答“否”，{disease}的可能性上升（{change}）",
-        "yes_little": "若回答“是”，{disease}的可能性变化不大（{after:.0%}）",
-        "no_little": "若回答“否”，{disease}的可能性变化不大（{after:.0%}）",
-        "join": "；",
-        "end": "。",
-        "alarm": "若回答“是”，需警惕急症：{disease}。",
-    },
-}
+WORDS: dict[str, Any] = read_yaml(Path(__file__).with_name("questions.yaml"))
+OF_A_CHILD = [(re.compile(pattern), into) for pattern, into in WORDS["of_a_child"]]
 
 
 class Rise(NamedTuple):
@@ -134,7 +110,7 @@ def wording(finding: FindingNode, language: str, person: Person = ADULT) -> str:
 
 def reason(yes: Rise, no: Rise, emergency: Rise | None, language: str) -> str:
     """Why a question is asked: which diagnosis each answer makes more likely, and the emergency that a yes may show."""
-    form = FORMS["zh" if language == "zh" else "en"]
+    form = WORDS["zh" if language == "zh" else "en"]
     told = [_changed(form, "yes", yes, language), _changed(form, "no", no, language)]
     alarm = "" if emergency is None else form["alarm"].format(disease=emergency.disease)
     return form["join"].join(told) + form["end"] + alarm
@@ -147,7 +123,8 @@ def percent(rise: Rise, language: str) -> str:
 
 def _changed(form: dict[str, str], answer: str, rise: Rise, language: str) -> str:
     little = "_little" if rise.after - rise.before < LITTLE else ""
-    return form[answer + little].format(disease=rise.disease, change=percent(rise, language), after=rise.after)
+    told = form[f"answer_{answer}{little}"]
+    return str(told.format(disease=rise.disease, change=percent(rise, language), after=rise.after))
 
 
 Matrix = NDArray[np.float64]
@@ -239,14 +216,6 @@ FEWEST = 3  # ours: with fewer places left, yes-or-no questions do
 NAMED = 3  # ours: places that the reason names
 _PAIN = re.compile(r"\b(?:pain|painful|sore|\w*aches?)\b", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:on|before|during|after|when|with)\b", re.IGNORECASE)  # a pain told by its time is no place
-_ASK = {
-    False: {"en": "Where do you have pain, if anywhere?", "zh": "您哪里疼痛？（没有疼痛请回答“没有”）"},
-    True: {"en": "Where else do you have pain, if anywhere?", "zh": "您还有哪里疼痛？（没有请回答“没有”）"},
-}
-_WHY = {
-    "en": ("{finding} would make {disease} more likely ({change})", "; ", "."),
-    "zh": ("{finding}会使{disease}的可能性上升（{change}）", "；", "。"),
-}
 
 
 def places(graph: Graph, askable: Sequence[int]) -> tuple[int, ...]:
@@ -302,7 +271,7 @@ class PlaceOutcomes:
 
     def question(self, graph: Graph, language: str, located: bool) -> FollowUpQuestion:
         """The question; ``located``: a pain is known already, so others are asked for."""
-        form, join, end = _WHY["zh" if language == "zh" else "en"]
+        words = WORDS["zh" if language == "zh" else "en"]
         told = []
         for at in np.argsort(-self._p_named, kind="stable")[:NAMED]:
             finding, d = graph.findings[self.asked[at]], int((self.named[:, at] - self.shares).argmax())
@@ -310,9 +279,9 @@ class PlaceOutcomes:
             name, disease = finding.zh, rise.disease
             if language != "zh":
                 name, disease = finding.name[:1].upper() + finding.name[1:], graph.diseases[d].name
-            told.append(form.format(finding=name, disease=disease, change=percent(rise, language)))
-        text = _ASK[located]["zh" if language == "zh" else "en"]
-        return FollowUpQuestion(finding=PLACE, text=text, gain=self.gain, why=join.join(told) + end)
+            told.append(words["place"].format(finding=name, disease=disease, change=percent(rise, language)))
+        text = words["where_else" if located else "where"]
+        return FollowUpQuestion(finding=PLACE, text=text, gain=self.gain, why=words["join"].join(told) + words["end"])
 
 
 def denied_places(

@@ -191,7 +191,7 @@ def _says_nothing(unit: Unit, clauses: Sequence[Clause]) -> bool:
 
 
 # Wordings that say something else than a text although they share its words (ours): opposites, qualities, hedges.
-AMOUNT = 0  # the row of `lexicon.POLES` with raised and low
+AMOUNT = 0  # the row of poles in lexicon.yaml with raised and low
 HEDGED = re.compile(r"\b(?:about to|almost|nearly)\b", re.IGNORECASE)  # ours: what has not happened
 
 
