@@ -110,7 +110,7 @@ def wording(finding: FindingNode, language: str, person: Person = ADULT) -> str:
 
 def reason(yes: Rise, no: Rise, emergency: Rise | None, language: str) -> str:
     """Why a question is asked: which diagnosis each answer makes more likely, and the emergency that a yes may show."""
-    form = WORDS["zh" if language == "zh" else "en"]
+    form: dict[str, str] = WORDS["zh" if language == "zh" else "en"]
     told = [_changed(form, "yes", yes, language), _changed(form, "no", no, language)]
     alarm = "" if emergency is None else form["alarm"].format(disease=emergency.disease)
     return form["join"].join(told) + form["end"] + alarm
@@ -124,7 +124,7 @@ def percent(rise: Rise, language: str) -> str:
 def _changed(form: dict[str, str], answer: str, rise: Rise, language: str) -> str:
     little = "_little" if rise.after - rise.before < LITTLE else ""
     told = form[f"answer_{answer}{little}"]
-    return str(told.format(disease=rise.disease, change=percent(rise, language), after=rise.after))
+    return told.format(disease=rise.disease, change=percent(rise, language), after=rise.after)
 
 
 Matrix = NDArray[np.float64]
