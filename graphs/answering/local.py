@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 
@@ -13,7 +12,8 @@ from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
 from graphs.answering.explaining import Explainer
 from graphs.answering.extract_settings import ExtractSettings
-from graphs.answering.extractive import Extractor, statement
+from graphs.answering.extractive import Extractor, by_score, statement
+from graphs.answering.figures import asks_figure, gives_figure
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
@@ -27,32 +27,10 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
 from tools.text.language import language_of
 
-# Questions that ask for a figure, and sentences that give one.
-ASKS = re.compile(
-    r"\b(?:what|which|how (?:much|many|high|often)|maximum|usual|recommended)\b[^?]{0,60}"
-    r"\b(?:dos(?:e|es|age)|mg|number needed|sensitivity|specificity|accura(?:cy|te)|predictive value|percentage"
-    r"|proportion|rate|risk|incidence|prevalence)\b|\bNNT\b|剂量|多少(?:毫克|克|次|人)|灵敏度|特异度|准确率|发生率|患病率",
-    re.IGNORECASE,
-)  # ours
-GIVES = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten) (?:in|of|out of|per)\b"
-    r"|\b(?:half|a (?:third|quarter|fifth))\b",
-    re.IGNORECASE,
-)  # ours
-
-
-def asks_figure(question: str) -> bool:
-    """Whether a question asks for a dose, a number needed to treat, an accuracy, a rate."""
-    return ASKS.search(question) is not None
-
-
-def gives_figure(sentence: str) -> bool:
-    """Whether a sentence gives a number."""
-    return GIVES.search(sentence) is not None
-
-
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
+ROUNDS = 2  # ours: times that the reader is asked whether the sentences about to be quoted state something
+FIGURE = 0.15  # ours: relevance that a sentence with the figure that is asked for has above one without
 MOST_WORDS = 0.5  # ours: share of a closed question's words above which a sentence is quoted that answers nothing
 SAID = 0.55  # ours: relevance from which it is quoted in whatever words; neighbours' sentences lie below
 
@@ -135,13 +113,25 @@ class AnswererLocal:
         scored = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._extractor.choose(scored)
+        chosen = self._stating(query, _figures_first(query, scored))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
-        if asks_figure(view.question) and not any(gives_figure(s.text) for s in chosen):
-            more.append(notice("no_figure", view.language))
         return self._draft(view, chosen, None, more)
+
+    def _stating(self, query: str, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
+        """The sentences to state, best first; of studies and of what is the user's own none that is a title, a
+        question, an aim or a method: others take their place once."""
+        known: dict[str, bool] = {}
+        pool, chosen = list(scored), self._extractor.choose(scored, limit)
+        for _ in range(ROUNDS):
+            fresh = [s for s in chosen if s.text not in known]
+            known |= zip((s.text for s in fresh), self.judge.states(query, fresh), strict=True)
+            if all(known[s.text] for s in chosen):
+                return chosen
+            pool = [s for s in pool if known.get(s.text, True)]
+            chosen = self._extractor.choose(pool, limit)
+        return [s for s in chosen if known.get(s.text, False)]
 
     def _closed(self, view: AnswerView, scored: Sequence[Sentence]) -> Draft:
         """A verdict with the sentences that carry it, else what was found on either side of the question.
@@ -155,7 +145,7 @@ class AnswererLocal:
             return self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
         near = ruling.beside or [
             s
-            for s in self._extractor.choose(scored, limit=CONTEXT)
+            for s in self._stating(view.question, scored, limit=CONTEXT)
             if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
         ]
         if not near:
@@ -180,7 +170,7 @@ class AnswererLocal:
 
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
         chosen = self._chooser.choose(view, evidence, query)
-        context = self._extractor.choose(self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
+        context = self._stating(query, self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
         stated = [*chosen.sentences]
         stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
         lines, entries = self.writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])
@@ -223,6 +213,13 @@ class AnswererLocal:
 def ranked(differential: Differential | None) -> bool:
     """Whether there is a differential to tell, of common diseases or of rare ones."""
     return differential is not None and bool(differential.ranking or differential.rare)
+
+
+def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
+    """Scored sentences, those with the figure that a question asks for lifted."""
+    if not asks_figure(question):
+        return list(scored)
+    return by_score([s._replace(score=s.score + FIGURE * gives_figure(question, s.text)) for s in scored])
 
 
 def _quotable(view: AnswerView) -> list[Evidence]:

@@ -11,7 +11,7 @@ from graphs.answering.notices import notice
 from graphs.answering.option_words import own_words
 from graphs.answering.written import Written
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
-from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
+from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.shown import VALUES
 from prompts.shown import one_line
 from tools.contract import Notice
@@ -70,34 +70,39 @@ def choice_of(
 def verdict_of(
     said: str, view: AnswerView, written: Written, held: Mapping[str, Evidence], judge: VerdictJudge
 ) -> tuple[Verdict | None, list[Notice]]:
-    """The verdict that a model named, where a quote of a statement that stands entails it; else its view, as a notice.
+    """The verdict that a model named, where quotes of statements that stand entail it; else its view, as a notice.
 
-    ``held`` is the evidence that statements cite, by id.
+    ``held`` is the evidence that statements cite, by id; where all of it together says the opposite, there is none.
     """
     options = options_of(view)
     label = option_named(said, options)
     if label is None:
         return None, [unchosen(said, view)]
     value = VerdictValue(label)
-    carrying = [s for s in (w.statement for w in written.standing) if _carries(s, value, view, held, judge)]
-    if not carrying:
+    quoted = [
+        (w.statement, Sentence(held[c.evidence_id], c.start, c.end))
+        for w in written.standing
+        for c in w.statement.citations
+    ]
+    kept = judge.carries(view.question, value, [q for _, q in quoted])
+    if not kept or _opposed(value, judge.judge(view.question, list(held.values()))):
         return None, [notice("model_view", view.language, options[label])]
-    quoted = [Sentence(held[c.evidence_id], c.start, c.end) for s in carrying for c in s.citations]
     return Verdict(
         value=value,
-        statements=tuple(s.text for s in carrying),
-        effect=effect_of(quoted[0].text),
-        population=population_of(quoted[0]),
-        certainty=certainty_of(quoted, disputed=value is VerdictValue.CONFLICTING),
-        reason=reason_of(quoted),
+        statements=tuple(dict.fromkeys(s.text for s, q in quoted if any(q is k for k in kept))),
+        effect=effect_of(kept[0].text),
+        population=population_of(kept[0]),
+        certainty=certainty_of(kept, disputed=value is VerdictValue.CONFLICTING),
+        reason=reason_of(kept),
     ), []
 
 
-def _carries(
-    statement: Statement, value: VerdictValue, view: AnswerView, held: Mapping[str, Evidence], judge: VerdictJudge
-) -> bool:
-    quotes = [(held[c.evidence_id], c.quote) for c in statement.citations]
-    return bool(quotes) and judge.carries(view.question, value, quotes)
+def _opposed(value: VerdictValue, ruling: Ruling) -> bool:
+    """Whether all documents together carry the opposite of a verdict, or both sides."""
+    found = ruling.verdict.value if ruling.verdict is not None else None
+    no = (VerdictValue.NO, VerdictValue.NO_DIFFERENCE)
+    against = {VerdictValue.YES: no, **dict.fromkeys(no, (VerdictValue.YES,))}.get(value, ())
+    return found in against or (bool(against) and found is VerdictValue.CONFLICTING)
 
 
 def parametric_choice(

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from graphs.answering.contract import AnswerView
+from graphs.answering.figures import asks_figure, gives_figure
+from graphs.answering.shown import source_name
+from graphs.triage.contract import Kind
+from graphs.verdicts.certainty import is_own
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.text.language import language_of
@@ -35,6 +39,11 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         Severity.WARNING,
         "The sources found give no figure.",
         "所找到的来源没有给出数值。",
+    ),
+    "own_document": (
+        Severity.WARNING,
+        "Your document; not assessed: {detail}.",
+        "您自己的文件，未经评估：{detail}。",
     ),
     "model_view": (
         Severity.WARNING,
@@ -181,12 +190,18 @@ def notice(code: str, language: str, detail: str = "") -> Notice:
 def notices_for(
     view: AnswerView, statements: Sequence[Statement], evidence: Iterable[Evidence], today: date
 ) -> list[Notice]:
-    """What the user must know about an answer that was given: sources, dates, language."""
+    """What the user must know about an answer that was given: sources, dates, language, the figure that it lacks."""
     cited_ids = {c.evidence_id for s in statements for c in s.citations}
     cited = [e for e in {e.id: e for e in evidence}.values() if e.id in cited_ids]
     out: list[Notice] = []
     if any(EvidenceId.parse(e.id).collection in UNREVIEWED for e in cited):
         out.append(notice("starter_knowledge", view.language))
+    own = [e for e in cited if is_own(e)]
+    if own:
+        out.append(notice("own_document", view.language, _names(own)))
+    asked = view.kind == Kind.EVIDENCE and statements and asks_figure(view.question)
+    if asked and not any(gives_figure(view.question, s.text) for s in statements):
+        out.append(notice("no_figure", view.language))
     late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
     if late:
         out.append(notice("past_review_date", view.language, _names(late)))
@@ -204,4 +219,4 @@ def _english(statements: Sequence[Statement]) -> bool:
 
 
 def _names(items: Sequence[Evidence]) -> str:
-    return "; ".join(dict.fromkeys(e.title or e.id for e in items))
+    return "; ".join(dict.fromkeys(source_name(e) for e in items))

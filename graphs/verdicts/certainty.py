@@ -18,6 +18,7 @@ RANKS = (Certainty.VERY_LOW, Certainty.LOW, Certainty.MODERATE, Certainty.HIGH)
 AGREEING = 2  # ours: sources of one design that agree raise the certainty by one step
 SMALL = 100  # ours: a study of fewer people lowers it by one step
 PUBLISHED = frozenset({"pubmed", "pmc"})  # collections of which the level is PubMed's own; the rest is not assessed
+ASSESSED = PUBLISHED | {"library", "graph"}  # what is neither published nor the house's own is the user's
 # "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
 STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
 NUMBER = r"\d(?:[\d,]*\d)?(?:[.·]\d+)?"
@@ -85,18 +86,21 @@ def reason_of(carrying: Sequence[Sentence]) -> str:
     return "; ".join(f"{e.title or e.id} ({design_of(e)})" for e in pieces.values())
 
 
+def is_own(evidence: Evidence) -> bool:
+    """Whether it is of a document of the user's, or of a text given with the question: nobody assessed it."""
+    return evidence.origin is Origin.CASE or (
+        evidence.origin is Origin.RETRIEVED and EvidenceId.parse(evidence.id).collection not in ASSESSED
+    )
+
+
 def design_of(evidence: Evidence) -> str:
     """What kind of source it is, for the reason."""
     if evidence.origin is Origin.CASE:
         return "given by you, not assessed"
-    collection = EvidenceId.parse(evidence.id).collection
-    if collection in PUBLISHED:
-        return evidence.level or "other"
-    return (
-        "general knowledge, not clinically reviewed"
-        if collection in ("library", "graph")
-        else "your document, not assessed"
-    )
+    if is_own(evidence):
+        return "your document, not assessed"
+    published = EvidenceId.parse(evidence.id).collection in PUBLISHED
+    return (evidence.level or "other") if published else "general knowledge, not clinically reviewed"
 
 
 def _people(evidence: Evidence) -> int | None:

@@ -13,7 +13,8 @@ class VerdictValue(StrEnum):
     """What the cited sentences answer.
 
     ``DEPENDS``: yes for some, no for others. ``CONFLICTING``: sources that disagree. ``INSUFFICIENT``: sources that say
-    that it is not settled. Where nothing answers there is no verdict.
+    that it is not settled, or studies that speak for either side and none that is sure. Where nothing answers there is
+    no verdict.
     """
 
     YES = "yes"
@@ -86,5 +87,8 @@ class VerdictJudge(Protocol):
     def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
         """The ruling on a question from pieces of evidence that may be cited."""
 
-    def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
-        """Whether quotes entail a verdict that somebody else gave."""
+    def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> Sequence[Sentence]:
+        """The quotes that entail a verdict that somebody else gave, by the policy of `judge`, or none."""
+
+    def states(self, question: str, quotes: Sequence[Sentence]) -> Sequence[bool]:
+        """Of each sentence whether it states something: titles, questions, aims and methods of studies do not."""

@@ -11,9 +11,11 @@ from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Frozen, Origin
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin
+from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
-from tools.reading.contract import ANSWERS, Direction, Pair, Reader, Reading, Stance
+from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
+from tools.reading.reader import can_read
 from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
 
@@ -35,6 +37,8 @@ PLAIN = frozenset(
 )
 OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
+SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
+WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
 
 
 class VerdictSettings(Frozen):
@@ -55,7 +59,10 @@ class VerdictSettings(Frozen):
         side: sentences that are quoted for each answer, beside the leading one.
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
         beside: sentences shown beside at most.
-        carried: probability from which quotes carry a verdict that a model gave.
+        carried: probability from which a sentence of the quotes carries a verdict that a model gave.
+        on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
+            not settled says it of this question.
+        silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
         alike: cosine from which a closed question that a sentence of the library is known to answer is taken for the
             user's, or its reverse; compared, known: how many are compared, and read, the likest first.
         agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
@@ -81,6 +88,8 @@ class VerdictSettings(Frozen):
     near_relevant: float = 0.2
     beside: int = 3
     carried: float = 0.5
+    on_point: float = 0.6
+    silent: float = 0.6
     alike: float = 0.7
     compared: int = 64
     known: int = 8
@@ -111,9 +120,24 @@ class Said(NamedTuple):
         """Its probability."""
         return _answers(self.reading)[0]
 
-    def rank(self) -> tuple[bool, bool, float]:
-        """What leads: what a known question carries, what answers outright, what is surest."""
-        return self.known, self.outright, self.p
+    def rank(self) -> tuple[bool, bool, bool, float]:
+        """What leads: a short answer, what a known question carries, what answers outright, what is surest."""
+        return self.short, self.known, self.outright, self.p
+
+    @property
+    def short(self) -> bool:
+        """Whether it is of a monograph's short answer."""
+        return (self.sentence.evidence.section or "").lower() == SHORT_ANSWER
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.sentence.evidence.document_id
+
+    @property
+    def of_a_study(self) -> bool:
+        """Whether its document may be a study: it is no page of the library and no entry of the graph."""
+        return EvidenceId.parse(self.sentence.evidence.id).collection not in WRITTEN
 
     @property
     def given(self) -> bool:
@@ -123,8 +147,7 @@ class Said(NamedTuple):
     def speaks_for(self, other: Said) -> bool:
         """Whether the other is of the same document and says otherwise: of a text that was given the surest sentence
         decides, because its results are told one by one."""
-        same = self.sentence.evidence.document_id == other.sentence.evidence.document_id
-        return same and self.answer is not other.answer
+        return self.document == other.document and self.answer is not other.answer
 
     @property
     def outright(self) -> bool:
@@ -162,12 +185,15 @@ class VerdictJudgeLocal:
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
         readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
         known = self._known(question, alike, pieces, readings)
-        said = [
-            Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
+        told = [
+            said
             for at, r in readings.items()
-            for e, s, _ in [pieces[at]]
+            for e, s, before in [pieces[at]]
+            for said in [
+                Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
+            ]
+            if self._tells(question, said, before)
         ]
-        told = [s for s in said if s.known or s.reading.telling >= self.settings.telling]
         carrying = self._carrying(told)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
@@ -233,25 +259,78 @@ class VerdictJudgeLocal:
                 out[at] = reading
         return out
 
-    def carries(self, question: str, value: VerdictValue, quotes: Sequence[tuple[Evidence, str]]) -> bool:
-        """Whether one of the quotes, each a slice of its evidence, entails the verdict."""
-        readings = self._reader.read([Pair(question, quote, e.title) for e, quote in quotes])
-        wanted = [s for s in ANSWERS if _near(VALUE[s], value)]
-        return any(sum(r.stance(s) for s in wanted) >= self.settings.carried for r in readings)
+    def _tells(self, question: str, said: Said, before: str) -> bool:
+        """Whether a sentence tells a result or a conclusion; that something is not settled, of what is asked."""
+        if not said.known and said.reading.telling < self.settings.telling:
+            return False
+        if said.answer is not Stance.UNSETTLED or said.given or self._encoder is None:
+            return True
+        around = f"{said.sentence.evidence.title} {before} {said.sentence.text}"
+        held = {n for m in medicines_in(around) for n in (m.generic, m.family)}
+        named = all(m.generic in held or (not m.generic and m.family in held) for m in medicines_in(question))
+        return named and words_held(question, around) >= self.settings.on_point
+
+    def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> list[Sentence]:
+        """The quotes that carry a verdict by the policy of `judge`; none where they do not, or speak against it too."""
+        pieces = [
+            (q.evidence, span, before, q)
+            for q in quotes
+            for span, before in in_context(q.evidence.text)
+            if span.start < q.end and q.start < span.end and not speaks_to_machines(span.of(q.evidence.text))
+        ]
+        read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b, _ in pieces])
+        about, plain, _ = self._about(question, [p[:3] for p in pieces])
+        heard: list[tuple[Said, Sentence]] = []
+        for (e, s, before, quote), reading, may, own_words in zip(pieces, read, about, plain, strict=True):
+            said = Said(Sentence(e, s.start, s.end, reading.relevance), reading, may, plain=own_words)
+            if may and said.p >= self.settings.carried and self._tells(question, said, before):
+                heard.append((said, quote))
+        kept = _sides(value, [said for said, _ in heard])
+        return [q for q in quotes if any(quote is q and any(s is said for s in kept) for said, quote in heard)]
+
+    def states(self, question: str, quotes: Sequence[Sentence]) -> list[bool]:
+        """Of each sentence whether it states something: it is no title, question, aim or method of its document.
+
+        What was written as statements is not read; nor is what the reader cannot read, which stays.
+        """
+        own = [q for q in quotes if EvidenceId.parse(q.evidence.id).collection not in WRITTEN]
+        asked = [question if can_read(Pair(question, q.text)) else q.text for q in own]
+        before = [_before(q) for q in own]
+        pairs = [Pair(a, q.text, q.evidence.title, b) for a, q, b in zip(asked, own, before, strict=True)]
+        silent = {
+            at
+            for at, (q, r) in enumerate(zip(own, self._reader.read(pairs), strict=True))
+            if sum(r.roles[ROLES.index(role)] for role in SILENT) >= self.settings.silent
+            or _plain(q.text) == _plain(q.evidence.title)
+        }
+        return [not any(own[at] is q for at in silent) for q in quotes]
 
     def _carrying(self, told: Sequence[Said]) -> list[Said]:
         """The sentences that carry a verdict, the leading one first; both sides where sources disagree."""
-        short = [s for s in told if (s.sentence.evidence.section or "").lower() == SHORT_ANSWER]
-        for pool in (short, told):
-            sure = [s for s in pool if s.known or (s.about and (s.outright or s.p >= self._bar(s)))]
-            if sure:
-                lead = max(sure, key=Said.rank)
-                least = self._bar(lead) if lead.known else self.settings.heard
-                others = [s for s in pool if s is not lead and not (lead.given and lead.speaks_for(s))]
-                heard = [s for s in others if s.known or (s.about and s.p >= least)]
-                heard.sort(key=lambda s: -s.p)
-                return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
-        return []
+        led = {s.document for s in told if s.short and self._sure(s)}  # a short answer outranks its document's others
+        pool = [s for s in told if s.short or s.document not in led]
+        sure = [s for s in pool if self._sure(s)]
+        if not sure:
+            return self._unsettled(pool)
+        lead = max(sure, key=Said.rank)
+        least = self._bar(lead) if lead.known else self.settings.heard
+        others = [s for s in pool if s is not lead and not (lead.given and lead.speaks_for(s))]
+        if lead.short:  # no sentence of another document speaks against it that is not as sure
+            others = [s for s in others if s.answer is lead.answer or self._sure(s)]
+        heard = [s for s in others if s.known or (s.about and s.p >= least)]
+        heard.sort(key=lambda s: -s.p)
+        return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
+
+    def _unsettled(self, told: Sequence[Said]) -> list[Said]:
+        """Of studies that speak for both sides without one that is sure: the likeliest of each side; else none."""
+        heard = [s for s in told if s.about and s.of_a_study and s.p >= self.settings.heard]
+        sides = [max((s for s in heard if s.answer is a), key=lambda s: s.p, default=None) for a in OPPOSITE]
+        both = [s for s in sides if s is not None]
+        return both if len({s.document for s in both}) == len(OPPOSITE) else []
+
+    def _sure(self, said: Said) -> bool:
+        """Whether a sentence carries a verdict by itself."""
+        return said.known or (said.about and (said.outright or said.p >= self._bar(said)))
 
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
@@ -267,7 +346,7 @@ class VerdictJudgeLocal:
         sides: dict[Stance, list[Said]] = defaultdict(list)
         for said in carrying:
             sides[said.answer].append(said)
-        value = value_of(sides)
+        value = value_of(sides) if any(map(self._sure, carrying)) else VerdictValue.INSUFFICIENT
         shown = [s.sentence for s in carrying]
         return Verdict(
             value=value,
@@ -291,16 +370,16 @@ def words_held(question: str, text: str) -> float:
 
 
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
-    """The verdict of what was heard on each side.
+    """The verdict of what was heard on each side, the leading sentence's side first.
 
-    Both yes and no: of one document that was found it depends, of several they conflict. Else what is surest; a "no"
+    Both yes and no: of one document that was found it depends, of several they conflict. Else what leads; a "no"
     because nothing differed is "no difference".
     """
     yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
     if yes and no:
         documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
         return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
-    lead = max((s for side in sides.values() for s in side), key=Said.rank)
+    lead = next(iter(sides.values()))[0]
     if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
         return VerdictValue.NO_DIFFERENCE
     return VALUE[lead.answer]
@@ -316,11 +395,29 @@ def in_context(text: str) -> list[tuple[Span, str]]:
     return out
 
 
-def _near(left: VerdictValue, right: VerdictValue) -> bool:
-    """Whether two verdicts say the same as far as one sentence can tell."""
-    groups = (
-        {VerdictValue.YES},
-        {VerdictValue.NO, VerdictValue.NO_DIFFERENCE},
-        {VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT},
-    )
-    return any(left in g and right in g for g in groups)
+def _sides(value: VerdictValue, heard: Sequence[Said]) -> list[Said]:
+    """Of the sentences that were heard those that carry a verdict; none where the other side is heard too."""
+    by = {stance: [s for s in heard if s.answer is stance] for stance in ANSWERS}
+    yes, no = by[Stance.SUPPORTS], by[Stance.REFUTES]
+    both = [*yes, *no] if yes and no else []
+    several = len({s.document for s in both}) > 1
+    if value is VerdictValue.CONFLICTING:
+        return both if several else []
+    if value is VerdictValue.DEPENDS:
+        return by[Stance.MIXED] or ([] if several else both)
+    if value is VerdictValue.INSUFFICIENT:
+        return by[Stance.UNSETTLED]
+    if both:
+        return []
+    if value is VerdictValue.NO_DIFFERENCE:
+        return [s for s in no if s.reading.direction in (Direction.NO_DIFFERENCE, Direction.UNCLEAR)]
+    return yes if value is VerdictValue.YES else no
+
+
+def _before(quote: Sentence) -> str:
+    """The sentence before a quote on its line, "" for a line's first."""
+    return next((b for span, b in in_context(quote.evidence.text) if span.start <= quote.start < span.end), "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold().strip(" .")

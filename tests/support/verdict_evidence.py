@@ -18,5 +18,11 @@ def sentence(text: str, more: str = "", **fields: Any) -> Sentence:
     return Sentence(piece(f"{text} {more}".strip(), **fields), 0, len(text))
 
 
+def quote(item: Evidence, text: str) -> Sentence:
+    """A sentence of a piece of evidence."""
+    start = item.text.index(text)
+    return Sentence(item, start, start + len(text))
+
+
 def carrying(ruling: Ruling) -> list[str]:
     return [s.text for s in ruling.carrying]

@@ -9,9 +9,11 @@ import pytest
 from graphs.answering.contract import AnswerView
 from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.shown import VALUES
-from support.answerers import CROUP, answer, codes, document, local, view
-from support.answering_model import Ask, asked, quoting, saying
+from prompts.metering import Meter, metered
+from support.answerers import CROUP, READ, answer, codes, document, local, view
+from support.answering_model import Ask, asked, by_model, quoting, saying
 from support.scripted_model import Scripted
+from support.scripted_reader import NO
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 
@@ -172,6 +174,20 @@ def test_a_models_verdict_that_no_quote_carries_is_told_as_its_view(ask: Ask, op
     (told,) = [n.text for n in draft.notices if n.code == "model_view"]
     assert VALUES[VerdictValue(option)]["en"] in told
     assert draft.statements[0].citations
+
+
+def test_a_models_verdict_does_not_stand_where_the_documents_together_say_the_opposite(encoder: Encoder) -> None:
+    against = "Dexamethasone did not relieve the symptoms of croup in children."
+    table = {**READ, against: NO}
+    closed = croup().model_copy(update={"closed": True})
+    other = closed.model_copy(
+        update={"evidence": (*closed.evidence, document("trial", against, title="A trial of croup"))}
+    )
+    verdicts = []
+    for given in (closed, other):
+        with by_model(local(encoder, table), encoder, saying(GOOD, option="yes")) as (made, _), metered(Meter()):
+            verdicts.append(answer(made, given).verdict)
+    assert [v.value if v is not None else None for v in verdicts] == ["yes", None]
 
 
 @pytest.mark.parametrize(("said", "code"), [("perhaps", "choice_unreadable"), ("", "no_choice_supported")])

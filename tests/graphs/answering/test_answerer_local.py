@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphs.answering.contract import Answerer
+from graphs.answering.figures import asks_figure, gives_figure
 from support.answerers import (
     CROUP,
     answer,
@@ -11,8 +14,11 @@ from support.answerers import (
     local,
     view,
 )
+from support.scripted_reader import YES, reading
 from tools.contract import AnsweredQuestion
 from tools.encoders import Encoder
+from tools.evidence import Evidence, Origin
+from tools.reading.contract import Role, Stance
 
 
 def test_an_answer_quotes_its_evidence(answerer: Answerer) -> None:
@@ -88,3 +94,70 @@ def test_a_chinese_question_quotes_english_evidence_and_says_so(encoder: Encoder
     assert not draft.abstained
     assert (draft.choice, draft.verdict) == (None, None)
     assert {"evidence_in_english", "no_verdict"} <= codes(draft)
+
+
+AIM = "We aimed to find whether dexamethasone relieves the symptoms of croup in children."
+RESULT = "Dexamethasone relieved the symptoms of croup in children within hours."
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("given", [True, False])
+def test_an_aim_is_quoted_by_no_answer(encoder: Encoder, *, closed: bool, given: bool) -> None:
+    table = {AIM: reading(Stance.NOT_SHOWN, 1.0, Role.AIM), RESULT: reading(Stance.NOT_SHOWN, 1.0, Role.RESULT)}
+    collection, origin = ("given", Origin.CASE) if given else ("own", Origin.RETRIEVED)
+    text = f"{AIM} {RESULT}"
+    item = Evidence(id=f"{collection}:a@0-{len(text)}", text=text, kind="document", title="Croup", origin=origin)
+    draft = answer(
+        local(encoder, table), view("Does dexamethasone relieve the symptoms of croup?", item, closed=closed)
+    )
+    assert [s.text for s in draft.statements] == [RESULT]
+    alone = item.model_copy(update={"id": f"{collection}:a@0-{len(AIM)}", "text": AIM})
+    assert answer(local(encoder, table), view("Does dexamethasone relieve croup?", alone, closed=closed)).abstained
+
+
+def test_an_answer_from_own_documents_says_that_nobody_assessed_them(encoder: Encoder) -> None:
+    own = Evidence(id=f"own:a@0-{len(CROUP)}", text=CROUP, kind="document", title="My note", origin=Origin.RETRIEVED)
+    told = {n.code: n.text for n in answer(local(encoder), view("Does dexamethasone help croup?", own)).notices}
+    assert told["own_document"] == "Your document; not assessed: My note."
+    library = answer(local(encoder), view("Does dexamethasone help croup?", document("croup", CROUP, title="Croup")))
+    assert "own_document" not in codes(library)
+
+
+DOSE = "What dose of dexamethasone is used in croup of type 2?"
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_figure_that_is_asked_for_is_given_first_or_said_to_be_missing(encoder: Encoder, *, closed: bool) -> None:
+    without = "Dexamethasone is used in croup of type 2, and SGLT2 inhibitors are used in diabetes."
+    with_it = "Children with croup are given dexamethasone 0.15 mg/kg once."
+    lacking = answer(local(encoder, {without: YES}), view(DOSE, document("a", without, title="Croup"), closed=closed))
+    assert "no_figure" in codes(lacking)
+    if not closed:
+        both = answer(local(encoder), view(DOSE, document("a", f"{without} {with_it}", title="Croup")))
+        assert both.statements[0].text == with_it
+        assert "no_figure" not in codes(both)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "gives"),
+    [
+        ("What is the dose of metformin?", "Metformin is the first medicine for type 2 diabetes.", False),
+        ("What is the dose of metformin?", "Metformin is started at 500 mg once a day.", True),
+        ("What is the number needed to treat?", "It was given to 412 adults in 2019.", False),
+        ("What is the NNT of statins?", "For every 50 people treated, one stroke is prevented.", True),
+        ("How accurate is the D-dimer?", "The D-dimer is used in 2 scores.", False),
+        ("What is the sensitivity of the test?", "Its sensitivity is 95 per cent.", True),
+        ("What is the risk of stroke?", "One in 20 people with TIA has a stroke within a week.", True),
+        ("What is the prevalence of gout?", "Gout is common after 60.", False),
+    ],
+)
+def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str, gives: bool) -> None:
+    assert asks_figure(question)
+    assert gives_figure(question, sentence) is gives
+
+
+@pytest.mark.parametrize(
+    "question", ["What are the risk factors for gout?", "What is a normal heart rate?", "What is gout?"]
+)
+def test_not_every_question_asks_for_a_figure(question: str) -> None:
+    assert not asks_figure(question)

@@ -10,7 +10,7 @@ from graphs.verdicts import local
 from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
-from support.verdict_evidence import carrying, piece
+from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder
 from tools.evidence import Origin
 from tools.reading.answered import Answered, answered
@@ -222,6 +222,76 @@ def test_at_most_two_more_sentences_are_quoted_for_each_answer() -> None:
     assert carrying(ruling) == told[:3]
 
 
+def test_a_short_answer_outranks_its_own_documents_others_and_silences_no_other_document() -> None:
+    page = piece(LESS, "gout", "library", section="Short answer")
+    trial = piece(MORE, "2", level="randomised trial")
+    conflicting = judge({LESS: YES, MORE: NO}).judge(QUESTION, [page, trial])
+    assert conflicting.verdict is not None
+    assert (conflicting.verdict.value, carrying(conflicting)) == (VerdictValue.CONFLICTING, [LESS, MORE])
+    unsure = judge({LESS: YES, MORE: reading(Stance.REFUTES, 0.7)}).judge(QUESTION, [page, trial])
+    assert carrying(unsure) == [LESS], "one that carries nothing by itself does not speak against a short answer"
+
+
+ANTIBIOTIC = "I am allergic to penicillin. Is amoxicillin safe for me for a sore throat?"
+ELSEWHERE = "Guidelines differ markedly: some advise testing and treating every confirmed streptococcal infection."
+ON_POINT = "Whether amoxicillin is safe for a sore throat in people allergic to penicillin is debated."
+
+
+@pytest.mark.parametrize(("text", "carries"), [(ELSEWHERE, False), (ON_POINT, True)])
+def test_what_is_unsettled_on_another_point_settles_nothing(
+    text: str, carries: bool, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = piece(text, "sore-throat", "library", title="Antibiotics for sore throat")
+    table = {text: (Answered("Is amoxicillin safe for a sore throat?", Stance.UNSETTLED),)}
+    monkeypatch.setattr(local, "known_answers", lambda sentence: table.get(sentence, ()))
+    read = {text: UNSETTLED, table[text][0].told: UNSETTLED}
+    asked = VerdictJudgeLocal(ScriptedReader(read), encoder, VerdictSettings(near=0.0, words=0.0, in_context=0.0))
+    assert (asked.judge(ANTIBIOTIC, [item]).verdict is not None) is carries
+    assert bool(asked.carries(ANTIBIOTIC, VerdictValue.INSUFFICIENT, [quote(item, text)])) is carries
+
+
+def test_studies_that_speak_for_either_side_without_a_sure_one_settle_nothing() -> None:
+    table = {LESS: reading(Stance.SUPPORTS, 0.7), MORE: reading(Stance.REFUTES, 0.7), SAME: BESIDE}
+    trials = [piece(f"{LESS} {SAME}", "1"), piece(MORE, "2")]
+    ruling = judge(table).judge(QUESTION, trials)
+    assert ruling.verdict is not None
+    assert (ruling.verdict.value, carrying(ruling)) == (VerdictValue.INSUFFICIENT, [LESS, MORE])
+    for other in (trials[:1], [piece(f"{LESS} {MORE}")], [piece(LESS, "a", "library"), piece(MORE, "b", "library")]):
+        assert judge(table).judge(QUESTION, other).verdict is None
+
+
+@pytest.mark.parametrize("value", list(VerdictValue))
+@pytest.mark.parametrize("role", [r for r in Role if r not in TELLING])
+def test_of_a_models_quotes_too_only_results_and_conclusions_carry(role: Role, value: VerdictValue) -> None:
+    told = {s: reading(a, 1.0, role) for s, a in zip((LESS, MORE, SOME, OPEN), ANSWERS, strict=True)}
+    quotes = [quote(piece(s, str(n)), s) for n, s in enumerate(told)]
+    assert not judge(told).carries(QUESTION, value, quotes)
+
+
+def test_a_sentence_on_some_carries_neither_insufficient_nor_conflicting() -> None:
+    some = quote(piece(SOME), SOME)
+    carried = [v for v in VerdictValue if judge({SOME: MIXED}).carries(QUESTION, v, [some])]
+    assert carried == [VerdictValue.DEPENDS]
+
+
+def test_of_a_models_quotes_too_only_what_is_about_the_question_carries(encoder: Encoder) -> None:
+    elsewhere = "Insulin lowered blood sugar in the trial."
+    asked = VerdictJudgeLocal(ScriptedReader({elsewhere: YES, LESS: YES}), encoder)
+    quotes = [quote(piece(elsewhere, "1"), elsewhere), quote(piece(LESS, "2"), LESS)]
+    assert asked.carries(QUESTION, VerdictValue.YES, quotes) == quotes[1:]
+
+
+def test_titles_questions_aims_and_methods_state_nothing_and_what_was_written_as_statements_is_not_read() -> None:
+    silent = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)
+    for role in Role:
+        reader = ScriptedReader({LESS: reading(Stance.NOT_SHOWN, 1.0, role)})
+        study, page = quote(piece(LESS), LESS), quote(piece(LESS, "gout", "library"), LESS)
+        assert VerdictJudgeLocal(reader).states(QUESTION, [study, page]) == [role not in silent, True]
+        assert [p.sentence for p in reader.asked] == [LESS]
+    titled = quote(piece(LESS, title=LESS.rstrip(".")), LESS)
+    assert judge({}).states(QUESTION, [titled]) == [False]
+
+
 # The contract of a judge, which any other one joins by a line.
 JUDGES = [lambda table: VerdictJudgeLocal(ScriptedReader(table))]
 
@@ -242,15 +312,23 @@ def test_contract_of_a_judge(made: object) -> None:
         if ruling.verdict is not None:
             assert ruling.verdict.statements == tuple(carrying(ruling))
         assert ruling == judging.judge(QUESTION, given)
-    first, second, third = pieces
-    assert judging.carries(QUESTION, VerdictValue.YES, [(first, LESS)])
-    assert judging.carries(QUESTION, VerdictValue.NO, [(first, LESS), (second, MORE)])
-    assert judging.carries(QUESTION, VerdictValue.NO_DIFFERENCE, [(second, MORE)])
-    assert judging.carries(QUESTION, VerdictValue.INSUFFICIENT, [(third, OPEN)])
+    fewer, same, more, unsettled, other = (
+        quote(item, text)
+        for item, text in zip((0, 0, 1, 2, 2), (LESS, SAME, MORE, OPEN, OTHER), strict=True)
+        for item in [pieces[item]]
+    )
+    assert judging.carries(QUESTION, VerdictValue.YES, [same, fewer]) == [fewer]
+    assert judging.carries(QUESTION, VerdictValue.NO, [more]) == [more]
+    assert judging.carries(QUESTION, VerdictValue.NO_DIFFERENCE, [more]) == [more]
+    assert judging.carries(QUESTION, VerdictValue.CONFLICTING, [fewer, other, more]) == [fewer, more]
+    assert judging.carries(QUESTION, VerdictValue.INSUFFICIENT, [unsettled]) == [unsettled]
     for value in VerdictValue:
         assert not judging.carries(QUESTION, value, [])
-        assert not judging.carries(QUESTION, value, [(first, SAME), (third, OTHER)])
-    assert not judging.carries(QUESTION, VerdictValue.YES, [(second, MORE), (third, OPEN)])
+        assert not judging.carries(QUESTION, value, [same, other])
+        if value is not VerdictValue.CONFLICTING:
+            assert not judging.carries(QUESTION, value, [fewer, more]), "both sides of several documents conflict"
+    assert not judging.carries(QUESTION, VerdictValue.YES, [more, unsettled])
+    assert list(judging.states(QUESTION, [fewer, other])) == [True, True]
 
 
 KNOWN = Answered("Does velmoxatrine keep gout attacks away?", Stance.SUPPORTS)

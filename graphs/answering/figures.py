@@ -1,0 +1,60 @@
+"""Figures that are asked for, and sentences that give one: a dose, a number needed to treat, an accuracy, a rate."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+WHAT = r"\b(?:what|which|how (?:much|many|high|often|common|accurate)|maximum|usual|recommended)\b[^?]{0,60}"
+COUNT = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten)"
+PART = r"(?:half|an? (?:third|quarter|fifth)|two thirds|three quarters)"
+SHARE = (
+    rf"\d ?(?:%|％|per ?cent\b|倍)|\b{COUNT} (?:in|of|out of|per|in every)(?: every| about| the)? {COUNT}\b|\bper \d"
+    rf"|\b{PART} of\b|(?:\bratio|\b[HOR]R)\b[^.;]{{0,20}}?\d|百分之"
+)
+UNIT = (
+    r"(?:mg|mcg|µg|μg|micrograms?|milligrams?|g|grams?|ml|millilit(?:re|er)s?|units?|iu|mmol|tablets?|capsules?|puffs?"
+    r"|drops)\b|(?:毫克|微克|克|毫升|片|粒|滴|喷|国际单位)"
+)
+
+
+class Kind(NamedTuple):
+    """A kind of figure: what asks for it in a question, and what gives it in a sentence."""
+
+    asks: re.Pattern[str]
+    gives: re.Pattern[str]
+
+
+def _kind(asks: str, gives: str) -> Kind:
+    return Kind(re.compile(asks, re.IGNORECASE), re.compile(gives, re.IGNORECASE))
+
+
+# All ours. A digit alone is no figure: it may belong to a name (type 2, SGLT2).
+DOSE = _kind(rf"{WHAT}\b(?:dos(?:e|es|age)|mg)\b|剂量|多少(?:毫克|克)", rf"\d ?{UNIT}")
+NEEDED = _kind(
+    r"\bnumbers? needed\b|\bNNT\b|\bNNH\b|多少人",
+    rf"\b(?:needed to (?:treat|harm|screen)|NNT|NNH)\b[^.;]{{0,40}}?\d|\bfor every {COUNT}\b"
+    rf"|\b{COUNT} (?:\w+ ){{0,3}}(?:needs?|needed|must|have|had) to be (?:treated|screened)\b"
+    rf"|\bone (?:in|of) {COUNT}\b",
+)
+ACCURACY = _kind(
+    rf"{WHAT}\b(?:sensitivity|specificity|accura(?:cy|te)|predictive value)\b|how accurate\b|灵敏度|特异度|准确率",
+    rf"{SHARE}|\b0[.·]\d",
+)
+RATE = _kind(
+    rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence)\b"
+    r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
+    r"|多少次|发生率|患病率",
+    rf"{SHARE}|\b\d[\d,.]* (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+)
+KINDS = (DOSE, NEEDED, ACCURACY, RATE)
+
+
+def asks_figure(question: str) -> bool:
+    """Whether a question asks for a dose, a number needed to treat, an accuracy or a rate."""
+    return any(kind.asks.search(question) for kind in KINDS)
+
+
+def gives_figure(question: str, sentence: str) -> bool:
+    """Whether a sentence gives a figure of a kind that the question asks for."""
+    return any(kind.gives.search(sentence) for kind in KINDS if kind.asks.search(question))
