@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,6 +32,7 @@ WEIGHTS = Path(__file__).parent / "assertions.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis reader assertions --out FILE."
 BUCKETS, RULES = 1 << 14, 64  # ours: of hashed words, and of what the rules say
 BEFORE, NEAR, AFTER, PREVIOUS = 14, 4, 8, 6  # ours: words before, just before, after, and of the sentence before
+WIDE = 400  # characters; ours: how far around a clause these words are looked for
 WEIGHT = 3.0  # ours: of the words beside the rules and the encoder
 UNSURE = 0.5  # ours: probability from which a clause is unsure
 TURNED = 0.7  # ours: from which it is denied, stated, of the past or of somebody else against the rules
@@ -112,7 +114,8 @@ def assertions(seen: Sequence[Context]) -> Matrix:
 
 def meant(seen: Sequence[Context]) -> Matrix:
     """Array (clauses, 3 * DENSE): the encoder's layers of the clause, of its sentence, and of the one before."""
-    texts = list(dict.fromkeys(text for one in seen for text in (one.clause, *one.sentence, *one.before)))
+    groups = {id(some): some for one in seen for some in (one.sentence, one.before)}  # clauses share their sentence's
+    texts = list(dict.fromkeys([*(one.clause for one in seen), *(text for some in groups.values() for text in some)]))
     dense = dict(zip(texts, (read.dense for read in features(texts)), strict=True))
 
     def mean(some: Sequence[str]) -> Matrix:
@@ -120,19 +123,25 @@ def meant(seen: Sequence[Context]) -> Matrix:
         found: Matrix = (share / share.sum()) @ np.stack([dense[text] for text in some])
         return found
 
-    return np.stack([np.concatenate([dense[one.clause], mean(one.sentence), mean(one.before)]) for one in seen])
+    means = {at: mean(some) for at, some in groups.items()}
+    return np.stack(
+        [np.concatenate([dense[one.clause], means[id(one.sentence)], means[id(one.before)]]) for one in seen]
+    )
 
 
 def contexts(text: str, told: Sequence[Clause]) -> list[Context]:
     """What the head sees of the clauses of a text, in order."""
     spans = sentences(text)
-    within = [tuple(c.told for c in told if s.start <= c.start < s.end) for s in spans]
+    starts = [s.start for s in spans]
+    places = [max(bisect_right(starts, clause.start) - 1, 0) for clause in told]
+    mates: dict[int, list[str]] = {}
+    for clause, at in zip(told, places, strict=True):
+        mates.setdefault(at, []).append(clause.told)
+    within = {at: tuple(some) for at, some in mates.items()}
     out = []
-    for clause in told:
-        at = next((i for i, s in enumerate(spans) if s.start <= clause.start < s.end), 0)
+    for clause, at in zip(told, places, strict=True):
         buckets, values = _worded(text, clause, spans[at], spans[at - 1].of(text) if at else "")
-        mates = within[at] or (clause.told,)
-        out.append(Context(buckets, values, clause.told, mates, (within[at - 1] if at else ()) or (clause.told,)))
+        out.append(Context(buckets, values, clause.told, within[at], within.get(at - 1) or (clause.told,)))
     return out
 
 
@@ -152,13 +161,13 @@ def _worded(text: str, clause: Clause, sentence: Span, previous: str) -> tuple[N
 
 def _grams(text: str, clause: Clause, sentence: Span, previous: str) -> Iterator[str]:
     """The words of the clause and those around it, each with where it stands."""
-    before = _words(text[sentence.start : clause.start])[-BEFORE:]
-    last = _words(previous)
+    before = _words(text[max(sentence.start, clause.start - WIDE) : clause.start])[-BEFORE:]
+    first, last = _words(previous[:WIDE])[:PREVIOUS], _words(previous[-WIDE:])[-NEAR:]
     yield from _joined("m", ["^", *_words(clause.text), "$"], 3)
     yield from _joined("b", before, 2)
     yield from _joined("n", before[-NEAR:], 3)
-    yield from _joined("a", _words(text[clause.end : sentence.end])[:AFTER], 2)
-    yield from _joined("p", last[:PREVIOUS] + last[-NEAR:], 2)
+    yield from _joined("a", _words(text[clause.end : min(sentence.end, clause.end + WIDE)])[:AFTER], 2)
+    yield from _joined("p", first + last, 2)
 
 
 def _joined(where: str, words: Sequence[str], longest: int) -> Iterator[str]:

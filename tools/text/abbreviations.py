@@ -107,7 +107,7 @@ def expand(text: str, context: str = "") -> str:
     """
     for pattern, replacement in IN_CONTEXT:
         text = pattern.sub(replacement, text)
-    meanings = _Meanings(context or text)
+    meanings = _meanings(context or text)
     text = _WORD.sub(lambda m: meanings[m[0]], text)
     return _HAN.sub(lambda m: CHINESE[m[0]], text)
 
@@ -122,6 +122,11 @@ class _Meanings(dict[str, str]):
     def __missing__(self, word: str) -> str:
         self[word] = _meaning(word, self._text)
         return self[word]
+
+
+@lru_cache(maxsize=256)  # ours: the clauses of a case share its whole text
+def _meanings(text: str) -> _Meanings:
+    return _Meanings(text)
 
 
 def _meaning(word: str, text: str) -> str:

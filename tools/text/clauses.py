@@ -121,7 +121,7 @@ def _understand(text: str, where: Span, number: int, absent: bool, past: bool, o
     plain, normal = _without_negation(told, absent)
     if absent and negation.FUNCTION.fullmatch(plain):
         plain, absent = told, False
-    uncertain = negation.UNCERTAIN.search(words) is not None or text[: where.start].endswith("?")
+    uncertain = negation.UNCERTAIN.search(words) is not None or text.endswith("?", 0, where.start)
     present: bool | None = not (absent or normal)
     return Clause(
         text=words,

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 SHORT = re.compile(r"\(([A-Za-z][A-Za-z0-9-]{1,9})\)")
+NEAR = 400  # characters; ours: how far back a long form may begin
 MOST_EXTRA = 5  # words that the long form may have beyond the letters of the short one (paper)
 
 
@@ -23,7 +24,7 @@ def definitions(text: str) -> dict[str, str]:
         short = match[1]
         if sum(c.isupper() for c in short) < 2:
             continue
-        words = re.split(r"[.;:!?\n]", text[: match.start()])[-1].split()
+        words = re.split(r"[.;:!?\n]", text[max(0, match.start() - NEAR) : match.start()])[-1].split()
         most = min(len(short) + MOST_EXTRA, 2 * len(short))  # paper
         long = _long_form(short, " ".join(words[-most:]))
         if long:

@@ -19,6 +19,7 @@ from tools.yaml_files import read_yaml
 RANGES = Path(__file__).with_name("measures.yaml")
 ADULT = 12.0  # years; ours
 NEAR = 80  # characters; ours: how far back the fluid is named
+AHEAD = 300  # characters; ours: how far on what belongs to a number is told
 NUMBER = (
     r"(\d{1,3}(?:,\d{3})+|\d{1,6}(?:\.\d+)?)"
     r"(?!\d|,\d{3}|[./]\d|\s?[-–~]\s?\d|\s?(?:hours?|days?|weeks?|months?|years?|times)\b)"
@@ -109,7 +110,9 @@ def values(text: str) -> Iterator[Value]:
 
 
 def _values(name: str, measure: Mapping[str, Any], match: re.Match[str], text: str) -> Iterator[Value]:
-    if "not_behind" in measure and re.search(measure["not_behind"], text[: match.start()], re.IGNORECASE):
+    if "not_behind" in measure and re.search(
+        measure["not_behind"], text[max(0, match.start() - NEAR) : match.start()], re.IGNORECASE
+    ):
         return
     numbers = [float(g.replace(",", "")) for g in match.groups() if g]
     if measure.get("drop"):
@@ -142,7 +145,7 @@ def _told(value: Value, text: str, person: Person, patient: str) -> Iterator[tup
         return
     if not is_of_now(value, text, patient):
         return
-    after = text[value.end :]
+    after = text[value.end : value.end + AHEAD]
     verdicts = [(one["words"], _shown(value.number, one, person.sex)) for one in measure.get("tells", ())]
     present = next((words for words, shown in verdicts if shown), None)
     if present is not None:
@@ -153,7 +156,7 @@ def _told(value: Value, text: str, person: Person, patient: str) -> Iterator[tup
 
 def is_of_now(value: Value, text: str, patient: str = "") -> bool:
     """Whether a number is of the patient and of now, and of the fluid that its measure means."""
-    before, after = text[max(0, value.start - NEAR) : value.start], text[value.end :]
+    before, after = text[max(0, value.start - NEAR) : value.start], text[value.end : value.end + AHEAD]
     piece = PIECE.split(before)[-1] + text[value.start : value.end] + PIECE.split(BRACKETS.sub("", after))[0]
     if is_past(piece) or NOT_NOW.search(piece) or is_other_person(piece, patient):
         return False
