@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,21 +129,26 @@ class Alarm(NamedTuple):
 def alarms(text: str) -> list[Alarm]:
     """The emergencies that the numbers of a patient's text show."""
     patient = patient_in(text)
-    told = [v for v in values(text) if is_of_now(v, text, patient)]
+    of_now = cache(lambda value: is_of_now(value, text, patient))
+    told: dict[str, list[Value]] = {}
+    for value in values(text):
+        told.setdefault(value.measure, []).append(value)
     found: dict[str, Alarm] = {}
     for flag in _rules()["flags"]:
-        shown = next((spans for line in flag["when"] if (spans := _met(line, told))), None)
+        shown = next((spans for line in flag["when"] if (spans := _met(line, told, of_now))), None)
         if shown and flag["code"] not in found and _applies(flag, text):
             found[flag["code"]] = Alarm(flag["code"], shown)
     return list(found.values())
 
 
-def _met(line: Sequence[str], told: Sequence[Value]) -> list[tuple[int, int]]:
+def _met(
+    line: Sequence[str], told: Mapping[str, Sequence[Value]], of_now: Callable[[Value], bool]
+) -> list[tuple[int, int]]:
     """The characters of the numbers by which every condition of a line holds; [] when one does not."""
     spans: list[tuple[int, int]] = []
     for condition in line:
         name, sign, limit = condition.split()
-        hit = next((v for v in told if v.measure == name and COMPARED[sign](v.number, float(limit))), None)
+        hit = next((v for v in told.get(name, ()) if COMPARED[sign](v.number, float(limit)) and of_now(v)), None)
         if hit is None:
             return []
         spans.append((hit.start, hit.end))
@@ -164,10 +169,11 @@ def _applies(flag: dict[str, Any], text: str) -> bool:
 
 def _tells(text: str, name: str) -> bool:
     """Whether something of the words of this name is told and not denied."""
-    words = _rules()["words"][name]
-    if not words.search(text):
+    places = [match.start() for match in _rules()["words"][name].finditer(text)]
+    if not places:
         return False
-    return any(words.search(c.text) and c.present is not False and not c.other for c in clauses(text))
+    denied = [c for c in clauses(text) if c.present is False or c.other]
+    return any(not any(c.start <= at < c.end for c in denied) for at in places)
 
 
 @lru_cache(maxsize=1)

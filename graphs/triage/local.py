@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple
 
 from graphs.triage import revisions
@@ -40,8 +41,8 @@ class TriageLocal:
         emergencies()  # read here, not in a user's first question
 
     async def decide(self, message: str, session: SessionView) -> TriageDecision:
-        """Classify the message. Never raises for any text."""
-        return self.decide_now(message, session)
+        """Classify the message, in a thread: a long one does not hold the loop. Never raises for any text."""
+        return await asyncio.to_thread(self.decide_now, message, session)
 
     def decide_now(self, message: str, session: SessionView) -> TriageDecision:
         """The same, for callers without an event loop."""

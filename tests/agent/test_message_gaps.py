@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import time
+from pathlib import Path
 
 import pytest
 
-from agent.messages import check_message
+from agent.messages import MOST_STATEMENTS, check_message
+from graphs.triage.contract import SessionView
+from graphs.triage.local import TriageLocal
 from graphs.triage.revisions import TIDY
+from prompts.errors import InputError
 from support.search_words import starter_vocabulary
+from tools.encoders import Encoder
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.literature.privacy import begin
 from tools.reading.replacing import side_of
 from tools.text.abbreviations import IN_CONTEXT, expand
@@ -30,23 +37,70 @@ FRAGMENTS = [
     ", and ",
     "I was wrong  ",
     "\t",
+    "Na 126 K 5.9 ",
+    "BP 120/80, HR 90; ",
+    "(AB) ",
+    "no fever or chills and ",
+    "He has chest pain. ",
+    "头痛，发烧，",
 ]
+BITS = (
+    *("pain", "no ", "not ", "my mother had ", "Hb ", "84 ", "126", "/", "(", ")", "+", "- ", ",", ". ", "?", " and "),
+    *("SOB ", "left ", "mg ", "3/7 ", "我", "胸痛", "没有", "，", "。", "2 days ago ", "\n", "ABC ", "%", "→", "38.5 "),
+)
 
 
-@pytest.mark.parametrize("fragment", FRAGMENTS)
-def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str) -> None:
-    text = ("pain" + fragment * MOST)[: MOST - 5] + " pain"
+def _mixed(seed: int) -> str:
+    """A fragment of a few bits that readers look for, in some order."""
+    chosen = random.Random(seed)  # noqa: S311
+    return "".join(chosen.choices(BITS, k=chosen.randint(2, 6)))
+
+
+@pytest.fixture(scope="module")
+def graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
+    found = KnowledgeGraph(encoder, built_home / "indexes")
+    found.look_up("A man of 60 has had chest pain for two days.")
+    return found
+
+
+@pytest.mark.parametrize("fragment", [*FRAGMENTS, *map(_mixed, range(6))])
+def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, graph: KnowledgeGraph) -> None:
+    raw = ("pain" + fragment * MOST)[: MOST - 5] + " pain"
     begin("warm", starter_vocabulary())
-    side_of("warm", end=True)
+    triage, beside = TriageLocal(), SessionView(case="A man of 60 has chest pain.")
+    triage.decide_now("and a cough", beside)
+
+    def door(text: str) -> None:
+        for pattern, into in (*TIDY, *IN_CONTEXT):
+            pattern.sub(into, text)
+        expand(text)
+        begin(text, starter_vocabulary())
+
+    def sides(text: str) -> None:
+        side_of(text, end=True)
+        side_of(text, end=False)
+
     started = time.process_time()
-    check_message(text, MOST)
-    side_of(text, end=True)
-    side_of(text, end=False)
-    for pattern, into in (*TIDY, *IN_CONTEXT):
-        pattern.sub(into, text)
-    expand(text)
-    begin(text, starter_vocabulary())
+    try:
+        text = check_message(raw, MOST)
+    except InputError as error:
+        assert "statements" in str(error)
+        text = raw[:MOST_STATEMENTS]
     assert time.process_time() - started < SECONDS
+    for read in (door, sides, lambda t: triage.decide_now(t, SessionView()), graph.look_up):
+        started = time.process_time()
+        read(text)
+        assert time.process_time() - started < SECONDS
+    started = time.process_time()
+    triage.decide_now(text, beside)
+    assert time.process_time() - started < SECONDS
+
+
+def test_so_many_statements_are_refused_with_what_to_do_and_a_given_text_may_be_a_table() -> None:
+    table = "1.2, " * (MOST_STATEMENTS + 1)
+    with pytest.raises(InputError, match=r"statements; at most 3,000.*later message"):
+        check_message(table, MOST)
+    assert check_message(table, MOST, stated=False) == table.strip()
 
 
 def test_runs_of_white_space_become_short_and_a_table_keeps_its_columns() -> None:

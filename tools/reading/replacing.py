@@ -208,7 +208,7 @@ def words_of(text: str) -> list[Word]:
     names, lexicon = _lexicon()
     first = len(names)
     of = {name: first + i for i, name in enumerate(READ_SORTS)}
-    at_age, at_values = age_in(text)[1], [(v.start, v.end) for v in values(text)]
+    at_age, within_values = age_in(text)[1], {at for v in values(text) for at in range(v.start, v.end)}
     found = []
     for start, end in _cut(text):
         written = text[start:end]
@@ -218,7 +218,7 @@ def words_of(text: str) -> list[Word]:
             sorts.add(of["number"])
         if at_age[0] <= start < at_age[1] and (low[0].isdigit() or low in lexicon):
             sorts.add(of["age"])
-        if any(a <= start < b for a, b in at_values):
+        if start in within_values:
             sorts.add(of["reading"])
         if low in medicine_words() or MEDICINE.fullmatch(low) or (low[0] > "\u4e00" and MEDICINE_ZH.search(low)):
             sorts.add(of["medicine"])

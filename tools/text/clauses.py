@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tools.spelling import mended
 from tools.text import negation
@@ -66,11 +67,16 @@ def clauses(text: str, person: Person | None = None) -> list[Clause]:
         text: the case, in English or Chinese.
         person: the patient, for reading numbers; None for an adult of unknown sex.
     """
+    return list(_read(text, person))
+
+
+@lru_cache(maxsize=64)  # ours: gate, tools, answer and review read the same case in one turn
+def _read(text: str, person: Person | None) -> tuple[Clause, ...]:
     found: list[Clause] = []
     patient = patient_in(text)
     for number, sentence in enumerate(sentences(text)):
         found += _of_sentence(text, sentence, number, person, patient)
-    return found
+    return tuple(found)
 
 
 def affirmed(text: str) -> str:

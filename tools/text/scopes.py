@@ -69,12 +69,12 @@ class Piece:
 
 
 _JOINT = re.compile(
-    r"[;()\[\]]|:(?!\d)|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
+    r"[;()\[\]]|:(?!\d|\s*(?:none|nil|no|neg(?:ative)?|absent|denied)\s*(?:[,;.]|$))|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
     r"because|and|or|nor|plus)\b",
     re.IGNORECASE,
 )
 _JOINT_ZH = re.compile(
-    r"[，,；;、：:（）()。]|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
+    r"[，,；;、（）()。]|[：:](?!\s*(?:无|没有|阴性|否认)\s*(?:[，,；;、。]|$))|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
 )
 _SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
 _COMPANION = ("with", "by")  # joints of `tools.text.companions`: what follows is told as what goes before
@@ -132,7 +132,8 @@ def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: b
         before = sentence[at:here].strip()
         if chinese and len(before) <= BARE_SITE and sites(before):
             continue
-        if len(before) >= (2 if chinese else 4) and not negation.TRAILING.search(stretch):
+        answers = not any(c.isalnum() for c in stretch[trigger.end :])  # ``发热：无``
+        if len(before) >= (2 if chinese else 4) and not answers and not negation.TRAILING.search(stretch):
             yield from _trimmed(sentence, at, here, joint)
             at, joint = here, " "
     yield from _trimmed(sentence, at, end, joint)
