@@ -29,7 +29,9 @@ def given_evidence(texts: Sequence[str], limit: int) -> list[Evidence]:
         raise InputError("The given texts are one string.", "Give a list of texts.")
     if len(texts) > MOST:
         raise InputError(f"{len(texts)} texts are given; at most {MOST} are taken.", "Add them to the library instead.")
-    checked = [check_message(text, limit, f"Given text {number}", stated=False) for number, text in enumerate(texts, start=1)]
+    checked = [
+        check_message(text, limit, f"Given text {number}", stated=False) for number, text in enumerate(texts, start=1)
+    ]
     return [_evidence(text) for text in dict.fromkeys(checked)]
 
 

@@ -35,6 +35,7 @@ class State(TypedDict, total=False):
     evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
     spent_before: dict[str, Any]  # what the models of all finished turns cost
     asked: dict[str, str] | None  # the follow-up question that ended the last turn
+    offered: list[dict[str, str]]  # the other questions that were shown with it
     # turn-scoped
     turn: int
     message_key: str
@@ -46,7 +47,7 @@ class State(TypedDict, total=False):
     given: list[str]  # evidence ids of the texts that came with the message
     report: bool  # a report is asked for
     released: list[str]  # words that PubMed may see, though they may be names
-    red_flags: list[dict[str, str]]
+    red_flags: list[dict[str, Any]]
     explain: dict[str, Any] | None  # what is asked about what was said
     first_look_key: str
     gate_key: str
@@ -124,7 +125,7 @@ def new_turn(
 
 SESSION_CHANNELS = frozenset(
     {
-        "messages", "case_key", "subject", "leading", "findings", "evidence", "asked",
+        "messages", "case_key", "subject", "leading", "findings", "evidence", "asked", "offered",
         "case_differential_key", "case_answer_key", "last_answer_key", "spent_before",
     }
 )  # fmt: skip

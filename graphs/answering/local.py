@@ -100,6 +100,8 @@ class AnswererLocal:
             return self._explainer.explain(view)
         if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential):
             return self._case(view)
+        if view.red_flags and view.kind in (Kind.CASE, Kind.FOLLOW_UP):
+            return Draft(notices=(notice("emergency_first", view.language),))
         evidence = _quotable(view)
         query = self._query(view, evidence)
         if not query or not (evidence or view.answered):

@@ -20,6 +20,11 @@ NOTICES: dict[str, tuple[Severity, str, str]] = {
         "Nothing that answers this was found in what could be searched. No answer is given.",
         "在可以检索的范围内没有找到可以回答该问题的证据，因此不作回答。",
     ),
+    "emergency_first": (
+        Severity.WARNING,
+        "What to do now stands above; nothing else is looked into until help is on its way.",
+        "请先按上面的建议去做；在得到帮助之前，不再讨论其他问题。",
+    ),
     "terms_not_found": (
         Severity.WARNING,
         "No evidence mentions: {detail}.",

@@ -8,6 +8,7 @@ from langgraph.config import get_stream_writer
 
 from graphs.answering.contract import Answer, Answerer, AnswerView, Said
 from graphs.answering.drafting import Listener, listening
+from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.differential_filter.contract import Verdict
@@ -42,7 +43,8 @@ def _listener() -> Listener:
 
 def answer_view(state: State, context: TurnContext) -> AnswerView:
     """All that an answer may rest on."""
-    differential = context.load(Differential, state["differential_key"])
+    flags = tuple(RedFlag(**f) for f in state["red_flags"])
+    differential = beside_flags(context.load(Differential, state["differential_key"]), flags, state["kind"])
     verdicts = context.load_list(Verdict, state["verdicts_key"])
     return AnswerView(
         question=context.text(state["question_key"]),
@@ -59,7 +61,7 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
         answered=tuple(_answered(state, context)),
         gaps=tuple(context.load_list(Gap, state["gaps_key"])),
         gate=context.load(GateDecision, state["gate_key"]),
-        red_flags=tuple(RedFlag(**f) for f in state["red_flags"]),
+        red_flags=flags,
         said=_said(state, context) if state["kind"] == Kind.EXPLAIN else None,
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Draft, Usage
+from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
 from graphs.nodes.step import fallback_notices
@@ -31,6 +32,8 @@ def finish(
 ) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
     draft = _within_constraints(state, context, draft)
+    if state["red_flags"] and state["kind"] != Kind.EXPLAIN:
+        draft = draft.model_copy(update={"follow_up_questions": ()})
     answer = build(state, context, draft, evidence).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
     message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
@@ -41,6 +44,7 @@ def finish(
     update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
     if state["kind"] not in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN) or asked is not None:
         update["asked"] = asked
+        update["offered"] = [{"finding": q.finding, "text": q.text} for q in answer.follow_up_questions[1:]]
     if state["kind"] in REMEMBERED and not answer.abstained:
         update["last_answer_key"] = update["answer_key"]
     if state["kind"] == Kind.CASE and answer.differential:
@@ -69,7 +73,9 @@ def _name(disease: RankedDisease, language: str) -> str:
 def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:
     """The public answer of a turn."""
     differential = context.load(Differential, state["differential_key"])
-    shown = differential if differential is not None and state["kind"] in RANKED else Differential()
+    flags = [RedFlag(**f) for f in state["red_flags"]]
+    told = beside_flags(differential, flags, state["kind"]) if state["kind"] in RANKED else None
+    shown = told or Differential()
     notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
     notices += fallback_notices(context.meter, state["language"])
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
@@ -80,7 +86,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         question=context.text(state["question_key"]),
         kind=state["kind"],
         language=state["language"],
-        emergency=[RedFlag(**f) for f in state["red_flags"]],
+        emergency=flags,
         statements=list(draft.statements),
         evidence=list(evidence),
         differential=list(shown.ranking),

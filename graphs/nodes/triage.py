@@ -107,17 +107,19 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
     }
     if decision.case:
         update["case_key"] = context.store.put(context.session, decision.case)
+    if decision.new_case:
+        return update | {"findings": [], "offered": [], "leading": "", "case_differential_key": ""}
     settled = state.get("findings", [])
+    shown = [*([asked] if (asked := state.get("asked")) else []), *state.get("offered", [])]
     if decision.answered is not None:
         settled = [f for f in settled if f["id"] != decision.answered.id] + [decision.answered.model_dump()]
-        update["findings"] = settled
-    elif decision.new_case:
-        update |= {"findings": [], "leading": "", "case_differential_key": ""}
-        return update
-    elif (asked := state.get("asked")) and asked["finding"] not in {f["id"] for f in settled}:
-        # what was asked and not answered is not asked again
-        settled = [*settled, Finding(id=asked["finding"], name=asked["text"], clause="", present=None).model_dump()]
-        update["findings"] = settled
+    known = {f["id"] for f in settled}  # what was shown and not answered is not asked again
+    settled = settled + [
+        Finding(id=q["finding"], name=q["text"], clause="", present=None).model_dump()
+        for q in shown
+        if q["finding"] not in known
+    ]
+    update |= {"findings": settled, "offered": []}
     if decision.changes:
         update["findings"] = [f for f in settled if not overturned(f["name"], decision.changes)]
     return update

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphs.answering.contract import Answer
 from graphs.answering.notices import notice
+from graphs.answering.urgent import SEVERE
 from graphs.reviewing.contract import ReviewReason, Risk
 from graphs.triage.contract import Kind
 from tools.contract import unique
@@ -17,7 +18,6 @@ from tools.text.demographics import read_person
 
 # The rule by which an answer asks for a clinician's review. It is ours, open and small; docs/sessions.md states it.
 GROWN_UP = 18.0  # ours: years from which a patient is no child
-SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge format
 
 WORDS: dict[str, tuple[Risk, str, str]] = {
     "signs": (Risk.EMERGENCY, "signs of an emergency", "急症征象"),

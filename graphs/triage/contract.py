@@ -62,11 +62,15 @@ class Change(Frozen):
 
 
 class RedFlag(Frozen):
-    """A sign of an emergency: stable code, what was seen, and what to do, in the turn's language."""
+    """A sign of an emergency: stable code, what was seen, and what to do, in the turn's language.
+
+    ``diagnosed``: it may be a disease, so that a differential says more; of a wish to die it says nothing.
+    """
 
     code: str
     seen: str
     advice: str
+    diagnosed: bool = True
 
 
 class AskedQuestion(Frozen):

@@ -15,6 +15,7 @@ from tools.text import questions
 from tools.text.clauses import clauses, patient_in
 from tools.text.demographics import read_person
 from tools.text.measures import ADULT, Value, is_of_now, values
+from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
@@ -25,6 +26,7 @@ ADVISED = 0.5  # ours: the same of what to do
 VIGNETTE = re.compile(
     r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I
 )
+FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我", re.IGNORECASE)
 QUOTED = 200  # ours: characters of a message that are told
 THRESHOLDS = Path(__file__).parent / "readings.yaml"
 COMPARED: dict[str, Callable[[float, float], bool]] = {
@@ -33,11 +35,12 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
 
 
 class Emergency(NamedTuple):
-    """What an emergency is called, and what to do, by language."""
+    """What an emergency is called, and what to do, by language; whether a differential says more of it."""
 
     code: str
     name: dict[str, str]
     advice: dict[str, str]
+    diagnosed: bool = True
 
 
 class Emergencies(NamedTuple):
@@ -48,14 +51,14 @@ class Emergencies(NamedTuple):
 
 
 def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = False) -> tuple[RedFlag, ...]:
-    """The emergencies that a message shows, worded in ``language``: by its numbers, and by what it tells.
+    """The emergencies that a message shows, worded in ``language``: by its numbers, its words, and what it tells.
 
     Args:
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
     """
     if exam and VIGNETTE.match(text):
         return ()
-    shown = () if exam else by_numbers(text, language)
+    shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
     heard = emergency_in(text, alone=alone and not exam)
     if heard is None:
         return shown
@@ -63,6 +66,26 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
     return (_flag(found, language, f"“{_told(text)}”"), *shown)
+
+
+def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
+    """The emergencies that plain words tell, whatever the head hears: a wish to die is never missed."""
+    if all(map(questions.is_question, questions.parts(text))) and not FIRST_PERSON.search(text):
+        return ()  # "Do such tablets make people want to die?"
+    codes = [code for code in _rules()["told"] if _says(text, code)]
+    return tuple(_flag(emergencies().named[code], language, f"“{_told(text)}”") for code in codes)
+
+
+def _says(text: str, code: str) -> bool:
+    """Whether words of a code stand in the text, nothing before them in their clause denies them, and they are of now;
+    of whom they are told is all one."""
+    for match in _rules()["words"][code].finditer(text):
+        clause = next((c for c in clauses(text) if c.start <= match.start() < c.end), None)
+        before = text[clause.start : match.start()] if clause is not None else ""
+        negated = negations(before) or verbal_negation(before) or chinese_negation(before)
+        if not negated and (clause is None or not clause.past):
+            return True
+    return False
 
 
 def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -105,7 +128,8 @@ def _told(text: str) -> str:
 
 def _flag(found: Emergency, language: str, quotes: str) -> RedFlag:
     mark = "：" if language == "zh" else ": "
-    return RedFlag(code=found.code, seen=found.name[language] + mark + quotes, advice=found.advice[language])
+    seen = found.name[language] + mark + quotes
+    return RedFlag(code=found.code, seen=seen, advice=found.advice[language], diagnosed=found.diagnosed)
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +137,9 @@ def emergencies() -> Emergencies:
     """The names and advice of this room's YAML file."""
     data: dict[str, Any] = read_yaml(NAMES)
     named = {
-        e["code"]: Emergency(e["code"], {"en": e["en"], "zh": e["zh"]}, data["advice"][e["advice"]])
+        e["code"]: Emergency(
+            e["code"], {"en": e["en"], "zh": e["zh"]}, data["advice"][e["advice"]], e["code"] not in data["undiagnosed"]
+        )
         for e in data["named"]
     }
     return Emergencies(named, data["exemplars"])

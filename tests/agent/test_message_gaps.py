@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from pathlib import Path
@@ -81,11 +82,9 @@ def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, gr
         side_of(text, end=False)
 
     started = time.process_time()
-    try:
+    text = raw[:MOST_STATEMENTS]
+    with contextlib.suppress(InputError):  # so many statements that they are refused
         text = check_message(raw, MOST)
-    except InputError as error:
-        assert "statements" in str(error)
-        text = raw[:MOST_STATEMENTS]
     assert time.process_time() - started < SECONDS
     for read in (door, sides, lambda t: triage.decide_now(t, SessionView()), graph.look_up):
         started = time.process_time()

@@ -125,7 +125,7 @@ def test_turn_scoped_channels_are_reset_and_session_scoped_ones_stay(agent: Agen
     second = session.ask("yes")
     assert (first.turn, second.turn) == (1, 2)
     assert second.question == "case: a barking cough"
-    assert "look up with 1 known" in script.log
+    assert "look up with 2 known" in script.log
     assert second.usage.tool_calls == 2, "calls of the first turn are counted in the second"
     third = session.ask("hello")
     assert third.statements == []

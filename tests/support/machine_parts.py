@@ -129,7 +129,8 @@ class Scripted:
             Statement(text=e.text, origin=e.origin, citations=(cite(e, 0, len(e.text)),)) for e in view.evidence
         ]
         question = FollowUpQuestion(finding="fever", text="Do you have a fever?", gain=1.0)
-        asked = (question,) if view.kind == "case" else ()
+        beside = FollowUpQuestion(finding="cough", text="Do you have a cough?", gain=0.5)
+        asked = (question, beside) if view.kind == "case" else ()
         return Draft(statements=tuple(statements), follow_up_questions=asked, abstained=not statements)
 
     async def report(self, view: AnswerView) -> ReportDraft:

@@ -154,7 +154,7 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
         for cut in cuts:
             joint = "" if HAN.match(told, cut.start) else " "
             plain = f"{told[: cut.start]}{joint}{told[cut.end :]}"
-        plain = negation.EMPHASIS.sub("", negation.TRAILING.sub("", plain))
+        plain = negation.EMPHASIS.sub("", negation.TRAILING.sub("", plain)).rstrip(" :：")
         return " ".join(plain.split()) or told, False
     match = negation.NORMAL.search(told)
     if match is None or negation.verbal_negation(told):

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from graphs.triage.emergency import emergencies, red_flags
+from graphs.triage.emergency import by_words, emergencies, red_flags
 from support.written import rows
+from tools.text.language import language_of
 
 BENIGN = (
     "cluster-headache gerd anaemia viral-pharyngitis acute-laryngitis allergic-sinusitis urti acute-bronchitis "
@@ -151,3 +152,35 @@ def test_a_long_message_is_read_in_time() -> None:
 )
 def test_a_dose_is_no_count_of_tablets(text: str, flagged: bool) -> None:
     assert ("poisoning" in codes(text)) is flagged
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我想吃安眠药自杀",
+        "我不想活了",
+        "I wish I was dead",
+        "I don't want to be here any more",
+        "My brother says he wants to kill himself",
+        "I took 30 ibuprofen an hour ago because I wanted to die",
+        "Should I end my life?",
+    ],
+)
+def test_a_wish_to_die_is_never_missed(text: str) -> None:
+    found = {f.code: f for f in by_words(text, language_of(text))}
+    assert not found["suicide"].diagnosed
+    assert "findahelpline.com" in found["suicide"].advice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do antidepressants make people want to die?",
+        "She denies any plan to end her life",
+        "two years ago I wanted to die, I am fine now",
+        "我不想死，只是想知道我的病能不能治",
+        "I do not want to die of this cough",
+    ],
+)
+def test_words_of_death_that_are_no_wish_raise_nothing(text: str) -> None:
+    assert by_words(text, language_of(text)) == ()

@@ -1,0 +1,54 @@
+"""Beside a red flag an answer tells what may be that emergency, and asks nothing as a routine."""
+
+from __future__ import annotations
+
+from graphs.answering.urgent import beside_flags
+from graphs.triage.contract import Kind, RedFlag
+from tools.contract import Differential, FollowUpQuestion, RankedDisease
+
+FLAG = RedFlag(code="heart_attack", seen="possible heart attack", advice="Call.")
+WISH = RedFlag(code="suicide", seen="danger of suicide", advice="Call.", diagnosed=False)
+
+
+def disease(name: str, severity: str, score: float, *, fits: bool = True) -> RankedDisease:
+    return RankedDisease(
+        disease=name, name=name, icd10="", l2="a", l1="b", score=score, severity=severity,
+        evidence_id=f"graph:starter/{name}", findings_for=("chest pain",) if fits else (),
+    )  # fmt: skip
+
+
+def differential(*, outside: bool = False) -> Differential:
+    return Differential(
+        outside=outside,
+        ranking=(
+            disease("infarction", "emergency", 0.4),
+            disease("panic", "routine", 0.3),
+            disease("dissection", "emergency", 0.05),
+            disease("burns", "urgent", 0.05, fits=False),
+            disease("abscess", "urgent", 0.01),
+        ),
+        questions=(FollowUpQuestion(finding="fever", text="Have you had a fever?", gain=1.0),),
+    )
+
+
+def named(found: Differential | None) -> list[str]:
+    assert found is not None
+    return [d.disease for d in found.ranking]
+
+
+def test_severe_diseases_that_fit_are_told_alone_and_nothing_is_asked() -> None:
+    told = beside_flags(differential(), [FLAG], Kind.CASE)
+    assert named(told) == ["infarction", "dissection"]
+    assert told is not None
+    assert told.questions == ()
+
+
+def test_no_disease_is_told_beside_a_wish_to_die_or_where_none_explains_the_case() -> None:
+    assert named(beside_flags(differential(), [FLAG, WISH], Kind.CASE)) == []
+    assert named(beside_flags(differential(outside=True), [FLAG], Kind.CASE)) == []
+
+
+def test_without_a_flag_and_to_a_question_about_what_was_said_all_is_told() -> None:
+    whole = differential()
+    assert beside_flags(whole, [], Kind.CASE) == whole
+    assert beside_flags(whole, [FLAG], Kind.EXPLAIN) == whole
