@@ -23,7 +23,7 @@ from tools.text.sentences import sentences
 if TYPE_CHECKING:
     from evals.agent_runs import Ask
     from evals.contract import TaskContext
-    from evals.datasets.answer_questions import AnswerSet
+    from evals.datasets.answered_questions import AnswerSet
     from graphs.answering.contract import Answer
     from tools.encoders import Encoder
     from tools.questions.contract import QuestionIndex

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.contract import Figure
-from evals.datasets.chinese import ChineseCase
+from evals.datasets.cases import ChineseCase
 from evals.statistics import LEVEL, RESAMPLES, share
 from graphs.completeness.contract import Decision, GateDecision, Label
 from tools.contract import Differential

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evals.contract import Figure, TaskContext
-from evals.datasets.agentclinic import read_clinic
-from evals.datasets.ddxplus import read_conditions, validate_texts
-from evals.datasets.degraded import degraded
+from evals.datasets.clinical import read_clinic
+from evals.datasets.ddxplus import degraded, read_conditions, validate_texts
 from evals.metrics.entity_sets import METRICS, Pair, set_figures
 from evals.statistics import share
 from evals.told_diagnoses import HALF, NAMED

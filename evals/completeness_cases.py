@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.contract import TaskContext
-from evals.datasets.agentclinic import read_clinic
 from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
-from evals.datasets.ddxplus import TextPatient, read_conditions, read_lay, split_texts, validate_texts
-from evals.datasets.degraded import LEVELS, degraded
+from evals.datasets.clinical import read_clinic
+from evals.datasets.ddxplus import LEVELS, TextPatient, degraded, read_conditions, read_lay, split_texts, validate_texts
 from evals.tasks.cases import SHIPPED
 from tools.icd10 import ICD10
 from tools.knowledge_graph.formats import key_of

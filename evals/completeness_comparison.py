@@ -28,7 +28,7 @@ from evals.completeness_gates import (
 )
 from evals.completeness_pool import Pool
 from evals.contract import Figure, TaskContext
-from evals.datasets.degraded import LEVELS
+from evals.datasets.ddxplus import LEVELS
 from evals.metrics.selective import aurc, auroc, bin_of, calibration_error, share_of
 from evals.statistics import LEVEL, median
 from graphs.completeness.calibrated import KEPT, PARTS, load_model

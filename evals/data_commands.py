@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from evals.datasets.catalogue import Checked, DataSet
-    from evals.datasets.originals.converting import Report
+    from evals.datasets.conversion import Report
 
 SHOWN = 20  # ours: problems of a conversion that are printed; --json has all
 WORDS = {
@@ -82,8 +82,8 @@ def convert(
     """Turn a release in its original format into the files that the evaluations read."""
     import json
 
-    from evals.datasets.originals.converting import convert as convert_release
-    from evals.datasets.originals.registry import find_original
+    from evals.datasets.conversion import convert as convert_release
+    from evals.datasets.conversion import find_original
     from tools.files import write_atomic
 
     report = convert_release(find_original(name), source, folder, limit=limit, seed=seed, replace=replace)

@@ -6,9 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from evals.datasets.ddxplus import TextPatient
-from evals.datasets.ddxplus_findings import AT, EVIDENCES, VALUE, statements
-from evals.datasets.ddxplus_specification import read_templates, statement_of
+from evals.datasets.ddxplus import AT, EVIDENCES, VALUE, TextPatient, read_templates, statement_of
 from evals.datasets.rows import read_object
 from tools.contract import Finding
 from tools.knowledge_graph.formats import slug
@@ -24,7 +22,7 @@ class CodeReader:
     """The evidences of a row as findings: each one's plain statement is read by itself, once a graph."""
 
     def __init__(self, data: Path, graph: KnowledgeGraph) -> None:
-        self._told, self._templates = statements(data), read_templates(data)
+        self._templates = read_templates(data)
         self._graph = graph
         self._known: dict[str, tuple[Finding, ...]] = {}
 
@@ -39,7 +37,7 @@ class CodeReader:
     def _read(self, code: str) -> tuple[Finding, ...]:
         known = self._known.get(code)
         if known is None:
-            statement = statement_of(code, self._told, self._templates)
+            statement = statement_of(self._templates, code)
             known = tuple(self._of(code, statement)) if statement else ()
             self._known[code] = known
         return known

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.datasets.ddxplus import read_conditions, split_texts
-from evals.datasets.ddxplus_specification import specification_graph
-from evals.datasets.medrag_graph import medrag_graph
+from evals.datasets.ddxplus_graphs import medrag_graph, specification_graph
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.icd10 import load_icd10

@@ -17,10 +17,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.contract import TaskContext
-from evals.datasets.agentclinic import CASES as CLINIC
-from evals.datasets.agentclinic import read_clinic
-from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
-from evals.datasets.chinese import FIRST, SECOND, read_chinese
+from evals.datasets.cases import DIFFERENTIAL, FIRST, SECOND, DifferentialCase, read_cases, read_chinese
+from evals.datasets.clinical import CASES as CLINIC
+from evals.datasets.clinical import read_clinic
 from evals.datasets.ddxplus import CODES, TEXTS, TextPatient, read_conditions, split_texts, validate_texts
 from evals.datasets.phenopackets import LEAST_TERMS, PATIENTS, Patient, read_lay
 from evals.datasets.rows import read_jsonl, read_yaml_rows

@@ -17,7 +17,7 @@ from tools.literature.hybrid import best
 if TYPE_CHECKING:
     from evals.baselines.contract import Segmenter
     from evals.contract import TaskContext
-    from evals.datasets.segmentation import Answer, Page
+    from evals.datasets.medquad import Answer, Page
     from tools.encoders import Encoder, Vectors
     from tools.indexes.lexical import Lexicon
     from tools.text.sentences import Span

@@ -18,7 +18,7 @@ from agent.sessions import Home
 from agent.settings import Settings
 from evals.agent_runs import cached
 from evals.asked import Item, Reply
-from evals.datasets.poisoned import PoisonedDocument
+from evals.datasets.written_documents import PoisonedDocument
 from evals.sittings import Sittings
 from graphs.answering.contract import Answer
 from tools.encoders import Encoder

@@ -16,10 +16,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.contract import Figure, TaskContext
-from evals.datasets.ddxplus import read_codes, read_conditions, validate_texts
-from evals.datasets.ddxplus_findings import STATEMENTS
-from evals.datasets.originals.ddxplus_codes import Codebook
-from evals.datasets.originals.ddxplus_texts import Wording
+from evals.datasets.ddxplus import STATEMENTS, Codebook, Wording, read_codes, read_conditions, validate_texts
 from evals.datasets.rows import SHIPPED, read_jsonl, read_object
 from evals.statistics import paired_difference, paired_ratio, share
 from tools.contract import Finding

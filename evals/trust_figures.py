@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evals.asked import Item, Reply, Told
 from evals.contract import Figure
 from evals.datasets.medrgag import FalseBackground
-from evals.datasets.withdrawn import WithdrawnDocument
+from evals.datasets.written_documents import WithdrawnDocument
 from evals.statistics import clustered_share, mean, quantile, share
 from evals.tasks import cases, injection
 from evals.trust_checks import CheckedStatement

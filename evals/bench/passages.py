@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from evals.bench.figures import Figure, print_figures
 from evals.bench.serving import memory
 from evals.datasets.literature import ABSTRACTS
+from evals.datasets.medquad import read_pages
 from evals.datasets.rows import read_jsonl
-from evals.datasets.segmentation import read_pages
 from prompts.errors import DataError
 from tools.encoders import Encoder, MiniLMEncoder, Vectors
 from tools.files import write_atomic

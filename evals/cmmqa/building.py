@@ -40,7 +40,7 @@ def source_questions(healthsearchqa: Path | None, mirage: Path | None, built: Bu
     Raises:
         InputError: no file is given, or there is no such file.
     """
-    from evals.datasets.originals.registry import find_original
+    from evals.datasets.conversion import find_original
 
     given = {"healthsearchqa": healthsearchqa, "mirage": mirage}
     if not any(given.values()):
@@ -58,9 +58,9 @@ def source_questions(healthsearchqa: Path | None, mirage: Path | None, built: Bu
 
 
 def _question(name: str, row: object) -> SourceQuestion:
-    from evals.datasets.originals.mirage import MirageQuestion
+    from evals.datasets.mirage import ExamQuestion
 
-    if isinstance(row, MirageQuestion):
+    if isinstance(row, ExamQuestion):
         return SourceQuestion(f"{row.dataset}-{row.id}", row.dataset, row.question, row.options, row.answer)
     return SourceQuestion(f"hsqa-{getattr(row, 'id')}", name, str(getattr(row, "question")))  # noqa: B009
 

@@ -1,8 +1,7 @@
-"""Questions with the documents that answer them: MedQuAD by page and by answer, LiveQA-Med, and sets of our own.
+"""Questions with the documents that answer them, and with golden answers: MedQuAD, LiveQA-Med, and sets of our own.
 
-Sources: MedQuAD (Ben Abacha and Demner-Fushman 2019), whose questions are made from templates; LiveQA-Med 2017 (Ben
-Abacha et al. 2017), whose questions consumers sent and whose answers people judged. The rephrased and the
-out-of-distribution questions were written for this project from the texts of the starter library.
+MedQuAD's questions are made from templates; LiveQA's were sent by consumers, and people judged its answers. The
+rephrased and the out-of-distribution questions were written for this project from the texts of the starter library.
 """
 
 from __future__ import annotations
@@ -11,27 +10,26 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from evals.datasets.rows import read_jsonl
+from evals.datasets.liveqa import GOOD, LiveQuestion, read_answers, read_live
+from evals.datasets.medquad import QBRAG_PAGES, QBRAG_QUESTIONS, QbragPage, QbragQuestion
+from evals.datasets.medquad import read_segments as segments_of
+from evals.datasets.rows import Row, read_jsonl
 from prompts.errors import DataError
 from tools.questions.contract import SourceDocument
 
-QBRAG_PAGES = "medquad/qbrag_pages.jsonl"
-QBRAG_QUESTIONS = "medquad/qbrag_questions.jsonl"
-SEGMENTS = "medquad/pages.jsonl"
-LIVEQA = "medquad/liveqa_dev.jsonl"
-LIVEQA_ANSWERS = "medquad/liveqa_answers.jsonl"
-OWN = Path(__file__).with_name("library_questions.jsonl")
+if TYPE_CHECKING:
+    from evals.contract import TaskContext
 
-Row = TypeVar("Row")
+OWN = Path(__file__).with_name("library_questions.jsonl")
 MOST_SEGMENTS = (
     5  # ours: a question that more segments carry asks for none of them ("Do you have information about ..")
 )
-GOOD = 3  # code: of LiveQA's grades 1 to 4, complete or incomplete but right answers
 SEGMENTS_A_QUESTION = 10  # ours: segments searched for each question at most; 2,000 questions take all
+Item = TypeVar("Item")
 
 
 class AskedQuestion(NamedTuple):
@@ -55,46 +53,22 @@ class QuestionSet(NamedTuple):
     left_out: int = 0
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class GoldQuestion(NamedTuple):
+    """A question, and its golden answer; "" where nobody wrote one."""
+
+    text: str
+    golden: str = ""
 
 
-class _Page(_Row):
-    url: str
-    text: str = Field(min_length=1)
+class AnswerSet(NamedTuple):
+    """The questions of a set whose answers are judged, and the documents that they are asked of."""
+
+    name: str
+    documents: tuple[SourceDocument, ...]
+    asked: tuple[GoldQuestion, ...]
 
 
-class _PageQuestion(_Row):
-    question: str = Field(min_length=1)
-    gold_urls: tuple[str, ...] = Field(min_length=1)
-
-
-class _Segment(_Row):
-    question: str = Field(min_length=1)
-    text: str = Field(min_length=1)
-
-
-class _Segments(_Row):
-    segments: tuple[_Segment, ...] = Field(min_length=1)
-
-
-class _Judged(_Row):
-    answer_id: str
-    grade: int = Field(ge=1, le=4)
-
-
-class _Consumer(_Row):
-    subject: str = ""
-    message: str = Field(min_length=1)
-    qrels: tuple[_Judged, ...] = ()
-
-
-class _Answer(_Row):
-    answer_id: str
-    answer: str
-
-
-class OwnQuestion(_Row):
+class OwnQuestion(Row):
     """A question of our own.
 
     Attributes:
@@ -116,13 +90,9 @@ class OwnQuestion(_Row):
 
 def read_qbrag(data: Path, limit: int, seed: int) -> QuestionSet:
     """The 114 pages, without their titles, and at most ``limit`` of the 998 questions; DataError for a damaged row."""
-    pages = read_jsonl(data / QBRAG_PAGES, _Page)
-    rows = _drawn(read_jsonl(data / QBRAG_QUESTIONS, _PageQuestion), limit, seed)
-    documents = tuple(SourceDocument(id=page.url, text=page.text) for page in pages)
-    return _checked(
-        QuestionSet(documents, tuple(AskedQuestion.of(row.question, frozenset(row.gold_urls)) for row in rows)),
-        QBRAG_QUESTIONS,
-    )
+    rows = _drawn(read_jsonl(data / QBRAG_QUESTIONS, QbragQuestion), limit, seed)
+    asked = tuple(AskedQuestion.of(row.question, frozenset(row.gold_urls)) for row in rows)
+    return _checked(QuestionSet(_qbrag_documents(data), asked), QBRAG_QUESTIONS)
 
 
 def read_segments(data: Path, limit: int, seed: int) -> QuestionSet:
@@ -130,8 +100,7 @@ def read_segments(data: Path, limit: int, seed: int) -> QuestionSet:
 
     A question's gold are all segments that carry its very words. With a small ``limit`` segments are drawn first.
     """
-    segments = [segment for page in read_jsonl(data / SEGMENTS, _Segments) for segment in page.segments]
-    kept = _drawn(list(enumerate(segments)), SEGMENTS_A_QUESTION * limit, seed)
+    kept = _drawn(list(enumerate(segments_of(data))), SEGMENTS_A_QUESTION * limit, seed)
     carried: dict[str, set[str]] = defaultdict(set)
     for place, segment in kept:
         carried[segment.question].add(f"segment:{place}")
@@ -148,14 +117,12 @@ def read_liveqa(data: Path, limit: int, seed: int) -> QuestionSet:
     """
     documents = liveqa_documents(data)
     held = {document.id for document in documents}
-    rows = _drawn(read_jsonl(data / LIVEQA, _Consumer), limit, seed)
-    return QuestionSet(documents, tuple(_consumer(row, held) for row in rows))
+    return QuestionSet(documents, tuple(_consumer(row, held) for row in _drawn(read_live(data), limit, seed)))
 
 
 def liveqa_documents(data: Path) -> tuple[SourceDocument, ...]:
-    """The judged answers, each once: one that was judged for several messages stands in the file for each of them."""
-    answers = {row.answer_id: row.answer for row in read_jsonl(data / LIVEQA_ANSWERS, _Answer) if row.answer.strip()}
-    return tuple(SourceDocument(id=key, text=text) for key, text in answers.items())
+    """The judged answers, each once."""
+    return tuple(SourceDocument(id=key, text=text) for key, text in read_answers(data).items())
 
 
 def read_own(documents: Sequence[SourceDocument], kind: str, limit: int, seed: int, path: Path = OWN) -> QuestionSet:
@@ -165,14 +132,46 @@ def read_own(documents: Sequence[SourceDocument], kind: str, limit: int, seed: i
     return _checked(QuestionSet(tuple(documents), asked), path.name)
 
 
-def _consumer(row: _Consumer, held: set[str]) -> AskedQuestion:
-    text = ". ".join(part.strip() for part in (row.subject, row.message) if part.strip())
+def read_medquad(context: TaskContext) -> AnswerSet:
+    """At most ``limit`` of MedQuAD's questions over their 114 pages; golden is the page's own answer to the question.
+
+    Raises:
+        DataError: a row is damaged, or a question has no answer on its page.
+    """
+    pages = read_jsonl(context.data / QBRAG_PAGES, QbragPage)
+    answers = {(page.url, segment.question): segment.text for page in pages for segment in page.segments}
+    rows = context.sample(read_jsonl(context.data / QBRAG_QUESTIONS, QbragQuestion))
+    for row in rows:
+        if (row.url, row.question) not in answers:
+            what = f"{Path(QBRAG_QUESTIONS).name}: {row.question!r} has no answer on its page."
+            raise DataError(what, "Restore the file.")
+    asked = tuple(GoldQuestion(row.question, answers[row.url, row.question]) for row in rows)
+    return AnswerSet("medquad", _qbrag_documents(context.data), asked)
+
+
+def read_liveqa_answers(context: TaskContext) -> AnswerSet:
+    """At most ``limit`` messages of LiveQA over all judged answers; golden is the first reference answer."""
+    asked = tuple(GoldQuestion(row.text, row.golden) for row in context.sample(read_live(context.data)))
+    return AnswerSet("liveqa", liveqa_documents(context.data), asked)
+
+
+def read_library_questions(context: TaskContext, documents: Sequence[SourceDocument]) -> AnswerSet:
+    """At most ``limit`` of our own questions that the starter library answers; none has a golden answer."""
+    rows = [row for row in read_jsonl(OWN, OwnQuestion) if row.kind != "outside"]
+    return AnswerSet("library", tuple(documents), tuple(GoldQuestion(row.question) for row in context.sample(rows)))
+
+
+def _qbrag_documents(data: Path) -> tuple[SourceDocument, ...]:
+    return tuple(SourceDocument(id=page.url, text=page.text) for page in read_jsonl(data / QBRAG_PAGES, QbragPage))
+
+
+def _consumer(row: LiveQuestion, held: set[str]) -> AskedQuestion:
     gains = {judged.answer_id: float(judged.grade - 1) for judged in row.qrels if judged.answer_id in held}
     gold = frozenset(j.answer_id for j in row.qrels if j.grade >= GOOD and j.answer_id in held)
-    return AskedQuestion(text, gold, {key: gain for key, gain in gains.items() if gain})
+    return AskedQuestion(row.text, gold, {key: gain for key, gain in gains.items() if gain})
 
 
-def _drawn(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+def _drawn(rows: Sequence[Item], count: int, seed: int) -> list[Item]:
     """At most ``count`` rows, drawn by the seed, in their own order."""
     if len(rows) <= count:
         return list(rows)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from evals.datasets.rows import read_jsonl
+from evals.datasets.rows import Row, read_jsonl
 
 STRANGERS = "strangers/closed_questions.jsonl"
 MEDEVIDENCE = "effects/medevidence_dev.jsonl"
@@ -19,20 +19,16 @@ UNSEEN = {name: f"unseen/closed_questions_{name}.jsonl" for name in ("a", "b", "
 OWN_DOCUMENTS = "unseen/own_documents.jsonl"
 
 
-class ClosedQuestion(BaseModel):
+class ClosedQuestion(Row):
     """A yes/no question; ``gold`` is what the starter library alone allows to conclude."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str | int
     question: str = Field(alias="q", min_length=1)
     gold: Literal["yes", "no", "depends", "not_covered"]
 
 
-class OwnDocument(BaseModel):
+class OwnDocument(Row):
     """A report of a trial that a user may have, and a question that its main outcome answers."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     title: str
@@ -41,19 +37,15 @@ class OwnDocument(BaseModel):
     truth: Literal["null", "positive"]
 
 
-class Source(BaseModel):
+class Source(Row, coerce_numbers_to_str=True):
     """The abstract of a study."""
-
-    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
     title: str = ""
     content: str
 
 
-class MedEvidenceQuestion(BaseModel):
+class MedEvidenceQuestion(Row):
     """A question, one of five answers, and the studies that a review rests it on, by their ids."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: int = Field(alias="question_id")
     question: str = Field(min_length=1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from evals.datasets.rows import read_yaml_rows
-from tools.evidence import EvidenceId
+from tools.evidence import EvidenceId, Frozen
 
 if TYPE_CHECKING:
     from graphs.answering.contract import Answer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CONVERSATIONS = "conversations.yaml"
 
 
-class Turn(BaseModel):
+class Turn(Frozen):
     """A message and what its answer must hold; what is not given is not asked.
 
     Attributes:
@@ -28,8 +28,6 @@ class Turn(BaseModel):
         notices: codes of notices. documents: a statement cites one of these by name.
         fits, against: findings named for and against the leading diagnosis.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     say: str = Field(min_length=1)
     kind: str = ""
@@ -45,10 +43,8 @@ class Turn(BaseModel):
     against: tuple[str, ...] = ()
 
 
-class Conversation(BaseModel):
+class Conversation(Frozen):
     """Turns of one session."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
     who: str = ""

@@ -5,71 +5,25 @@ The file `ddxplus_findings.yaml` is the mapping and says how it was made. What i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from evals.datasets.rows import read_yaml_rows
 from prompts.errors import DataError
+from tools.evidence import Frozen
 from tools.knowledge_graph.schema import Graph
 
-STATEMENTS = "ddxplus/statements_plain.json"
-EVIDENCES = "ddxplus/release_evidences.json"
-VALUE = "{value}"
 MAPPING = Path(__file__).parent / "ddxplus_findings.yaml"
 NO = "no "
-AT = "_@_"  # between the code of an evidence and its value
 
 Tell = tuple[str, bool]  # an evidence, with its value where it has one, and whether it states or denies the finding
 
 
-def statements(data: Path) -> dict[str, str]:
-    """Each evidence of the release, with its value where it has one -> its statement in plain words.
-
-    Raises:
-        DataError: a file is damaged, or they do not belong together.
-    """
-    said, release = _object(data / STATEMENTS), _object(data / EVIDENCES)
-    try:
-        return dict(_filled(said, release))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{STATEMENTS} does not fit {EVIDENCES}: {error}.", "Take both from the same release."
-        ) from None
-
-
-def _filled(said: dict[str, Any], release: dict[str, Any]) -> Iterable[tuple[str, str]]:
-    for code, evidence in release.items():
-        if VALUE not in said[code]:
-            yield code, said[code]
-            continue
-        for value in evidence["value_meaning"]:
-            key = f"{code}{AT}{value}"
-            words = said["_values"][value]
-            if key in said["_sentences"]:
-                yield key, said["_sentences"][key]
-            elif words is not None:
-                yield key, said[code].replace(VALUE, words)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        read = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise DataError(f"{path.name} is no JSON: {error}.", "Take it from the release again.") from None
-    if not isinstance(read, dict):
-        raise DataError(f"{path.name} is no JSON object.", "Take it from the release again.")
-    return read
-
-
-class Told(BaseModel):
+class Told(Frozen):
     """A finding, and the evidences that tell it; ``no CODE`` denies it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     finding: str = Field(min_length=1)
     told_by: tuple[str, ...] = Field(min_length=1)

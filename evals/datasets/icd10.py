@@ -6,20 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-
-from evals.datasets.ddxplus_findings import EVIDENCES, statements
-from evals.datasets.rows import read_jsonl, read_object
-from prompts.errors import DataError
-from tools.evidence import Frozen
+from evals.datasets.clinical import read_clinic
+from evals.datasets.ddxplus import AT, EVIDENCES, statements
+from evals.datasets.rows import RESOURCES, read_object, read_yaml
 from tools.medicines.names import TABLE as MEDICINES
 
 if TYPE_CHECKING:
     from tools.knowledge_graph.schema import Graph
 
-AGENTCLINIC = "cases/agentclinic_medqa.jsonl"
 CHINESE = "icd10zh/icd10_beijing_v601.csv"
-RESOURCES = Path(__file__).resolve().parent.parent / "resources"
 EXAMPLES, JUDGED = RESOURCES / "icd10_examples.yaml", RESOURCES / "icd10_judged.yaml"
 NO_DISEASE = ("symptom", "sign", "test", "treatment", "habit", "exposure")  # kinds of findings; a history may be one
 
@@ -31,23 +26,19 @@ class Judged(NamedTuple):
     right: frozenset[str]
 
 
-class _Case(Frozen, extra="ignore"):
-    gold_diagnosis: str
-
-
 def read_judged(path: Path = JUDGED) -> list[Judged]:
     """The gold diagnoses that were judged by hand."""
-    return [Judged(phrase, frozenset(codes)) for phrase, codes in _mapping(path).items()]
+    return [Judged(phrase, frozenset(codes)) for phrase, codes in read_yaml(path).items()]
 
 
 def read_examples(language: str, path: Path = EXAMPLES) -> list[Judged]:
     """The written examples of a language, ``en`` or ``zh``."""
-    return [Judged(phrase, frozenset(codes)) for phrase, codes in _mapping(path)[language].items()]
+    return [Judged(phrase, frozenset(codes)) for phrase, codes in read_yaml(path)[language].items()]
 
 
 def gold_diagnoses(data: Path) -> list[str]:
     """The gold diagnoses of the vignettes, one a case."""
-    return [row.gold_diagnosis for row in read_jsonl(data / AGENTCLINIC, _Case)]
+    return [row.gold_diagnosis for row in read_clinic(data)]
 
 
 def disease_names(graph: Graph, *, chinese: bool) -> list[Judged]:
@@ -67,7 +58,7 @@ def finding_names(graph: Graph, *, chinese: bool) -> list[str]:
 
 def medicine_names() -> list[str]:
     """Generic names, brands and classes of medicines, as the project's own table has them."""
-    groups = yaml.safe_load(MEDICINES.read_text(encoding="utf-8"))
+    groups = read_yaml(MEDICINES)
     names = [n for g in groups for n in (*g["class"], *(m for k, v in g["members"].items() for m in (k, *v)))]
     return list(dict.fromkeys(map(str, names)))
 
@@ -75,7 +66,7 @@ def medicine_names() -> list[str]:
 def patients_words(data: Path) -> list[str]:
     """What patients of DDXPlus say of their complaint now; what they say of earlier diseases is left out."""
     release = read_object(data / EVIDENCES)
-    said = {code: text for code, text in statements(data).items() if not release[code.split("_@_")[0]]["is_antecedent"]}
+    said = {code: text for code, text in statements(data).items() if not release[code.split(AT)[0]]["is_antecedent"]}
     return list(dict.fromkeys(said.values()))
 
 
@@ -84,13 +75,3 @@ def sentences_of(texts: Iterable[str]) -> list[str]:
     from tools.text.sentences import split_sentences
 
     return list(dict.fromkeys(span.of(text) for text in texts for span in split_sentences(text)))
-
-
-def _mapping(path: Path) -> dict[str, dict[str, list[str]]]:
-    try:
-        read = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise DataError(f"{path.name} cannot be read.", "Restore the file.") from error
-    if not isinstance(read, dict):
-        raise DataError(f"{path.name} is no mapping.", "Restore the file.")
-    return read

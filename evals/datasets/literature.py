@@ -1,30 +1,27 @@
 """PubMed records and questions with gold documents: BioASQ, PubMedQA, and narratives around BioASQ's questions.
 
-Sources: BioASQ Task B, batches 7-8 (Tsatsaronis et al. 2015); Jin et al. 2019 (PubMedQA, expert-labelled part); the
-narratives were written from the questions alone. A PubMedQA record's title is its question, so those rows are read
+The narratives were written from the questions alone. A PubMedQA record's title is its question, so those rows are read
 without title. BioASQ's documents are there as merged snippets, chosen because they answer: search over them flatters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from evals.datasets.rows import read_jsonl
+from evals.datasets.bioasq import SNIPPETS
+from evals.datasets.rows import Row, read_jsonl
 from tools.reading.corpus import BIOASQ, PUBMEDQA
 
 ABSTRACTS = "literature/abstracts.jsonl"
-SNIPPETS = "literature/bioasq_documents.jsonl"
 NARRATIVES = "literature/narratives_dev.jsonl"
 PUBMEDQA_SOURCE = "pubmedqa"  # the source of the rows whose title is the question
 
 
-class LiteratureDocument(BaseModel):
+class LiteratureDocument(Row):
     """A document of the collection. ``whole`` tells a full abstract from merged snippets."""
-
-    model_config = ConfigDict(frozen=True)
 
     pmid: str = Field(pattern=r"^\d+$")
     title: str
@@ -36,17 +33,15 @@ class LiteratureDocument(BaseModel):
     whole: bool = True
 
 
-class LiteratureQuestion(BaseModel):
+class LiteratureQuestion(Row):
     """A question and the PMIDs of its gold documents that the collection holds."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     text: str = Field(min_length=1)
     gold: frozenset[str] = Field(min_length=1)
 
 
-class _Abstract(BaseModel):
+class _Abstract(Row):
     pmid: str
     title: str | None
     abstract: str
@@ -57,30 +52,25 @@ class _Abstract(BaseModel):
     source: str
 
 
-class _Span(BaseModel):
+class _Span(Row):
     text: str
 
 
-class _Snippets(BaseModel):
+class _Snippets(Row):
     pmid: str
     title_snippets: tuple[_Span, ...]
     abstract_snippets: tuple[_Span, ...]
     other_snippets: tuple[_Span, ...] = ()
 
 
-class _BioasqQuestion(BaseModel):
+class _Question(Row):
     id: str
     question: str
-    documents: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    pmid: str = ""
 
 
-class _PubmedQuestion(BaseModel):
-    id: str
-    question: str
-    pmid: str
-
-
-class _Narrative(BaseModel):
+class _Narrative(Row):
     id: str
     narrative: str
 
@@ -99,14 +89,12 @@ def read_abstracts(data: Path) -> list[LiteratureDocument]:
 
 def read_bioasq(data: Path, held: frozenset[str]) -> list[LiteratureQuestion]:
     """BioASQ's questions with at least one gold document among ``held``."""
-    rows = read_jsonl(data / BIOASQ, _BioasqQuestion)
-    return list(_with_gold(((r.id, r.question, r.documents) for r in rows), held))
+    return _with_gold(read_jsonl(data / BIOASQ, _Question), held)
 
 
 def read_pubmedqa(data: Path, held: frozenset[str]) -> list[LiteratureQuestion]:
     """PubMedQA's questions, each with the article that it was made of."""
-    rows = read_jsonl(data / PUBMEDQA, _PubmedQuestion)
-    return list(_with_gold(((r.id, r.question, (r.pmid,)) for r in rows), held))
+    return _with_gold(read_jsonl(data / PUBMEDQA, _Question), held)
 
 
 def read_narratives(data: Path, questions: list[LiteratureQuestion]) -> list[LiteratureQuestion]:
@@ -116,11 +104,9 @@ def read_narratives(data: Path, questions: list[LiteratureQuestion]) -> list[Lit
     return [LiteratureQuestion(id=r.id, text=r.narrative, gold=known[r.id].gold) for r in rows]
 
 
-def _with_gold(rows: Iterator[tuple[str, str, tuple[str, ...]]], held: frozenset[str]) -> Iterator[LiteratureQuestion]:
-    for key, text, documents in rows:
-        gold = held.intersection(documents)
-        if gold:
-            yield LiteratureQuestion(id=key, text=text, gold=gold)
+def _with_gold(rows: Iterable[_Question], held: frozenset[str]) -> list[LiteratureQuestion]:
+    found = ((row, held.intersection((*row.documents, row.pmid))) for row in rows)
+    return [LiteratureQuestion(id=row.id, text=row.question, gold=gold) for row, gold in found if gold]
 
 
 def _of_abstract(row: _Abstract) -> LiteratureDocument:

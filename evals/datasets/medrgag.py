@@ -6,27 +6,19 @@ points and selection, and predictions for PubMedQA without its contexts.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from evals.datasets.rows import ADVICE, Model, read_jsonl, read_object, read_text
-from prompts.errors import DataError
+from evals.datasets.rows import RESOURCES, Row, read_json_rows, read_jsonl
 
 EXPLORED = "medrgag/medqa_inter_explore.json"
 SELECTED = "medrgag/medqa_final_select.json"
 PREDICTED = "medrgag/pubmedqa_prediction_qwen2.5.json"
-PAIRS = Path(__file__).resolve().parents[1] / "resources" / "false_background.jsonl"
+PAIRS = RESOURCES / "false_background.jsonl"
 RETRIEVED = range(5)  # what the numbers 0 to 4 of a selection stand for; 5 to 9 are generated (see docs/gaps.md)
 DOCUMENTS = 10  # paper: five retrieved and five generated
-
-
-class Row(BaseModel):
-    """Base: what is not read is passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Explored(Row):
@@ -99,37 +91,19 @@ def is_useless(summary: str) -> bool:
 
 def read_explored(data: Path) -> list[Explored]:
     """Summaries and knowledge points, by question; raises DataError for a damaged file."""
-    path = data / EXPLORED
-    return [_checked(path, row, Explored) for _, row in sorted(read_object(path).items())]
+    return read_json_rows(data / EXPLORED, Explored)
 
 
 def read_selected(data: Path) -> list[Selected]:
     """Selections, by question; raises DataError for a damaged file."""
-    path = data / SELECTED
-    return [_checked(path, row, Selected) for _, row in sorted(read_object(path).items())]
+    return read_json_rows(data / SELECTED, Selected)
 
 
 def read_predicted(data: Path) -> list[Predicted]:
     """Predictions; raises DataError for a damaged file."""
-    path = data / PREDICTED
-    try:
-        rows = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path.name} is no valid JSON ({error.msg}).", ADVICE) from error
-    if not isinstance(rows, list):
-        raise DataError(f"{path.name} is no list.", ADVICE)
-    return [_checked(path, row, Predicted) for row in rows]
+    return read_json_rows(data / PREDICTED, Predicted)
 
 
 def read_false_background() -> list[FalseBackground]:
     """The written pairs."""
     return read_jsonl(PAIRS, FalseBackground)
-
-
-def _checked(path: Path, row: object, model: type[Model]) -> Model:
-    try:
-        return model.model_validate(row)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "row"
-        raise DataError(f"{path.name}: {where}: {first['msg']}.", ADVICE) from None

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
-from evals.datasets.rows import read_jsonl, read_object
+from evals.datasets.ddxplus import RELEASED_CONDITIONS
+from evals.datasets.rows import Row, read_jsonl, read_object
 
 UNSEEN_KINDS, UNSEEN_EMERGENCIES = "unseen/kinds.jsonl", "unseen/emergencies.jsonl"
 STRANGERS_KINDS, STRANGERS_EMERGENCIES = "strangers/kinds.jsonl", "strangers/emergencies.jsonl"
-LIVEQA, KQA = "medquad/liveqa_dev.jsonl", "effects/kqa_dev.jsonl"
-CONDITIONS = "ddxplus/release_conditions.json"
+KQA = "effects/kqa_dev.jsonl"
 MILD = 4  # code: DDXPlus gives each condition a severity, 1 the worst and 5 the least; ours: from where it is no danger
 
 # The kind of turn that a message of a sort makes; both files' words.
@@ -27,10 +27,8 @@ KIND_OF = {
 }  # fmt: skip
 
 
-class Message(BaseModel):
+class Message(Row):
     """A message and its sort."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1)
     kind: Literal[
@@ -39,10 +37,8 @@ class Message(BaseModel):
     ]  # fmt: skip
 
 
-class Told(BaseModel):
+class Told(Row):
     """A message that tells of an emergency, or of something that only looks like one."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1)
     urgent: bool | Literal["emergency", "look_alike"] = Field(validation_alias=AliasChoices("label", "emergency"))
@@ -53,10 +49,8 @@ class Told(BaseModel):
         return self.urgent in (True, "emergency")
 
 
-class Question(BaseModel):
+class Question(Row):
     """A question as somebody sent it."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1, validation_alias=AliasChoices("question", "Question", "message"))
 
@@ -78,4 +72,6 @@ def read_questions(path: Path) -> list[str]:
 
 def mild_conditions(data: Path) -> frozenset[str]:
     """Names of DDXPlus's conditions that are no danger."""
-    return frozenset(c["condition_name"] for c in read_object(data / CONDITIONS).values() if c["severity"] >= MILD)
+    return frozenset(
+        c["condition_name"] for c in read_object(data / RELEASED_CONDITIONS).values() if c["severity"] >= MILD
+    )

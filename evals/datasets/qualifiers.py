@@ -9,31 +9,25 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from evals.datasets.literature import ABSTRACTS
-from evals.datasets.rows import read_jsonl
+from evals.datasets.rows import RESOURCES, Row, read_jsonl
 from tools.text.sentences import Span
 
 ARTICLES = "fulltext/nxml/*"
-PAIRS = Path(__file__).resolve().parent.parent / "resources" / "qualifier_pairs.jsonl"
+PAIRS = RESOURCES / "qualifier_pairs.jsonl"
 CHECK = 12  # ours: hexadecimal digits of a pair's checksum
 
 
-class Text(BaseModel):
+class Text(Row):
     """A document with its id, title and text as the readers give them."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     title: str
     text: str
 
 
-class Pair(BaseModel):
+class Pair(Row):
     """A condition and its statement, as characters of a document."""
-
-    model_config = ConfigDict(frozen=True)
 
     document: str
     qualifier: tuple[int, int]
@@ -52,7 +46,7 @@ class Pair(BaseModel):
         return _check(text, Span(*self.qualifier), Span(*self.statement)) == self.check
 
 
-class _Abstract(BaseModel):
+class _Abstract(Row):
     pmid: str
     title: str | None
     abstract: str

@@ -53,7 +53,8 @@ def validate(labels: Path | None, data: Path | None, limit: int | None, seed: in
     from agent.settings import load_settings, silence_telemetry
     from evals.agent_runs import evaluation_encoders
     from evals.contract import Report, TaskContext
-    from evals.datasets.judged_labels import read_graded, read_labels
+    from evals.datasets.judged_labels import read_labels
+    from evals.datasets.liveqa import read_graded
     from evals.judges.opening import open_judge
     from evals.judges.validation import run_validation
     from evals.runner import progress
@@ -106,7 +107,7 @@ def _digest(labels: Path | None, data: Path | None) -> str:
     """sha256 over what was read."""
     import hashlib
 
-    from evals.datasets.answered_questions import LIVEQA, LIVEQA_ANSWERS
+    from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
     from evals.runner import data_sha256
 
     parts = [data_sha256(labels.parent, (labels.name,))] if labels is not None else []

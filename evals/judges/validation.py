@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evals.contract import Figure
-from evals.datasets.answered_questions import GOOD
-from evals.datasets.judged_labels import Graded, LabelledText
+from evals.datasets.judged_labels import LabelledText
+from evals.datasets.liveqa import GOOD, Graded
 from evals.judges.asking import AT_ONCE, ask_all
 from evals.metrics.agreement import cohen, correlation, fleiss
 from evals.statistics import share

@@ -20,7 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.answered_questions import LIVEQA, LIVEQA_ANSWERS, QBRAG_PAGES, QBRAG_QUESTIONS
+from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
+from evals.datasets.medquad import QBRAG_PAGES, QBRAG_QUESTIONS
 from evals.judges.asking import AT_ONCE, ask_all
 from evals.judges.contract import Adherence, AnswerJudge, Faithfulness, GivenAnswer, Relevancy
 from evals.statistics import exact_mcnemar, mean, paired_difference, share, wilcoxon
@@ -28,7 +29,7 @@ from evals.statistics import exact_mcnemar, mean, paired_difference, share, wilc
 if TYPE_CHECKING:
     from agent.sessions import Home
     from evals.answer_systems import Answering
-    from evals.datasets.answer_questions import AnswerSet, GoldQuestion
+    from evals.datasets.answered_questions import AnswerSet, GoldQuestion
     from evals.encoder import EvalEncoder
     from tools.embedding_cache import CachedEncoder
     from tools.library.collection import Library
@@ -93,7 +94,7 @@ def run(context: TaskContext) -> list[Figure]:
 
 def sets(opened: Opened) -> Iterator[AnswerSet]:
     """The sets whose files are there, and our own."""
-    from evals.datasets.answer_questions import read_library_questions, read_liveqa_answers, read_medquad
+    from evals.datasets.answered_questions import read_library_questions, read_liveqa_answers, read_medquad
     from tools.questions.collection import of_library
 
     for reader, files in ((read_medquad, MEDQUAD), (read_liveqa_answers, LIVE)):

@@ -34,9 +34,8 @@ from evals.completeness_comparison import gate_figures, gate_time, part_figures
 from evals.completeness_labels import label_figures
 from evals.completeness_pool import SOURCES, Pool, pool_of
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.agentclinic import CASES
-from evals.datasets.ddxplus import CODES, TEXTS
-from evals.datasets.degraded import LEVELS
+from evals.datasets.clinical import CASES
+from evals.datasets.ddxplus import CODES, LEVELS, TEXTS
 from evals.statistics import mean, paired_difference, share
 from tools.encoders import Encoder
 from tools.icd10 import ICD10, load_icd10

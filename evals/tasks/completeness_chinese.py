@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from evals.chinese_figures import SHOWN, Looked, Shown, figures_of, page_figures
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
-from evals.datasets.chinese import FIRST, SECOND, ChineseCase, read_chinese
+from evals.datasets.cases import DIFFERENTIAL, FIRST, SECOND, ChineseCase, DifferentialCase, read_cases, read_chinese
 from evals.datasets.ddxplus import CODES, TEXTS
 from evals.page_orders import Page, Pages, orders
 from evals.tasks.cases import SHIPPED

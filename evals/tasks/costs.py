@@ -27,9 +27,9 @@ from evals.completeness_ablations import (
     read_of,
 )
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.agentclinic import CASES
+from evals.datasets.clinical import CASES
 from evals.datasets.ddxplus import CODES, TEXTS
-from evals.datasets.exams import EXAM, ExamQuestion, read_exam
+from evals.datasets.mirage import EXAM, ExamQuestion, read_exam
 from evals.statistics import mean, paired_ratio, quantile, share
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.agentclinic import CASES, read_clinic
+from evals.datasets.clinical import CASES, read_clinic
 from evals.datasets.messages import KQA
 from evals.datasets.rows import read_jsonl
 from evals.outside_cases import STRANGERS_INSIDE, STRANGERS_OUTSIDE, Stranger

@@ -19,10 +19,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.ddxplus import CODES, TEXTS, CodedPatient, TextPatient, read_codes, read_lay, validate_texts
-from evals.datasets.ddxplus_findings import EVIDENCES, STATEMENTS
-from evals.datasets.ddxplus_specification import CONDITIONS_FILE
-from evals.datasets.medrag_graph import TRIPLES
+from evals.datasets.ddxplus import (
+    CODES,
+    EVIDENCES,
+    RELEASED_CONDITIONS,
+    STATEMENTS,
+    TEXTS,
+    CodedPatient,
+    TextPatient,
+    read_codes,
+    read_lay,
+    validate_texts,
+)
+from evals.datasets.ddxplus_graphs import TRIPLES
 from evals.datasets.phenopackets import PATIENTS
 from evals.differential_codes import CodeReader, TextCodes
 from evals.differential_figures import Ranked, figures_of
@@ -193,7 +202,7 @@ def _check(rows: Sequence[TextPatient], place: Place) -> None:
 TASK = Task(
     name="differential",
     what=WHAT,
-    inputs=(TEXTS, CODES, STATEMENTS, EVIDENCES, CONDITIONS_FILE, TRIPLES, PATIENTS),
+    inputs=(TEXTS, CODES, STATEMENTS, EVIDENCES, RELEASED_CONDITIONS, TRIPLES, PATIENTS),
     expected="4 minutes; 10 the first time",
     limit=588,
     run=run,

@@ -16,7 +16,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.literature import ABSTRACTS, SNIPPETS, read_bioasq, read_collection
+from evals.datasets.bioasq import SNIPPETS
+from evals.datasets.literature import ABSTRACTS, read_bioasq, read_collection
 from evals.datasets.rows import read_jsonl
 from evals.statistics import mean, share
 from prompts.errors import DataError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.chinese import FIRST, SECOND, ChineseCase, read_chinese
+from evals.datasets.cases import FIRST, SECOND, ChineseCase, read_chinese
 from evals.statistics import paired_difference, share
 from graphs.completeness.contract import Decision
 

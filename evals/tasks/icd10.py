@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import icd10 as rows
 from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
-from evals.datasets.ddxplus_findings import EVIDENCES, STATEMENTS
+from evals.datasets.clinical import CASES
+from evals.datasets.ddxplus import EVIDENCES, STATEMENTS
 from evals.datasets.icd10 import Judged
 from evals.metrics.entity_sets import set_figures
 from evals.statistics import median, share
@@ -167,7 +168,7 @@ def _seconds(codes: Callable[[str], object], phrase: str) -> float:
 TASK = Task(
     name="icd10",
     what=WHAT,
-    inputs=(rows.AGENTCLINIC, rows.CHINESE, STATEMENTS, EVIDENCES),
+    inputs=(CASES, rows.CHINESE, STATEMENTS, EVIDENCES),
     expected="2 minutes",
     limit=100,
     run=run,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, short
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.poisoned import FILE, Arm, PoisonedDocument, read_poisoned
+from evals.datasets.written_documents import POISONED, Arm, PoisonedDocument, read_poisoned
 from evals.statistics import share
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ ASKS = AgentEvaluation(items=items, judge=judge, figures=counted, opened=opened,
 TASK = Task(
     name="injection",
     what=WHAT,
-    inputs=(FILE,),
+    inputs=(POISONED,),
     expected="3 minutes; 4 the first time",
     limit=200,
     run=run,

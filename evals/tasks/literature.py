@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import literature as data
+from evals.datasets.bioasq import SNIPPETS
 from evals.literature_streams import STREAMS, recall
 from evals.metrics.ranking import reciprocal_rank
 from evals.statistics import mean, median, paired_difference, share
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evals.datasets.literature import LiteratureQuestion
     from evals.literature_streams import Answer
 
-INPUTS = (data.ABSTRACTS, data.SNIPPETS, BIOASQ, PUBMEDQA, data.NARRATIVES)
+INPUTS = (data.ABSTRACTS, SNIPPETS, BIOASQ, PUBMEDQA, data.NARRATIVES)
 HITS = (1, 5, 10)  # with CoMeta's Hit@10
 MRR_DEPTH, RECALL_DEPTH = 10, 20  # ours
 COMPARED = (("hybrid", "rrf_plain"), ("pool_weighted", "pool_rrf"))
@@ -92,7 +93,7 @@ def _searched(context: TaskContext) -> tuple[dict[str, list[LiteratureQuestion]]
     documents = data.read_collection(context.data)
     sets = _questions(context, frozenset(d.pmid for d in documents))
     home = Home(context.settings.home).prepare()
-    digest = data_sha256(context.data, (data.ABSTRACTS, data.SNIPPETS))[:16]
+    digest = data_sha256(context.data, (data.ABSTRACTS, SNIPPETS))[:16]
     folder, lexicon = prepare(home.cache / "evaluations" / f"literature-{digest}", documents, context)
     plain, cached = evaluation_encoders(context.settings, home)
     collection = HybridCollection([d.pmid for d in documents], lexicon, vectors_of(documents, plain, context))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import answered_questions as data
+from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
+from evals.datasets.medquad import PAGES, QBRAG_PAGES, QBRAG_QUESTIONS
 from prompts.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from tools.library.collection import Library
     from tools.questions.contract import Question
 
-INPUTS = (data.QBRAG_PAGES, data.QBRAG_QUESTIONS, data.SEGMENTS, data.LIVEQA, data.LIVEQA_ANSWERS)
+INPUTS = (QBRAG_PAGES, QBRAG_QUESTIONS, PAGES, LIVEQA, LIVEQA_ANSWERS)
 
 
 class Bench(NamedTuple):

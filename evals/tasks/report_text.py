@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evals.asked import SHORT, AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.report_cases import PATTERN, SAMPLE, ReportCase, read_report_cases
+from evals.datasets.cases import REPORTS, SAMPLE, ReportCase, read_report_cases
 from evals.judges.asking import AT_ONCE, ask_all
 from evals.metrics.bertscore import open_bertscore
 from evals.statistics import mean, share
@@ -136,7 +136,7 @@ ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 TASK = Task(
     name="report_text",
     what="the report on a case beside a reference: BLEU, ROUGE, METEOR, BERTScore; Mini-CEX by a model",
-    inputs=(PATTERN,),
+    inputs=(REPORTS,),
     expected="1 minute for 60 cases",
     limit=200,
     run=run,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.literature import ABSTRACTS
+from evals.datasets.medquad import PAGES
 from evals.datasets.qualifiers import ARTICLES as FULL_TEXTS
-from evals.datasets.segmentation import ARTICLES, PAGES
+from evals.datasets.segmentation import ARTICLES
 
 
 def run(context: TaskContext) -> list[Figure]:

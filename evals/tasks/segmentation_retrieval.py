@@ -9,7 +9,7 @@ import numpy as np
 
 from evals.baselines.registry import BASELINES, FIXED, SEGMENTERS
 from evals.contract import Figure, TaskContext
-from evals.datasets.segmentation import read_pages
+from evals.datasets.medquad import read_pages
 from evals.passage_coverage import Library, Passages, by_both, by_meaning, by_words, draw_questions, vectors_of
 from evals.statistics import mean, paired_difference, share
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, short
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.ddxplus import CODES, TEXTS, validate_texts
-from evals.datasets.exams import EXAM
-from evals.datasets.withdrawn import TYPES, read_withdrawn
+from evals.datasets.mirage import EXAM
+from evals.datasets.written_documents import TYPES, read_withdrawn
 from evals.tasks import answers, cases, follow_up, injection
 from evals.trust_checks import Sources, checked
 from evals.trust_figures import (

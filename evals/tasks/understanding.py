@@ -17,14 +17,11 @@ from typing import NamedTuple
 
 from evals import asked_turns, kept_facts, stated_findings
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.ddxplus import CODES, TEXTS, read_texts
-from evals.datasets.ddxplus_findings import STATEMENTS
-from evals.datasets.exams import EXAM, read_exam
+from evals.datasets.ddxplus import CODES, RELEASED_CONDITIONS, STATEMENTS, TEXTS, read_texts
+from evals.datasets.liveqa import LIVEQA
 from evals.datasets.messages import (
-    CONDITIONS,
     KIND_OF,
     KQA,
-    LIVEQA,
     STRANGERS_EMERGENCIES,
     STRANGERS_KINDS,
     UNSEEN_EMERGENCIES,
@@ -36,6 +33,7 @@ from evals.datasets.messages import (
     read_questions,
     read_told,
 )
+from evals.datasets.mirage import EXAM, read_exam
 from evals.datasets.rows import SHIPPED
 from evals.statistics import share
 from evals.verdict_figures import macro_f1
@@ -153,7 +151,7 @@ def emergency_figures(name: str, rows: Sequence[Marked]) -> list[Figure]:
 
 
 def _mild(context: TaskContext, triage: TriageLocal) -> list[Figure]:
-    if not (_there(context, TEXTS) and _there(context, CONDITIONS)):
+    if not (_there(context, TEXTS) and _there(context, RELEASED_CONDITIONS)):
         return []
     mild = mild_conditions(context.data)
     texts = context.sample([row.text for row in read_texts(context.data) if row.pathology in mild])
@@ -216,7 +214,6 @@ TASK = Task(
         STRANGERS_KINDS,
         STRANGERS_EMERGENCIES,
         TEXTS,
-        CONDITIONS,
         CODES,
         STATEMENTS,
     ),

@@ -17,11 +17,11 @@ from pathlib import Path
 from agent.given import given_evidence
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
 from evals.contract import Figure, Task, TaskContext
+from evals.datasets.bioasq import SNIPPETS, SnippetQuestion, read_yes_no
 from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion, read_closed
-from evals.datasets.exams import PubMedQuestion, read_pubmedqa
-from evals.datasets.literature import ABSTRACTS, SNIPPETS, read_collection
+from evals.datasets.literature import ABSTRACTS, read_collection
+from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
 from evals.datasets.rows import SHIPPED
-from evals.datasets.snippets import SnippetQuestion, read_yes_no
 from evals.searching_sittings import Searching, searching_sitting
 from evals.statistics import share
 from evals.tasks.answers import abstract

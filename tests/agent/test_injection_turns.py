@@ -11,7 +11,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import load_settings
-from evals.datasets.poisoned import PoisonedDocument, read_poisoned
+from evals.datasets.written_documents import PoisonedDocument, read_poisoned
 from evals.poisoned_turns import Way, turns
 from evals.tasks.injection import CHECKS, RESOURCES, Compared
 from prompts.model_settings import JUDGES, RoleSettings

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from evals.completeness_arms import ArmOutcome, ArmRow, KeptOutcomes
 from evals.completeness_cases import ArmCase
 from evals.completeness_pool import pool_of
-from evals.datasets.agentclinic import ClinicCase
-from evals.datasets.ddxplus import TextPatient
-from evals.datasets.degraded import LEVELS, degraded
+from evals.datasets.clinical import ClinicCase
+from evals.datasets.ddxplus import LEVELS, TextPatient, degraded
 from evals.tasks.completeness import arm_figures
 from tools.contract import Differential
 

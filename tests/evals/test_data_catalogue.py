@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from evals import commands
 from evals.datasets import catalogue
 from evals.datasets.catalogue import check_files, read_catalogue
-from evals.datasets.originals.registry import ORIGINALS
+from evals.datasets.conversion import ORIGINALS
 from evals.tasks.registry import TASKS
 from prompts.errors import InputError
 

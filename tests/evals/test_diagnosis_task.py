@@ -9,10 +9,9 @@ import pytest
 from agent.settings import Settings
 from evals.asked import Item, Reply
 from evals.contract import TaskContext
+from evals.datasets import healthsearchqa
 from evals.datasets.clinical import ClinicalCase, read_clinical
-from evals.datasets.originals import healthsearchqa
-from evals.datasets.originals.converting import convert
-from evals.datasets.originals.registry import find_original
+from evals.datasets.conversion import convert, find_original
 from evals.runner import prepare, run_task
 from evals.tasks.diagnosis import CHINESE_TABLE, TASK, _chinese, items, source_figures
 from evals.told_diagnoses import diagnosis_texts, leading
@@ -20,7 +19,7 @@ from graphs.answering.contract import Answer
 from prompts.errors import DataError
 from tools.contract import RankedDisease
 
-SAMPLES = Path(healthsearchqa.__file__).resolve().parents[1] / "samples"
+SAMPLES = Path(healthsearchqa.__file__).with_name("samples")
 
 
 class Words:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from evals.chinese_figures import Looked, Shown, arm_figures, figures_of, page_figures, told_apart
-from evals.datasets.chinese import FIRST, SECOND, ChineseCase, read_chinese
+from evals.datasets.cases import FIRST, SECOND, ChineseCase, read_chinese
 from evals.page_orders import Page, Pages, orders
 from graphs.completeness.contract import Decision, GateDecision, Label, Unit
 from prompts.errors import DataError

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.datasets.ddxplus import read_conditions, read_lay
-from evals.datasets.ddxplus_specification import statement_of
-from evals.datasets.medrag_graph import DISEASES, Placed, medrag_graph
+from evals.datasets.ddxplus import read_conditions, read_lay, statement_of
+from evals.datasets.ddxplus_graphs import DISEASES, Placed, medrag_graph
 from evals.datasets.rows import read_yaml_rows
 from evals.differential_figures import Ranked, agreement, figures_of
 from evals.naive_bayes import NaiveBayes
@@ -48,10 +47,10 @@ def test_an_evidence_has_one_sentence() -> None:
     templates = {
         "E_1": "I cough.",
         "E_2": "It hurts {value} out of 10.",
+        "_values": {"V_9": None},
         "_sentences": {"E_2_@_0": "It does not hurt."},
     }
-    told = {"E_1": "I cough."}
-    said = [statement_of(e, told, templates) for e in ("E_1", "E_2_@_7", "E_2_@_0", "E_2_@_V_9")]
+    said = [statement_of(templates, e) for e in ("E_1", "E_2_@_7", "E_2_@_0", "E_2_@_V_9")]
     assert said == ["I cough.", "It hurts 7 out of 10.", "It does not hurt.", ""]
 
 

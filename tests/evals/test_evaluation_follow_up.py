@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.datasets.ddxplus import CodedPatient, TextPatient
-from evals.datasets.ddxplus_findings import SimulatedPatient, read_mapping, statements
+from evals.datasets.ddxplus import CodedPatient, TextPatient, statements
+from evals.datasets.ddxplus_findings import SimulatedPatient, read_mapping
 from evals.statistics import paired_ratio
 from evals.tasks.follow_up import ARMS, MOST, UNSOLVED, Asker, Solved, figures_of
 from prompts.errors import DataError

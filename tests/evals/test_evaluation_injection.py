@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from evals.asked import Reply
-from evals.datasets.poisoned import PoisonedDocument, read_poisoned
+from evals.datasets.written_documents import PoisonedDocument, read_poisoned
 from evals.poisoned_turns import Turn, turn_of
 from evals.sittings import calls_of
 from evals.tasks.injection import CHECKS, RESOURCES, Compared, figures_of, plain_text

@@ -11,7 +11,8 @@ import yaml
 
 from evals.datasets.cases import DeclineCase, DifferentialCase, EmergencyCase, EvidenceCase, read_cases
 from evals.datasets.ddxplus import CONDITIONS, read_codes, read_conditions, validate_texts
-from evals.datasets.exams import read_exam, read_pubmedqa
+from evals.datasets.mirage import read_exam
+from evals.datasets.pubmedqa import read_pubmedqa
 from evals.tasks.cases import SHIPPED
 from prompts.errors import DataError
 from tools.knowledge_graph.loader import read_graph

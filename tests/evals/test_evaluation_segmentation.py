@@ -13,8 +13,9 @@ from evals.baselines.registry import BASELINES, SEGMENTERS
 from evals.boundaries import Agreement, agreement, cuts
 from evals.contract import TaskContext
 from evals.datasets import qualifiers as pairs_data
+from evals.datasets.medquad import PAGES, Page, read_pages
 from evals.datasets.qualifiers import Pair, Text, read_pairs
-from evals.datasets.segmentation import ARTICLES, PAGES, Article, Page, read_articles, read_pages
+from evals.datasets.segmentation import ARTICLES, Article, read_articles
 from evals.passage_coverage import HANDED, Library, Passages, Question, by_both, draw_questions
 from evals.qualifiers import Documents
 from evals.tasks import segmentation

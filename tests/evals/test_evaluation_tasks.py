@@ -6,7 +6,7 @@ import pytest
 
 from evals.contract import Figure
 from evals.datasets.cases import DeclineCase, DifferentialCase, EmergencyCase, EvidenceCase
-from evals.datasets.exams import Context, PubMedQuestion
+from evals.datasets.pubmedqa import Context, PubMedQuestion
 from evals.runner import by_figure, with_published
 from evals.tasks.answers import Given, abstract, choice_figures, compare
 from evals.tasks.cases import Answered, declined

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from evals import commands
-from evals.datasets.answered_questions import LIVEQA, LIVEQA_ANSWERS
-from evals.datasets.judged_labels import SAMPLE, read_graded, read_labels
+from evals.datasets.judged_labels import SAMPLE, read_labels
+from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS, read_graded
 from evals.judges.validation import most_common
 from evals.metrics.agreement import cohen, correlation, fleiss
 from prompts.errors import DataError

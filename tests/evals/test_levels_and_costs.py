@@ -10,7 +10,7 @@ from agent.knowledge_graph import STARTER_GRAPH
 from agent.settings import Settings
 from evals.completeness_ablations import AblationCase, read_of
 from evals.contract import TaskContext
-from evals.datasets.exams import ExamQuestion
+from evals.datasets.mirage import ExamQuestion
 from evals.depth_runs import Claim, FullArticle, claim_of, holds, of_article, words_held
 from evals.differential_figures import Ranked, figures_of
 from evals.tasks import costs

@@ -1,9 +1,10 @@
-"""The readers of original formats: one contract for all, on the written samples, and each format's own faults."""
+"""The readers of original formats: one contract for all, on the samples, and each format's own faults and forms."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,24 +13,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evals.datasets import healthsearchqa
 from evals.datasets.answered_questions import read_liveqa, read_segments
+from evals.datasets.bioasq import SNIPPETS
 from evals.datasets.clinical import read_clinical
-from evals.datasets.exams import read_exam, read_pubmedqa
-from evals.datasets.literature import SNIPPETS, read_bioasq
-from evals.datasets.originals import healthsearchqa
-from evals.datasets.originals.contract import Placed, Problem, unique
-from evals.datasets.originals.converting import convert, drawn
-from evals.datasets.originals.json_rows import JsonText
-from evals.datasets.originals.registry import ORIGINALS, find_original
+from evals.datasets.conversion import ORIGINALS, convert, drawn, find_original
+from evals.datasets.literature import read_bioasq
+from evals.datasets.medquad import read_pages
+from evals.datasets.mirage import read_exam
 from evals.datasets.phenopackets import read_patients
-from evals.datasets.segmentation import read_pages
+from evals.datasets.pubmedqa import read_pubmedqa
+from evals.datasets.releases import Placed, Problem, unique
 from prompts.errors import DataError, InputError
 from tools.reading.corpus import BIOASQ
 
-SAMPLES = Path(healthsearchqa.__file__).resolve().parents[1] / "samples"
+SAMPLES = Path(healthsearchqa.__file__).with_name("samples")
 RECORDS = {
     "mirage": 7, "pubmedqa": 3, "bioasq": 4, "medquad": 3, "liveqa": 7, "ddxplus": 3, "cmb_clin": 2, "cmemr": 4,
-    "clinicalbench": 3, "phenopackets": 3, "healthsearchqa": 4, "medbrowsecomp": 4,
+    "clinicalbench": 3, "phenopackets": 3, "healthsearchqa": 4,
 }  # fmt: skip
 WRITTEN = {
     "mirage": {"mirage/exam_dev.jsonl": 5},
@@ -43,7 +44,6 @@ WRITTEN = {
     "clinicalbench": {"cases/clinicalbench.jsonl": 3},
     "phenopackets": {"cases/phenopackets_dev.jsonl": 2},
     "healthsearchqa": {"questions/healthsearchqa.jsonl": 3},
-    "medbrowsecomp": {"questions/medbrowsecomp.jsonl": 4},
 }
 
 
@@ -128,7 +128,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
         ("mirage", "benchmark.json", lambda b: b["medqa"]["0001"].update(answer="E"), "none of the options"),
         ("mirage", "benchmark.json", lambda b: b["medqa"]["0001"]["options"].pop("B"), "not lettered from A"),
         ("mirage", "benchmark.json", lambda b: b["mmlu"]["anatomy-000"]["options"].update(C=float("nan")), "options.C"),
-        ("mirage", "benchmark.json", lambda b: b.update(other={"1": {}}), "no collection of MIRAGE"),
+        ("mirage", "benchmark.json", lambda b: b.update(other={"1": {}}), "dataset: Input should be"),
         ("pubmedqa", "ori_pqal.json", lambda b: b["900000001"]["LABELS"].pop(), "1 labels for 2 contexts"),
         ("pubmedqa", "test_ground_truth.json", lambda b: b.update({"900000002": "yes"}), "another answer"),
         ("pubmedqa", "test_ground_truth.json", lambda b: b.update({"900000009": "yes"}), "is no question of"),
@@ -165,7 +165,6 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     path = put(tmp_path / "benchmark.json", '{"medqa": {\n\n "7": {"question": "Why?"},\n"8": 5,\n "7": 6}}')
     _, problems = read_all("mirage", path)
     assert [p.line for p in problems] == [3, 4, 5]
-    assert [(line, key) for line, key in [next(JsonText('\n\n["a"]').entries())]] == [(3, "0")]
 
 
 def test_a_broken_file_is_told_once_and_what_stood_before_is_read(tmp_path: Path) -> None:
@@ -217,3 +216,84 @@ def test_a_sample_is_drawn_from_the_whole_stream() -> None:
     assert all(one == sorted(one) and len(set(one)) == 10 for one in chosen)
     assert 400 < sum(sum(one) for one in chosen) / 2000 < 600
     assert drawn(iter(range(1000)), 10, 3) == chosen[3]
+
+
+def test_hostile_xml_is_refused(tmp_path: Path) -> None:
+    laughs = '<!DOCTYPE Document [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><Document><Focus>&b;</Focus></Document>'
+    outside = '<!DOCTYPE Document [<!ENTITY a SYSTEM "file:///etc/passwd">]><Document><Focus>&a;</Focus></Document>'
+    for text in (laughs, outside):
+        placed, (problem,) = read_all("medquad", put(tmp_path / "x.xml", text))
+        assert placed == []
+        assert "DTD" in problem.what
+    _, (cut,) = read_all("medquad", put(tmp_path / "x.xml", "<Document>\n<Focus>"))
+    assert cut.line == 2
+
+
+def test_a_pair_without_a_question_does_not_take_its_page_with_it(tmp_path: Path) -> None:
+    text = (SAMPLES / "medquad/1_Sample_QA/0000001.xml").read_text()
+    path = put(tmp_path / "x.xml", text.replace('qid="0000001-2"', ""))
+    (page,), (problem,) = read_all("medquad", path)
+    assert "without its qid" in problem.what
+    assert text.split("\n")[problem.line - 1].strip() == '<QAPair pid="2">'
+    assert len(page.row.model_dump()["pairs"]) == 1
+
+
+def test_the_archive_of_judged_answers_and_the_second_spelling(tmp_path: Path) -> None:
+    for file in (SAMPLES / "liveqa").glob("*.xml"):
+        shutil.copy(file, tmp_path)
+    test_set = "TREC-2017-LiveQA-Medical-Test"
+    shutil.copy(tmp_path / f"{test_set}-Questions-w-summaries.xml", tmp_path / f"{test_set}.xml")
+    with zipfile.ZipFile(tmp_path / "QA-TestSet.zip", "w") as archive:
+        for file in [*(SAMPLES / "liveqa").glob("*.txt"), *(SAMPLES / "liveqa").glob("*.csv")]:
+            archive.write(file, f"QA-TestSet/{file.name}")
+    placed, problems = read_all("liveqa", tmp_path)
+    assert len(placed) == 7
+    assert ["Passed over" in p.what for p in problems] == [True]
+
+
+def workbook(path: Path, *sheets: list[str]) -> Path:
+    """A workbook with shared strings, as a spreadsheet program writes it."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    texts = [t for sheet in sheets for t in sheet]
+    with zipfile.ZipFile(path, "w") as book:
+        names = "".join(f'<sheet name="s{n}" sheetId="{n}" r:id="rId{n}"/>' for n in range(len(sheets)))
+        book.writestr(
+            "xl/workbook.xml", f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{names}</sheets></workbook>'
+        )
+        links = "".join(f'<Relationship Id="rId{n}" Target="worksheets/s{n}.xml"/>' for n in range(len(sheets)))
+        book.writestr("xl/_rels/workbook.xml.rels", f"<Relationships>{links}</Relationships>")
+        shared = "".join(f"<si><r><t>{t[:3]}</t></r><r><t>{t[3:]}</t></r></si>" for t in texts)
+        book.writestr("xl/sharedStrings.xml", f'<sst xmlns="{main}">{shared}</sst>')
+        for n, sheet in enumerate(sheets):
+            cells = "".join(
+                f'<row r="{at}"><c r="A{at}" t="s"><v>{texts.index(t)}</v></c></row>'
+                for at, t in enumerate(sheet, start=1)
+            )
+            book.writestr(
+                f"xl/worksheets/s{n}.xml", f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>'
+            )
+    return path
+
+
+def test_the_workbook_of_searched_questions(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "q.xlsx", ["Question", "Why do I yawn?", "Do hiccups end?"], ["Why do I yawn?"])
+    placed, problems = read_all("healthsearchqa", path)
+    assert problems == []
+    assert [(p.line, p.row.model_dump()["part"]) for p in placed] == [(2, "all"), (3, "all"), (1, "rated")]
+    convert(find_original("healthsearchqa"), path, tmp_path)
+    made = [json.loads(line) for line in (tmp_path / healthsearchqa.FILE).open()]
+    assert [(m["question"], m["rated"]) for m in made] == [("Why do I yawn?", True), ("Do hiccups end?", False)]
+    _, (problem,) = read_all("healthsearchqa", put(tmp_path / "no.xlsx", "not a zip"))
+    assert "No Excel workbook" in problem.what
+
+
+def test_faults_of_csv(tmp_path: Path) -> None:
+    _, (header,) = read_all("healthsearchqa", put(tmp_path / "a.csv", "id,text\n1,x\n"))
+    assert (header.line, header.what) == (1, "The header lacks question.")
+    placed, (ragged,) = read_all("healthsearchqa", put(tmp_path / "a.csv", 'id,question\n1,"two\nlines"\n2\n3,last\n'))
+    assert ([p.line for p in placed], ragged.line) == ([2, 5], 4)
+    _, problems = read_all("healthsearchqa", put(tmp_path / "a.csv", 'id,question\n1,"never closed\n'))
+    assert problems[0].line == 2
+    (tmp_path / "a.csv").write_bytes(b"id,question\n1,caf\xe9\n")
+    assert "not UTF-8" in read_all("healthsearchqa", tmp_path / "a.csv")[1][0].what

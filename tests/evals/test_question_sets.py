@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from evals.datasets import answered_questions as data
-from evals.datasets.answer_questions import read_liveqa_answers
-from evals.datasets.answered_questions import OwnQuestion
+from evals.datasets.answered_questions import OwnQuestion, read_liveqa_answers
 from evals.datasets.rows import read_jsonl
 from prompts.errors import DataError
 from support.small_questions import TEXTS, context, write

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.contract import TaskContext
-from evals.datasets.report_cases import SAMPLE, ReportCase, read_report_cases
+from evals.datasets.cases import SAMPLE, ReportCase, read_report_cases
 from evals.metrics.bertscore import BertScore, open_bertscore
 from evals.metrics.report_text import longest_common, text_scores, words
 from evals.runner import run_task

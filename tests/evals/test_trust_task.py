@@ -10,7 +10,7 @@ import pytest
 from evals.asked import Item, Reply
 from evals.background_turns import Turn
 from evals.datasets.medrgag import read_false_background
-from evals.datasets.withdrawn import TYPES, WithdrawnDocument, read_withdrawn
+from evals.datasets.written_documents import TYPES, WithdrawnDocument, read_withdrawn
 from evals.sittings import Sittings
 from evals.statistics import quantile
 from evals.tasks.injection import RESOURCES

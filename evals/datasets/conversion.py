@@ -1,4 +1,4 @@
-"""A release in its original format turned into the files that the evaluations read."""
+"""Every original format by its name, and a release turned into the files that the evaluations read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,48 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
-from evals.datasets.originals.contract import Conversion, Found, Original, Placed, Problem, Row, unique
+from evals.datasets import (
+    bioasq,
+    clinical,
+    ddxplus,
+    healthsearchqa,
+    liveqa,
+    medquad,
+    mirage,
+    phenopackets,
+    pubmedqa,
+)
+from evals.datasets.releases import Conversion, Converted, Found, Original, Placed, Problem, Record, unique
 from prompts.errors import DataError, InputError
 
 Item = TypeVar("Item")
+
+ORIGINALS: dict[str, Original] = {
+    original.name: original
+    for original in (
+        mirage.ORIGINAL,
+        pubmedqa.ORIGINAL,
+        bioasq.ORIGINAL,
+        medquad.ORIGINAL,
+        liveqa.ORIGINAL,
+        ddxplus.ORIGINAL,
+        clinical.CMB_CLIN,
+        clinical.CMEMR,
+        clinical.CLINICALBENCH,
+        phenopackets.ORIGINAL,
+        healthsearchqa.ORIGINAL,
+    )
+}
+
+
+def find_original(name: str) -> Original:
+    """The format of this name; raises InputError that names the others."""
+    original = ORIGINALS.get(name)
+    if original is None:
+        raise InputError(f"There is no original format {name!r}.", f"These can be read: {', '.join(ORIGINALS)}.")
+    return original
 
 
 class Report(NamedTuple):
@@ -76,7 +112,7 @@ def drawn(items: Iterator[Item], limit: int, seed: int) -> list[Item]:
     return [item for _, item in sorted(kept, key=lambda one: one[0])]
 
 
-def _records(found: Found, problems: list[Problem], count: Counter[str]) -> Iterator[Row]:
+def _records(found: Found, problems: list[Problem], count: Counter[str]) -> Iterator[Record]:
     for one in found:
         if isinstance(one, Placed):
             count["read"] += 1
@@ -85,7 +121,7 @@ def _records(found: Found, problems: list[Problem], count: Counter[str]) -> Iter
             problems.append(one)
 
 
-def _write(rows: Iterator[tuple[str, dict[str, Any]]], folder: Path, *, replace: bool) -> dict[str, int]:
+def _write(rows: Converted, folder: Path, *, replace: bool) -> dict[str, int]:
     """Rows to files as they come, in a folder aside; then all files into place."""
     folder.mkdir(parents=True, exist_ok=True)
     written = Counter[str]()
@@ -109,14 +145,12 @@ def _write(rows: Iterator[tuple[str, dict[str, Any]]], folder: Path, *, replace:
 def _copied(original: Original, source: Path, folder: Path, *, replace: bool) -> Iterator[str]:
     beside = source if source.is_dir() else source.parent
     for name, place in original.copied:
-        target = folder / place
-        if not (beside / name).is_file() or (target.exists() and target.samefile(beside / name)):
-            continue
-        if target.is_file() and target.read_bytes() == (beside / name).read_bytes():
+        theirs, target = beside / name, folder / place
+        if not theirs.is_file() or (target.is_file() and target.read_bytes() == theirs.read_bytes()):
             continue
         _free(target, replace=replace)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(beside / name, target)
+        shutil.copyfile(theirs, target)
         yield place
 
 

@@ -2,7 +2,7 @@
 
 Format: files {"questions": [..]} as in the repository Teddy-XiongGZ/MIRAGE (rawdata/bioasq/Task10BGoldenEnriched/
 10B1_golden.json and others); Tsatsaronis et al. 2015. Documents are addresses that end in a PubMed id. The name of a
-golden file tells task and batch. A test set without answers is read too.
+golden file tells task and batch. A test set without answers is read too. The project's form is batches 7-8.
 """
 
 from __future__ import annotations
@@ -11,40 +11,50 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from evals.datasets.literature import SNIPPETS
-from evals.datasets.originals.contract import Conversion, Converted, Found, Original, Problem, Row, placed
-from evals.datasets.originals.entries import is_json, json_entries
-from evals.datasets.originals.json_rows import JsonText
-from evals.datasets.originals.members import Member, members
-from tools.reading.corpus import BIOASQ
+from evals.datasets.releases import (
+    Conversion,
+    Converted,
+    Entry,
+    Found,
+    Original,
+    Placed,
+    Problem,
+    Record,
+    json_entries,
+    named,
+    read_files,
+)
+from evals.datasets.rows import Row
+from tools.reading import corpus
 
+SNIPPETS = "literature/bioasq_documents.jsonl"
 GOLDEN = re.compile(r"^(\d+)B(\d+)_golden$")
 PMID = re.compile(r"^(?:.*/)?(\d+)/?$")
 
 
-class Snippet(BaseModel):
+def _pmid(address: object) -> object:
+    match = PMID.match(address) if isinstance(address, str) else None
+    return match[1] if match else address
+
+
+class Snippet(Row):
     """A piece of a gold document: its section and characters as the release gives them, some of them negative."""
 
-    model_config = ConfigDict(frozen=True, populate_by_name=True)
-
-    pmid: str = Field(validation_alias=AliasChoices("document", "pmid"), pattern=r"^\d+$")
+    pmid: str = Field(alias="document", pattern=r"^\d+$")
     text: str = Field(min_length=1)
-    begin_section: str = Field(validation_alias=AliasChoices("beginSection", "begin_section"))
-    end_section: str = Field(validation_alias=AliasChoices("endSection", "end_section"))
-    begin: int = Field(validation_alias=AliasChoices("offsetInBeginSection", "begin"))
-    end: int = Field(validation_alias=AliasChoices("offsetInEndSection", "end"))
+    begin_section: str = Field(alias="beginSection")
+    end_section: str = Field(alias="endSection")
+    begin: int = Field(alias="offsetInBeginSection")
+    end: int = Field(alias="offsetInEndSection")
 
-    @field_validator("pmid", mode="before")
-    @classmethod
-    def _of_address(cls, address: object) -> object:
-        return _pmid(address)
+    _of_address = field_validator("pmid", mode="before")(_pmid)
 
 
-class BioasqQuestion(Row):
+class BioasqQuestion(Record):
     """A question.
 
     Attributes:
@@ -53,7 +63,7 @@ class BioasqQuestion(Row):
         documents: PubMed ids. task, batch: of the file's name, None for others.
     """
 
-    question: str = Field(validation_alias=AliasChoices("body", "question"), min_length=1)
+    question: str = Field(alias="body", min_length=1)
     type: Literal["yesno", "factoid", "list", "summary"]
     documents: tuple[str, ...] = ()
     snippets: tuple[Snippet, ...] = ()
@@ -62,8 +72,6 @@ class BioasqQuestion(Row):
     task: int | None = None
     batch: int | None = None
     has_concepts: bool = False
-
-    model_config = Row.model_config | {"populate_by_name": True}
 
     @field_validator("documents", mode="before")
     @classmethod
@@ -90,34 +98,50 @@ class BioasqQuestion(Row):
         return self
 
 
+class SnippetQuestion(NamedTuple):
+    """A question, yes or no, and its snippets: (PMID, title, text) each; titles are not known."""
+
+    id: str
+    question: str
+    gold: str
+    snippets: tuple[tuple[str, str, str], ...]
+
+
+def read_yes_no(data: Path, *, judge: bool) -> list[SnippetQuestion]:
+    """The yes/no questions with snippets, of one side of the division of the reader's corpus."""
+    return [
+        SnippetQuestion(
+            id=row["id"],
+            question=row["question"],
+            gold=str(row["exact_answer"]).lower(),
+            snippets=tuple((str(s["pmid"]), "", s["text"]) for s in row["snippets"]),
+        )
+        for row in corpus.snippet_questions(data, judge=judge)
+        if row["type"] == "yesno"
+    ]
+
+
 def read(path: Path) -> Found:
     """The questions of a file or of a folder of them."""
-    return json_entries(members(path, is_json), _questions)
+    return read_files(path, named(".json"), lambda m: map(_question, json_entries(m, depth=2, under="questions")))
 
 
-def convert(records: Iterator[Row], conversion: Conversion) -> Converted:
+def convert(records: Iterator[BioasqQuestion], conversion: Conversion) -> Converted:
     """The questions, and their gold documents as merged snippets, as `literature` and `mirror` read them."""
     asked: dict[str, list[str]] = defaultdict(list)
     pieces: dict[str, dict[tuple[str, int, int], Snippet]] = defaultdict(dict)
     for row in records:
-        if not isinstance(row, BioasqQuestion) or not row.documents:
+        if not row.documents:
             conversion.leave_out("a question without gold documents")
             continue
-        yield BIOASQ, _prepared(row)
+        exact: object = row.exact_answer[0][0].casefold() if row.type == "yesno" and row.exact_answer else None
+        made = row.model_dump(mode="json")
+        yield corpus.BIOASQ, made | {"exact_answer": exact or made["exact_answer"] or None}
         for snippet in row.snippets:
             pieces[snippet.pmid][snippet.begin_section, snippet.begin, snippet.end] = snippet
             asked[snippet.pmid].append(row.id)
     for pmid, found in pieces.items():
         yield SNIPPETS, _document(pmid, list(found.values()), asked[pmid])
-
-
-def _prepared(row: BioasqQuestion) -> dict[str, Any]:
-    made = row.model_dump(mode="json")
-    if not row.exact_answer:
-        made["exact_answer"] = None
-    elif row.type == "yesno":
-        made["exact_answer"] = row.exact_answer[0][0].casefold()
-    return made
 
 
 def _document(pmid: str, snippets: list[Snippet], questions: list[str]) -> dict[str, Any]:
@@ -135,26 +159,11 @@ def _document(pmid: str, snippets: list[Snippet], questions: list[str]) -> dict[
     }
 
 
-def _questions(text: JsonText, member: Member) -> Found:
-    golden = GOLDEN.match(member.stem)
-    named = {"task": int(golden[1]), "batch": int(golden[2])} if golden else {}
-    found = False
-    for _, key in text.entries():
-        if key != "questions":
-            text.value()
-            continue
-        found = True
-        for at, _ in text.entries():
-            value = text.value()
-            more = named | {"has_concepts": bool(value.get("concepts"))} if isinstance(value, dict) else named
-            yield placed(BioasqQuestion, value | more if isinstance(value, dict) else value, member.name, at)
-    if not found:
-        yield Problem(member.name, 1, "The file has no questions.")
-
-
-def _pmid(address: object) -> object:
-    match = PMID.match(address) if isinstance(address, str) else None
-    return match[1] if match else address
+def _question(entry: Entry) -> Placed | Problem:
+    golden = GOLDEN.match(entry.member.stem)
+    task, batch = (int(golden[1]), int(golden[2])) if golden else (None, None)
+    concepts = isinstance(entry.value, dict) and bool(entry.value.get("concepts"))
+    return entry.placed(BioasqQuestion, task=task, batch=batch, has_concepts=concepts)
 
 
 ORIGINAL = Original("bioasq", "golden or training files of Task B, one or a folder of them", read, convert)

@@ -1,1 +1,0 @@
-"""Readers of data sets as their authors released them: typed records, and every malformed row as a `Problem`."""
