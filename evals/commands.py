@@ -10,7 +10,6 @@ import typer
 
 from agent.cli.app import COMMANDS
 from evals import agent_commands, data_commands, index_commands, reader_commands
-from evals.cmmqa import command as cmmqa
 from evals.judges import command as judging
 
 
@@ -44,7 +43,6 @@ def register(app: typer.Typer) -> None:
     agent_commands.register(evaluations, benchmarks)
     data_commands.register(evaluations)
     index_commands.register(benchmarks)
-    cmmqa.register(evaluations)
     judging.register(evaluations)
     reader_commands.register(app)
     COMMANDS["gate"] = (

@@ -1,17 +1,18 @@
-"""The commands `anamnesis eval data` and `anamnesis eval data convert`."""
+"""The commands `anamnesis eval data`, `eval data show`, `eval data convert` and `eval build-cmmqa`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from evals.datasets.catalogue import Checked, DataSet
+    from evals.cmmqa import Rewritten
     from evals.datasets.conversion import Report
 
-SHOWN = 20  # ours: problems of a conversion that are printed; --json has all
+SHOWN = 20  # ours: problems that are printed; --json of a conversion has all
 WORDS = {
     "same": "the same as in our runs",
     "other": "another version",
@@ -26,6 +27,7 @@ def register(evaluations: typer.Typer) -> None:
     commands.command("show")(show)
     commands.command("convert")(convert)
     evaluations.add_typer(commands, name="data")
+    evaluations.command("build-cmmqa")(build_cmmqa)
 
 
 def data(
@@ -48,7 +50,10 @@ def data(
         write_atomic(_file(json_file), data_json(sets, checked))
     console = WideConsole()
     if checked is not None:
-        console.print(_table_of(checked))
+        states = Table("data set", "file", "state", "sha256")
+        for c in checked:
+            states.add_row(c.data_set, c.path, WORDS[c.state], c.sha256[:16])
+        console.print(states)
         return
     table = Table("name", "what", "access", "licence", "size", "read by", "convert")
     for s in sets:
@@ -66,8 +71,7 @@ def show(names: Annotated[list[str], typer.Argument(help="The data sets.")]) -> 
     for name in names:
         if name not in known:
             raise InputError(f"There is no data set {name!r}.", f"These are there: {', '.join(known)}.")
-        for line in _told(known[name]):
-            typer.echo(line)
+        typer.echo("\n".join(known[name].told()))
 
 
 def convert(
@@ -90,8 +94,7 @@ def convert(
     if json_file is not None:
         made = report._asdict() | {"problems": [p._asdict() for p in report.problems]}
         write_atomic(_file(json_file), f"{json.dumps(made, indent=2, ensure_ascii=False)}\n".encode())
-    for line in _outcome(report):
-        typer.echo(line)
+    typer.echo("\n".join(_outcome(report)))
 
 
 def _file(path: Path) -> Path:
@@ -102,39 +105,55 @@ def _file(path: Path) -> Path:
     return path
 
 
-def _table_of(checked: list[Checked]) -> object:
-    from rich.table import Table
+def build_cmmqa(
+    out: Annotated[Path, typer.Option(help="The file to write; DATA/questions/cmmqa.jsonl is read by `answers`.")],
+    healthsearchqa: Annotated[Path | None, typer.Option(help="The workbook or CSV of HealthSearchQA.")] = None,
+    mirage: Annotated[Path | None, typer.Option(help="MIRAGE's benchmark.json.")] = None,
+    mesh: Annotated[Path | None, typer.Option(help="NLM's descriptor file, in place of our own cancer terms.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most questions, drawn by the seed.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the drawing.")] = 0,
+) -> None:
+    """Tell the cancer questions of HealthSearchQA and MIRAGE as clinical narratives; run again, it goes on."""
+    import random
 
-    table = Table("data set", "file", "state", "sha256")
-    for c in checked:
-        table.add_row(c.data_set, c.path, WORDS[c.state], c.sha256[:16])
-    return table
+    from evals.cmmqa import NO_MODEL, TEMPLATE, Built, build, chosen, mesh_terms, shipped_terms, source_questions
+
+    terms = mesh_terms(mesh) if mesh is not None else shipped_terms()
+    built = Built()
+    questions = chosen(source_questions(healthsearchqa, mirage, built), terms, built)
+    if limit is not None and limit < len(questions):
+        drawn = sorted(random.Random(seed).sample(range(len(questions)), limit))  # noqa: S311
+        built.left_out["not drawn"] += len(questions) - limit
+        questions = [questions[at] for at in drawn]
+    writer = _writer()
+    build(questions, writer, out, built, lambda line: typer.echo(line, err=True))
+    typer.echo(f"{out}: {built.rows:,} questions, {built.choices:,} of them with options, told by {writer.name}")
+    for line in [*([NO_MODEL] if writer.name == TEMPLATE else []), *_problems(built.left_out, built.problems, "")]:
+        typer.echo(line)
 
 
-def _told(data_set: DataSet) -> list[str]:
-    lines = [
-        f"{data_set.name}: {data_set.what}",
-        f"  access: {data_set.access}; licence: {data_set.licence}; size: {data_set.size}",
-        *(f"  address: {address}" for address in data_set.addresses),
-        f"  read by: {', '.join(data_set.tasks) or 'no evaluation yet'}",
-        f"  place: {data_set.place}",
-        *([f"  note: {data_set.note}"] if data_set.note else []),
-    ]
-    for file in data_set.files:
-        rows = f", {file.rows:,} rows" if file.rows is not None else ""
-        made = f" ({file.made})" if file.made else ""
-        lines.append(f"  file: {file.path}{rows}, sha256 {file.sha256 or 'not known'}{made}")
-    for released in data_set.released:
-        known = f" (as {released.known_from} says; not measured by us)" if released.known_from else ""
-        lines.append(f"  released: {released.name}, sha256 {released.sha256}{known}")
-    return lines
+def _writer() -> Rewritten:
+    """The model of the settings in its role ``questions``; without one the template."""
+    from agent.models import open_models
+    from agent.sessions import Home
+    from agent.settings import load_settings, silence_telemetry
+    from evals.cmmqa import ByModel, ByTemplate
+
+    settings = load_settings()
+    silence_telemetry(settings)
+    models = open_models(settings, Home(settings.home).prepare())
+    return ByModel(models.of("questions")) if models is not None else ByTemplate()
 
 
 def _outcome(report: Report) -> list[str]:
     lines = [f"{report.read:,} records were read."]
     lines += [f"{path}: {rows:,} rows written" for path, rows in report.written.items()]
     lines += [f"{path}: copied" for path in report.copied]
-    lines += [f"left out, {count:,} times: {reason}" for reason, count in report.left_out.items()]
-    lines += [f"problem: {problem}" for problem in report.problems[:SHOWN]]
-    more = len(report.problems) - SHOWN
-    return [*lines, *([f"and {more:,} more problems: see --json"] if more > 0 else [])]
+    return [*lines, *_problems(report.left_out, report.problems, ": see --json")]
+
+
+def _problems(left_out: Mapping[str, int], problems: Sequence[object], more: str) -> list[str]:
+    lines = [f"left out, {count:,} times: {reason}" for reason, count in left_out.items()]
+    lines += [f"problem: {problem}" for problem in problems[:SHOWN]]
+    beyond = len(problems) - SHOWN
+    return [*lines, *([f"and {beyond:,} more problems{more}"] if beyond > 0 else [])]

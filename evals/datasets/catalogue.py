@@ -8,20 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from evals.datasets.rows import read_yaml_rows
 from prompts.errors import InputError
+from tools.evidence import Frozen
 
 CATALOGUE = Path(__file__).with_name("catalogue.yaml")
 State = Literal["same", "other", "there", "absent"]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DataFile(_Entry):
+class DataFile(Frozen):
     """A file below the data folder. ``sha256`` and ``rows`` are of the file that our figures rest on; "" and None where
     none was measured. ``made``: what ours is, where it is not what `convert` writes of the whole release."""
 
@@ -30,16 +27,26 @@ class DataFile(_Entry):
     rows: int | None = None
     made: str = ""
 
+    def told(self) -> str:
+        """The file in a line."""
+        rows = f", {self.rows:,} rows" if self.rows is not None else ""
+        return f"file: {self.path}{rows}, sha256 {self.sha256 or 'not known'}{f' ({self.made})' if self.made else ''}"
 
-class Released(_Entry):
+
+class Released(Frozen):
     """A file of a release whose checksum is known. ``known_from``: who says so, where we did not measure it."""
 
     name: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     known_from: str = ""
 
+    def told(self) -> str:
+        """The file in a line."""
+        known = f" (as {self.known_from} says; not measured by us)" if self.known_from else ""
+        return f"released: {self.name}, sha256 {self.sha256}{known}"
 
-class DataSet(_Entry):
+
+class DataSet(Frozen):
     """A data set.
 
     Attributes:
@@ -64,8 +71,21 @@ class DataSet(_Entry):
     place: str
     note: str = ""
 
+    def told(self) -> list[str]:
+        """All that is known of it, a line each."""
+        return [
+            f"{self.name}: {self.what}",
+            f"  access: {self.access}; licence: {self.licence}; size: {self.size}",
+            *(f"  address: {address}" for address in self.addresses),
+            f"  read by: {', '.join(self.tasks) or 'no evaluation yet'}",
+            f"  place: {self.place}",
+            *([f"  note: {self.note}"] if self.note else []),
+            *(f"  {file.told()}" for file in self.files),
+            *(f"  {release.told()}" for release in self.released),
+        ]
 
-class Checked(_Entry):
+
+class Checked(Frozen):
     """A file of the catalogue beside the one in a data folder. ``sha256``: measured, "" where it is absent."""
 
     data_set: str

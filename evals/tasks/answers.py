@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, label_of
+from evals.cmmqa import CMMQA, read_cmmqa
 from evals.contract import Figure, Task, TaskContext
-from evals.datasets.cmmqa import CMMQA, read_cmmqa
 from evals.datasets.mirage import EXAM, read_exam
 from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
 from evals.statistics import exact_mcnemar, paired_difference, share

@@ -10,21 +10,28 @@ import typer
 from typer.testing import CliRunner
 
 from evals import commands
-from evals.cmmqa.building import JOURNAL, Built, build, chosen
-from evals.cmmqa.rewriting import (
+from evals.cmmqa import (
+    CMMQA,
     GIVEN_AWAY,
+    JOURNAL,
     NO_QUESTION,
     NOTHING,
     NUMBERS,
     OTHER_ANSWER,
     WORDS,
+    Built,
     ByModel,
     ByTemplate,
+    CancerTerms,
     SourceQuestion,
+    build,
+    chosen,
     lost,
+    mesh_terms,
+    natural,
+    read_cmmqa,
+    shipped_terms,
 )
-from evals.cmmqa.terms import CancerTerms, mesh_terms, natural, shipped_terms
-from evals.datasets.cmmqa import CMMQA, read_cmmqa
 from evals.runner import prepare, run_task
 from evals.scripted.contract import Request
 from evals.scripted.player import in_form

@@ -9,6 +9,8 @@ import pytest
 
 from evals.datasets import answered_questions as data
 from evals.datasets.answered_questions import OwnQuestion, read_liveqa_answers
+from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
+from evals.datasets.medquad import PAGES, QBRAG_PAGES, QBRAG_QUESTIONS
 from evals.datasets.rows import read_jsonl
 from prompts.errors import DataError
 from support.small_questions import TEXTS, context, write
@@ -21,7 +23,8 @@ def test_a_question_of_too_many_segments_is_left_out_and_one_of_several_has_them
         {"question": "What is gout ?", "text": TEXTS["gout"]},
         {"question": "What is gout ?", "text": "A disease."},
     ]
-    write(tmp_path / data.SEGMENTS, {"focus": "Gout", "segments": twice}, {"focus": "Any", "segments": common})
+    pages = [{"url": "a", "focus": "Gout", "segments": twice}, {"url": "b", "focus": "Any", "segments": common}]
+    write(tmp_path / PAGES, *pages)
     found = data.read_segments(tmp_path, 100, 0)
     assert [(q.text, q.gold) for q in found.asked] == [("What is gout ?", frozenset({"segment:0", "segment:1"}))]
     assert found.left_out == 1
@@ -32,10 +35,10 @@ def test_a_question_of_too_many_segments_is_left_out_and_one_of_several_has_them
 
 def test_consumers_questions_have_graded_answers_and_those_without_a_good_one_stay(tmp_path: Path) -> None:
     answers = [{"answer_id": key, "answer": text} for key, text in TEXTS.items()]
-    write(tmp_path / data.LIVEQA_ANSWERS, *answers, answers[0], {"answer_id": "empty", "answer": " "})
+    write(tmp_path / LIVEQA_ANSWERS, *answers, answers[0], {"answer_id": "empty", "answer": " "})
     judged = [{"answer_id": k, "grade": g} for k, g in {"gout": 4, "asthma": 2, "shingles": 1, "gone": 4}.items()]
     write(
-        tmp_path / data.LIVEQA,
+        tmp_path / LIVEQA,
         {"id": "1", "subject": "gout", "message": "My toe hurts.", "qrels": judged},
         {"id": "2", "subject": "", "message": "Why?", "qrels": [{"answer_id": "asthma", "grade": 2}]},
     )
@@ -50,8 +53,8 @@ def test_consumers_questions_have_graded_answers_and_those_without_a_good_one_st
 
 
 def test_a_page_question_of_an_unknown_page_is_a_damaged_file(tmp_path: Path) -> None:
-    write(tmp_path / data.QBRAG_PAGES, {"url": "a", "text": TEXTS["gout"]})
-    write(tmp_path / data.QBRAG_QUESTIONS, {"question": "What is gout ?", "gold_urls": ["b"]})
+    write(tmp_path / QBRAG_PAGES, {"url": "a", "text": TEXTS["gout"]})
+    write(tmp_path / QBRAG_QUESTIONS, {"question": "What is gout ?", "gold_urls": ["b"]})
     with pytest.raises(DataError, match="b answers 'What is gout"):
         data.read_qbrag(tmp_path, 10, 0)
 

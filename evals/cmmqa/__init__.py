@@ -1,1 +1,0 @@
-"""CMMQA made anew: cancer questions of HealthSearchQA and MIRAGE told as clinical narratives (CoMeta)."""
