@@ -20,7 +20,7 @@ from agent.settings import Settings
 from evals.agent_runs import cached
 from evals.asked import label_of
 from evals.datasets.medrgag import FalseBackground
-from evals.scripted.believer import believer
+from evals.scripted.player import believer
 from evals.scripted.server import serving_by
 from graphs.answering.contract import Answer
 from graphs.context import Parts

@@ -21,11 +21,9 @@ from agent.loop import run
 from agent.settings import load_settings
 from evals.bench.figures import Figure, print_figures
 from evals.bench.run import quotes_exact
-from evals.scripted.contract import Request, Respond, Scripted
 from evals.scripted.faults import EITHER, EXCUSED, FAULTS, HARMLESS, SPREADING, spoiling
-from evals.scripted.player import play
-from evals.scripted.reading import role_of
-from evals.scripted.server import ScriptedModel, serving_by
+from evals.scripted.player import play, role_of
+from evals.scripted.server import Request, Respond, Scripted, ScriptedModel, serving_by
 from graphs.answering.contract import Answer
 from graphs.nodes.step import ROLES as NAMES
 from graphs.triage.contract import Kind

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from evals.scripted.contract import Request, Respond, Scripted
-from evals.scripted.player import in_form, play, reply_to
-from evals.scripted.reading import role_of, rounds
+from evals.scripted.player import in_form, play, reply_to, role_of, rounds
+from evals.scripted.server import Request, Respond, Scripted
 
 Spoil = Callable[[Request, Scripted], Scripted]
 

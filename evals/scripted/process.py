@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from evals.scripted.contract import Exchange, Request, Scripted
-from evals.scripted.player import play
-from evals.scripted.reading import role_of
-from evals.scripted.server import ScriptedModel, running
+from evals.scripted.player import play, role_of
+from evals.scripted.server import Exchange, Request, Scripted, ScriptedModel, running
 from prompts.errors import ServiceError
 
 SETTLE = 0.05  # seconds in which the server writes down what it has just answered; ours

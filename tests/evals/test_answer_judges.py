@@ -16,9 +16,8 @@ from evals.judges.asking import ask_all
 from evals.judges.by_model import JudgeByModel
 from evals.judges.contract import AnswerJudge, GivenAnswer
 from evals.judges.local import JudgeLocal, guideline
-from evals.scripted.contract import Request
-from evals.scripted.player import in_form
-from evals.scripted.reading import schema_of
+from evals.scripted.player import in_form, schema_of
+from evals.scripted.server import Request
 from prompts.errors import ServiceError
 from prompts.model_failures import InvalidReplyError
 from support.answer_judging import GOLDEN, HALF, ITEMS, NEAR, OTHER, QUESTION, WHOLE, by_model, reply

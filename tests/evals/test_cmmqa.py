@@ -33,9 +33,8 @@ from evals.cmmqa import (
     shipped_terms,
 )
 from evals.runner import prepare, run_task
-from evals.scripted.contract import Request
-from evals.scripted.player import in_form
-from evals.scripted.reading import after, schema_of
+from evals.scripted.player import after, in_form, schema_of
+from evals.scripted.server import Request
 from evals.tasks.answers import TASK, items
 from prompts.errors import DataError, InputError, ServiceError
 from prompts.language_model import LanguageModel, ModelSettings

@@ -15,10 +15,8 @@ from evals.inspect.logs import read_log, replies_of
 from evals.inspect.running import run_logged
 from evals.logged import Logging
 from evals.runner import Prepared
-from evals.scripted.contract import Scripted
-from evals.scripted.player import play
-from evals.scripted.reading import role_of
-from evals.scripted.server import serving_by
+from evals.scripted.player import play, role_of
+from evals.scripted.server import Scripted, serving_by
 from evals.sittings import sitting
 from prompts.errors import InputError
 from prompts.model_settings import Price, RoleSettings

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 import prompts
 from evals.bench.model import longest_chain, outside
 from evals.bench.stopwatch import covered
-from evals.scripted.player import play
-from evals.scripted.reading import ROLES, role_of
+from evals.scripted.player import ROLES, play, role_of
 from prompts.asking import Asking
 from prompts.forms import METHODS, Method, form_of, form_of_tools
 from prompts.templates import load_prompt

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evals.judges.by_model import JudgeByModel
-from evals.scripted.contract import Request
-from evals.scripted.reading import asked, schema_of
+from evals.scripted.player import asked, schema_of
+from evals.scripted.server import Request
 from prompts.language_model import LanguageModel, ModelSettings
 
 QUESTION = "What should I do about a nosebleed?"

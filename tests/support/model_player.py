@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evals.scripted.player import in_form, play, reply_to
-from evals.scripted.reading import role_of, schema_of
+from evals.scripted.player import in_form, play, reply_to, role_of, schema_of
 
 __all__ = ["in_form", "play", "reply_to", "role_of", "schema_of"]

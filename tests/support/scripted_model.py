@@ -5,7 +5,6 @@ It lives in `evals.scripted`, because the benchmarks use it too; tests take it f
 
 from __future__ import annotations
 
-from evals.scripted.contract import Exchange, Request, Scripted, refused, refusing
-from evals.scripted.server import ScriptedModel, serving, serving_by
+from evals.scripted.server import Exchange, Request, Scripted, ScriptedModel, refused, refusing, serving, serving_by
 
 __all__ = ["Exchange", "Request", "Scripted", "ScriptedModel", "refused", "refusing", "serving", "serving_by"]
