@@ -76,7 +76,10 @@ class LocalCollection(TableIndex):
         self._folder, self._generation, self._built = folder, generation, manifest
         for name in manifest.sizes:
             (generation / name).stat()
-        super().__init__(Store(generation / FILE), "index", manifest.encoder, manifest.dimension)
+        store = Store(generation / FILE, finished=True)
+        if not store.version():
+            raise DataError(f"{FILE} of the index {folder.name} is damaged.", AGAIN)
+        super().__init__(store, "index", manifest.encoder, manifest.dimension)
         self.stored()  # mapped, so that whoever has it open keeps it when it is built again
 
     @classmethod
@@ -237,7 +240,7 @@ class LocalBackend:
         """Make one segment of all parts, and compress the vectors of many rows; each step stands when it is done."""
         say("join words", 0, 1)
         table.tidy()
-        table.store.vacuum()
+        table.store.finish()
         rows = len(table)
         if rows <= self._settings.flat_up_to or table.store.number("index.compressed"):
             return

@@ -31,11 +31,12 @@ class Store:
 
     Args:
         file: the database, mode 0600; it is made when it is not there, its folder with mode 0700.
+        finished: a file that `finish` left is opened as it is: written seldom, read on any storage, and no log beside it.
 
     Every method raises DataError when the database is damaged, full or held by another writer for a minute.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, finished: bool = False) -> None:
         self.file = file
         self._lock = threading.RLock()
         self._writing = self._reading = False
@@ -49,7 +50,7 @@ class Store:
                 private_file(file)
             self._db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT, isolation_level=None)
             if not fixed:
-                self._db.execute("pragma journal_mode = wal")
+                self._db.execute(f"pragma journal_mode = {'delete' if finished else 'wal'}")
                 self._db.execute("pragma synchronous = full")  # a commit that was told is not lost with the power
                 self._db.execute("create table if not exists meta (key text primary key, value) without rowid")
 
@@ -148,11 +149,11 @@ class Store:
         with self._lock, self._typed():
             self._db.execute("insert or replace into meta values (?, ?)", (key, value))
 
-    def vacuum(self) -> None:
-        """Write the file anew without the room that deletions left, and its log into it."""
+    def finish(self) -> None:
+        """Write the file anew without the room that deletions left, as one that is mostly read from now on."""
         with self._lock, self._typed():
+            self._db.execute("pragma journal_mode = delete")
             self._db.execute("vacuum")
-            self._db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def close(self) -> None:
         """Close the file."""

@@ -188,7 +188,7 @@ def test_damage_of_each_file_is_told(
     for name in manifest.sizes:
         file = generation / name
         good = file.read_bytes()
-        for bad in (good[:-1], good[:-1] + bytes([good[-1] ^ 1]), bytes([good[0] ^ 255]) + good[1:]):
+        for bad in (b"", good[:-1], good[:-1] + bytes([good[-1] ^ 1]), bytes([good[0] ^ 255]) + good[1:]):
             file.write_bytes(bad)
             with pytest.raises(DataError):
                 opened(tmp_path)
