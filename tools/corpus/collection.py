@@ -7,7 +7,7 @@ the next search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,9 +16,8 @@ from tools.corpus.folder import Folder, Standing
 from tools.corpus.parts import Catalogue
 from tools.encoders import Encoder
 from tools.indexes.contract import Backend, CollectionIndex, Filter, Hit
-from tools.library.contract import LibraryHit
 from tools.library.document import Document, Window
-from tools.library.search import MIN_SIMILARITY, Query, Streams, fuse, make_query, pool_size
+from tools.library.search import MIN_SIMILARITY, Query, Searchable, Streams, windows_only
 from tools.recorder import timed
 
 DEPTH = 3  # ours: passages fetched for each document wanted; an abstract has two on average
@@ -31,7 +30,7 @@ class _Open(NamedTuple):
     passages: CollectionIndex
 
 
-class Corpus:
+class Corpus(Searchable):
     """A collection by its name. Safe to use from threads.
 
     Args:
@@ -44,7 +43,7 @@ class Corpus:
 
     def __init__(self, corpora: Path, name: str, encoder: Encoder, backend: Backend) -> None:
         self.name = name
-        self._folder, self._encoder, self._backend = Folder(corpora, name), encoder, backend
+        self._folder, self.encoder, self._backend = Folder(corpora, name), encoder, backend
         self._lock = threading.Lock()
         self._stamp = self._folder.stamp()
         self._opened = self._open()
@@ -70,15 +69,6 @@ class Corpus:
         if found is None:
             raise InputError(f"The collection {self.name} has no document {id!r}.", "Take ids from a search.")
         return found
-
-    def search(
-        self, query: str, limit: int, where: Filter | None = None, *, also: Sequence[str] = (), tool: str = "corpus"
-    ) -> list[LibraryHit]:
-        """Documents for a query, best first, as `tools.library.collection.Library.search` gives them."""
-        if limit < 1 or not query.strip():
-            return []
-        streams = self.streams(make_query(query, also, self._encoder), pool_size(limit), where)
-        return fuse(streams, query, limit, tool, self.window)
 
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
         """Documents by words and by meaning; both places of a document are those of its best passage.
@@ -124,9 +114,9 @@ class Corpus:
             advice = f"Build it: anamnesis index build FILES --name {self.name}."
             raise DataError(f"There is no finished collection {self.name}.", advice)
         recipe = standing.recipe
-        if (recipe.encoder, recipe.dimension) != (self._encoder.name, self._encoder.dimension):
+        if (recipe.encoder, recipe.dimension) != (self.encoder.name, self.encoder.dimension):
             raise InputError(
-                f"The collection {self.name} was built with {recipe.encoder}, not {self._encoder.name}.",
+                f"The collection {self.name} was built with {recipe.encoder}, not {self.encoder.name}.",
                 "Set ANAMNESIS_ENCODER to that, or build the collection with --afresh.",
             )
         catalogue = Catalogue(self._folder.root / standing.catalogue, self._folder.parts, standing.parts)
@@ -135,7 +125,7 @@ class Corpus:
 
 
 def _streams(opened: _Open, query: Query, pool: int, where: Filter | None) -> Streams:
-    narrowed = _passages_of(opened.catalogue, where)
+    narrowed = windows_only(where, opened.catalogue.document)
     near = opened.passages.search_vectors(query.vectors, DEPTH * pool, narrowed)
     shared = opened.passages.search_text(query.words, DEPTH * pool, narrowed)
     hits = [hit for found in near for hit in found]
@@ -163,12 +153,3 @@ def _first(hits: dict[str, Hit], most: int, also: Iterable[str] = ()) -> dict[st
     """The first documents of an order, and some others of it in their places."""
     kept = {*list(hits)[:most], *also}
     return {key: hit for key, hit in hits.items() if key in kept}
-
-
-def _passages_of(catalogue: Catalogue, where: Filter | None) -> Filter | None:
-    """A restriction to documents as one to their passages."""
-    if where is None or not where.ids:
-        return where
-    found = [d for d in map(catalogue.document, where.ids) if d is not None]
-    ids = tuple(d.span_id(w.start, w.end) for d in found for w in d.windows)
-    return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction

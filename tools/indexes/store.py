@@ -31,7 +31,7 @@ class Store:
 
     Args:
         file: the database, mode 0600; it is made when it is not there, its folder with mode 0700.
-        finished: a file that `finish` left is opened as it is: written seldom, read on any storage, and no log beside it.
+        finished: a file that `finish` left is written seldom, and read on any storage, with no log beside it.
 
     Every method raises DataError when the database is damaged, full or held by another writer for a minute.
     """
@@ -136,7 +136,8 @@ class Store:
 
     def value(self, key: str, default: int | str) -> int | str:
         """What `put` kept under a key."""
-        with self._lock, self._typed():
+        inside = self._owner == threading.get_ident()  # then the block tells errors
+        with contextlib.nullcontext() if inside else self._typed(), self._lock:
             row = self._db.execute("select value from meta where key = ?", (key,)).fetchone()
         return default if row is None else row[0]
 

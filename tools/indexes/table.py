@@ -70,13 +70,14 @@ class _State(NamedTuple):
 
     Attributes:
         generation: of the row numbers. lengths: words of each row. codes: the value of each field, as a number.
-        alive: which rows count. norms: k1 * (1 - B + B * length / mean length), float64.
+        alive: which rows count. whole: whether all do. norms: k1 * (1 - B + B * length / mean length), float64.
     """
 
     generation: int
     lengths: NDArray[np.int32]
     codes: dict[str, NDArray[np.int32]]
     alive: Mask
+    whole: bool
     norms: NDArray[np.float64]
 
 
@@ -331,9 +332,8 @@ class TableIndex:
         alive[[row for (row,) in db.execute(f"select row from {self._dead}")]] = False
         total = int(lengths.sum(where=alive, dtype=np.int64))
         norms = self._weighing.k1 * ((1 - B) + B * lengths / np.float64(total / count if total else 1.0))
-        state = _State(
-            self._number("generation"), lengths, dict(zip(FIELDS, codes, strict=True)), alive, np.asarray(norms)
-        )
+        fields = dict(zip(FIELDS, codes, strict=True))
+        state = _State(self._number("generation"), lengths, fields, alive, count == slots, np.asarray(norms))
         if not self.store.writing:
             self._kept = (version, state)
         return state
@@ -376,7 +376,7 @@ class TableIndex:
         parts = [lists for _, lists in ranged(db, self._words, word, word, self._segments)]
         rows = np.frombuffer(b"".join(rows for rows, _ in parts), dtype=np.uint32)
         counts = np.concatenate([_counts(*lists) for lists in parts]) if parts else np.empty(0, dtype=np.uint8)
-        if self._number("count") == len(state.alive):
+        if state.whole:
             return rows, counts
         kept = state.alive[rows]
         return rows[kept], counts[kept]
@@ -488,9 +488,11 @@ class TableIndex:
         gone = db.execute(f"select row from {self._dead} where row >= ? and row < ?", (base, base + size))
         alive[[row - base for (row,) in gone]] = False
 
+        whole = places is None and bool(alive.all())
+
         def combine(found: Sequence[Lists]) -> Lists:
-            if len(found) == 1 and places is None and alive.all():
-                return found[0]
+            if whole and all(4 * len(counts) == len(rows) for rows, counts in found):
+                return b"".join([rows for rows, _ in found]), b"".join([counts for _, counts in found])
             rows = np.concatenate([np.frombuffer(rows, dtype=np.uint32) for rows, _ in found])
             counts = np.concatenate([_counts(*lists) for lists in found])
             kept = alive[rows - np.uint32(base)]
@@ -563,8 +565,10 @@ def inverted(texts: Sequence[str], base: int) -> tuple[list[str], list[Lists], N
     keys, counts = np.unique(rank[words] << 32 | rows, return_counts=True)
     held = ((keys & 0xFFFFFFFF) + base).astype(np.uint32)
     ends = np.searchsorted(keys >> 32, np.arange(len(names) + 1)).tolist()
-    lists = [_packed(held[a:b], counts[a:b]) for a, b in pairwise(ends)]
-    return names, lists, sizes
+    if counts.max(initial=0) > BYTE:
+        return names, [_packed(held[a:b], counts[a:b]) for a, b in pairwise(ends)], sizes
+    packed, often = held.tobytes(), counts.astype(np.uint8).tobytes()
+    return names, [(packed[4 * a : 4 * b], often[a:b]) for a, b in pairwise(ends)], sizes
 
 
 def idf(frequency: int, rows: int) -> np.float32:

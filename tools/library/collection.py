@@ -16,22 +16,21 @@ from tools.indexes.contract import Filter, Hit
 from tools.indexes.generations import read_current
 from tools.indexes.local import LocalIndex
 from tools.library.build import DOCUMENTS, question_id, read_manifest
-from tools.library.contract import LibraryHit, PublicWords, QuestionHit
+from tools.library.contract import PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.monograph import COLLECTION
 from tools.library.search import (
     Query,
+    Searchable,
     Streams,
     find_streams,
-    fuse,
-    make_query,
     nearest_questions,
-    pool_size,
+    windows_only,
     words_of,
 )
 
 
-class Library:
+class Library(Searchable):
     """A built library in memory. Make one with `Library.open`."""
 
     def __init__(
@@ -46,7 +45,7 @@ class Library:
         self._windows = {d.span_id(w.start, w.end): (d, w) for d in documents for w in d.windows}
         self._questions = {question_id(d, n): (d, q) for d in documents for n, q in enumerate(d.questions)}
         self._text_index, self._window_index, self._question_index = texts, windows, questions
-        self._encoder = encoder
+        self.encoder = encoder
 
     @classmethod
     def open(cls, folder: Path, encoder: Encoder) -> Library:
@@ -107,33 +106,10 @@ class Library:
         """Titles of the documents, all of which carry questions."""
         return tuple(d.title for d in self.documents)
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        where: Filter | None = None,
-        *,
-        also: Sequence[str] = (),
-        tool: str = "search_literature",
-    ) -> list[LibraryHit]:
-        """Documents for a query, best first: BM25 over documents and cosine over windows, fused by RRF.
-
-        A document's place by meaning is that of its best window; a query longer than the encoder reads is embedded
-        in pieces, and the best piece counts.
-
-        Args:
-            where: restrictions on documents; ``ids`` are document ids.
-            also: other wordings of the query (its key terms, for example), embedded beside it.
-            tool: the tool on whose behalf is searched, for `Found`.
-        """
-        if limit < 1 or not query.strip():
-            return []
-        ready = make_query(query, also, self._encoder)
-        return fuse(self.streams(ready, pool_size(limit), where), query, limit, tool, self.window)
-
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
         """Documents by words and by meaning, for whoever fuses them."""
-        return find_streams(query, self._text_index, self._window_index, pool, where, self._window_filter(where))
+        narrowed = windows_only(where, self._documents.get)
+        return find_streams(query, self._text_index, self._window_index, pool, where, narrowed)
 
     def window(self, hit: Hit) -> tuple[Document, Window]:
         """The window that a hit by meaning names, with its document."""
@@ -144,14 +120,7 @@ class Library:
         if limit < 1 or not question.strip():
             return []
         hits = []
-        for key, similarity, share in nearest_questions(question, limit, self._question_index, self._encoder):
+        for key, similarity, share in nearest_questions(question, limit, self._question_index, self.encoder):
             document, known = self._questions[key]
             hits.append(QuestionHit(document=document, question=known, similarity=similarity, lexical=share))
         return hits
-
-    def _window_filter(self, where: Filter | None) -> Filter | None:
-        if where is None or not where.ids:
-            return where
-        wanted = [self._documents[key] for key in where.ids if key in self._documents]
-        ids = tuple(d.span_id(w.start, w.end) for d in wanted for w in d.windows)
-        return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction

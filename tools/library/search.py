@@ -45,6 +45,59 @@ class Streams(NamedTuple):
 Locate = Callable[[Hit], tuple[Document, Window]]
 
 
+class Searchable:
+    """A collection that is searched by words over documents and by meaning over windows, whatever holds its rows.
+
+    Attributes:
+        encoder: embeds queries; the one that made the vectors.
+    """
+
+    encoder: Encoder
+
+    def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
+        """Documents by words and by meaning, for whoever fuses them."""
+        raise NotImplementedError
+
+    def window(self, hit: Hit) -> tuple[Document, Window]:
+        """The window that a hit by meaning names, with its document."""
+        raise NotImplementedError
+
+    def search(
+        self,
+        query: str,
+        limit: int,
+        where: Filter | None = None,
+        *,
+        also: Sequence[str] = (),
+        tool: str = "search_literature",
+    ) -> list[LibraryHit]:
+        """Documents for a query, best first: BM25 over documents and cosine over windows, fused by RRF.
+
+        A document's place by meaning is that of its best window; a query longer than the encoder reads is embedded
+        in pieces, and the best piece counts.
+
+        Args:
+            where: restrictions on documents; ``ids`` are document ids.
+            also: other wordings of the query (its key terms, for example), embedded beside it.
+            tool: the tool on whose behalf is searched, for `Found`.
+        """
+        if limit < 1 or not query.strip():
+            return []
+        return self._search(make_query(query, also, self.encoder), limit, where, tool)
+
+    def _search(self, query: Query, limit: int, where: Filter | None, tool: str) -> list[LibraryHit]:
+        return fuse(self.streams(query, pool_size(limit), where), query.text, limit, tool, self.window)
+
+
+def windows_only(where: Filter | None, find: Callable[[str], Document | None]) -> Filter | None:
+    """A restriction to documents as one to their windows."""
+    if where is None or not where.ids:
+        return where
+    found = [document for document in map(find, where.ids) if document is not None]
+    ids = tuple(d.span_id(w.start, w.end) for d in found for w in d.windows)
+    return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction
+
+
 def make_query(text: str, also: Sequence[str], encoder: Encoder) -> Query:
     """A query and its other wordings, misspelt words put right; one that is longer than the encoder reads is embedded
     in pieces."""

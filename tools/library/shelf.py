@@ -19,12 +19,11 @@ from tools.library.own import Embedded, mean
 from tools.library.search import (
     WINDOWS,
     Query,
+    Searchable,
     Streams,
     find_streams,
-    fuse,
-    make_query,
     nearest_questions,
-    pool_size,
+    windows_only,
 )
 
 FILE = "shelf.sqlite"
@@ -40,7 +39,7 @@ def shelf_file(folder: Path) -> Path:
     return folder / FILE
 
 
-class Shelf:
+class Shelf(Searchable):
     """The shelf of a folder, a `tools.library.contract.SearchableLibrary`. Safe to use from threads.
 
     What another process adds or removes is seen by the next search. Adding and removing are in
@@ -112,27 +111,16 @@ class Shelf:
             raise InputError(f"The library has no document {id!r}.", "Take ids from the results of a search.")
         return found
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        where: Filter | None = None,
-        *,
-        also: Sequence[str] = (),
-        tool: str = "search_literature",
-    ) -> list[LibraryHit]:
-        """Documents for a query, best first, as `tools.library.collection.Library.search` gives them."""
-        if limit < 1 or not query.strip():
-            return []
-        ready = make_query(query, also, self.encoder)
-        pool = pool_size(limit)
-        return self.store.snapshot(lambda: fuse(self.streams(ready, pool, where), query, limit, tool, self.window))
+    def _search(self, query: Query, limit: int, where: Filter | None, tool: str) -> list[LibraryHit]:
+        searched = super()._search
+        return self.store.snapshot(lambda: searched(query, limit, where, tool))
 
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
         """Documents by words and by meaning, for whoever fuses them."""
         self._check_encoder()
         per_document = max(WINDOWS, math.ceil(len(self.windows) / max(1, len(self))))
-        narrowed = self._window_filter(where)
+        with self.store.read() as db:
+            narrowed = windows_only(where, lambda key: records.get_document(db, key))
         return self.store.snapshot(
             lambda: find_streams(query, self.texts, self.windows, pool, where, narrowed, per_document)
         )
@@ -217,14 +205,6 @@ class Shelf:
         document = self.document(name)
         question = document.questions[int(number)]
         return QuestionHit(document=document, question=question, similarity=similarity, lexical=share)
-
-    def _window_filter(self, where: Filter | None) -> Filter | None:
-        if where is None or not where.ids:
-            return where
-        with self.store.read() as db:
-            wanted = [d for d in (records.get_document(db, key) for key in where.ids) if d is not None]
-        ids = tuple(d.span_id(w.start, w.end) for d in wanted for w in d.windows)
-        return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction
 
 
 def _entry(document: Document, id: str, text: str) -> Entry:

@@ -199,7 +199,7 @@ def test_a_search_is_quick_beyond_the_encoder(
 ) -> None:
     query = "Do statins prevent heart attacks?"
     known = make_query(query, [], encoder)
-    monkeypatch.setattr("tools.library.collection.make_query", lambda *_: known)
+    monkeypatch.setattr("tools.library.search.make_query", lambda *_: known)
     library.search(query, 8)
     started = time.process_time()
     for _ in range(20):
