@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.contract import unique
@@ -22,6 +23,7 @@ from tools.literature.adapt_e.entries import american, singular, spellings, word
 from tools.literature.failures import Reason, failure
 from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary, asks, folded, known_words, zipf
 from tools.text.language import HAN
+from tools.yaml_files import read_patterns
 
 MASK = " | "  # what replaces held text: a break of terms that ends no sentence
 RARE = 3.0  # ours: Zipf frequency below which four and more capitals are no common name
@@ -30,37 +32,10 @@ CLEARLY = 0.5  # ours: as high a word must lie where somebody is spoken of and n
 GENERAL = -1.3  # ours: as low as words of a plain question may lie that speaks of nobody
 SHAPED, SHAPED_PLAINLY = 3.0, 1.5  # ours: `KnownWords.shape` of an unknown word, and where nobody is spoken of
 SHOWN = 12  # ours: held words that a notice names
+RULES = read_patterns(Path(__file__).with_name("privacy.yaml"))
 RELEASE = re.compile(r"(?<!\S)send:(?:\"([^\"\n]{1,80})\"|([^\s\"]{1,80}))")  # send:Wells, send:"van Buren"
 RELEASES = "To send a word all the same, ask again with send: before it, as in send:Brightwater."
 
-_TITLE = (
-    r"mrs?|ms|miss|mx|master|dr|doctor|prof|professor|sir|dame|lord|lady|rev|reverend|fr|pastor|rabbi|imam|canon|"
-    r"sgt|sergeant|constable|inspector|superintendent|commissioner|officer|captain|capt|major|colonel|lieutenant|lt|"
-    r"corporal|cpl|private|admiral|councillor|cllr|judge|justice|president|minister|senator|baroness|herr|frau|"
-    r"señora?|senora?|monsieur|madame|mme|signora?|sri|shri|sheikh|haji|hajji|begum|bibi"
-)
-_KIN = (
-    r"sister|brother|father|mother|uncle|auntie|aunt|aunty|nurse|grandma|grandpa|granny|nan|cousin|friend|neighbour|"
-    r"neighbor|colleague|wife|husband|son|daughter|niece|nephew|partner|boss|flatmate|patient|called|named|christened"
-)
-TITLE = re.compile(rf"(?<!\w)(?:{_TITLE})\.?\s+$", re.IGNORECASE)
-KIN = re.compile(rf"(?<!\w)(?:{_KIN})\s+$", re.IGNORECASE)
-PERSONAL = re.compile(
-    r"\b(?:i|i['’]m|i['’]ve|me|my|mine|we|our|us|he|she|him|his|her|hers|you|your|dear|hello|hi|aunt|uncle|grandma|mum|"
-    r"mom|dad|neighbour|neighbor|sincerely|regards|pt)\b|\b\d{1,3}\s*(?:yo?|yrs?|years?)\b|\b\d{2}\s?[mf]\b|"
-    rf"\b(?:{_TITLE})\.?\s+[a-z]",
-    re.IGNORECASE,
-)
-IDENTIFYING = re.compile(
-    r"(?<!\S)\S+@\S+|https?://\S+|www\.\S+|(?<![\w-])[\w-]{1,63}\.(?:com|org|net|edu|gov|uk|de|fr|io)\b"
-    r"|\b(?:nhs|mrn|ssn|dob|id|ref|tel|phone|bed|ward|room|seat|flight|badge|passport|account|policy|plate|case)\b\.?"
-    r"\s*(?:no\.?|number|file)?\s*[:#]?\s*[\w-]*\d[\w/-]*"
-    r"|\b(?-i:[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2})\b"
-    r"|\b\w+\s+(?:street|road|avenue|lane|drive|close|crescent|terrace|boulevard)\b"
-    r"|\b(?:works?|worked|working|employed|job|studies|studied|teaches|taught|lives?|lived|living|born|resid\w+)\s+"
-    r"(?:(?:at|for|by|in|near|with)\s+)(?:the\s+|a\s+|an\s+)?\w[\w'’&-]*(?:\s+(?:of|and|&|the)\s+\w[\w'’-]*|\s+(?-i:[A-Z])[\w'’-]*)*",
-    re.IGNORECASE,
-)
 BOUND_TO = r"(?:type|factor|phase|stage|vitamin|hepatitis|group|grade)"
 TYPED = re.compile(
     rf"\b({BOUND_TO}) (\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b", re.IGNORECASE
@@ -75,19 +50,6 @@ LOOSE_CODE = re.compile(r"[A-Za-z]{2,4}-?\d{1,4}[A-Za-z]?")  # AZD8601, Nup153: 
 HANDLE = re.compile(r"(?<!\w)\w*_\w*")
 LONG_GENE = re.compile(r"[A-Z]{3,6}\d{1,2}[A-Z]?")  # where nobody is spoken of, no cue is needed
 GENE = re.compile(r"[A-Z]{2,6}\d{1,2}[A-Z]?|[a-z]{2,4}\d{1,2}|[A-Z]-?\d{1,2}[A-Z]?\d?")  # PRDM9, rab7, H1N1
-CODE_CUE = re.compile(
-    r"\b(?:genes?|proteins?|receptors?|enzymes?|kinases?|mutations?|variants?|inhibit\w*|(?:ant)?agonists?|antibod\w+|"
-    r"compounds?|molecules?|cells?|locus|pathways?|signall?ing)\b",
-    re.IGNORECASE,
-)
-HEAD = re.compile(  # what the name of a disease, a sign or a rule ends in, the name directly before it
-    r"(?:['’]s|s['’])?(?:[\s-]+[\w'’-]+){0,3}?[\s-]+(?:syndromes?|triad|tetrad|pentad|diseases?|disorders?|criteria|scores?|scales?|"
-    r"rules?|signs?|classification|phenomenon|anomal\w+|malformation|palsy|lymphoma|sarcoma|tumou?r|chorea|cells?|virus|"
-    r"ulcers?|o?esophagus|ophthalmopathy|orbitopathy|gangrene|nodes?|nodules?|arthritis|thyroiditis|granulomatosis|"
-    r"amaurosis|dystrophy|neuropathy|tubules?|curves?|agar|stain|bodies|body|contracture|fracture|exponent|regression|"
-    r"encephalopathy|metaplasia|gland|duct|ligament|apparatus|complex|h?aemangioma|nephropathy)\b",
-    re.IGNORECASE,
-)
 ROMAN = frozenset("ii iii iv vi vii viii ix xi xii".split())
 SILENT = frozenset(  # held and not worth a word to the user
     "i im ive mr mrs ms miss dr dob nhs id no january february march april june july august september october "
@@ -99,32 +61,6 @@ OWN = frozenset(  # illnesses that are called by the possessive alone: her Parki
 )
 AFTER_OWN = re.compile(r"['’]s(?!\s+(?:[A-Z]|daughter|son|wife|husband|mother|father|doctor|gp|house|result|"
                        r"appointment|test|blood|care|case|request|question|letter|scan|chart|note))")  # fmt: skip
-SUBJECT = re.compile(
-    r"\s+(?:has|had|have|is|was|needs?|takes?|took|wants?|says?|said|came|feels?|felt|lives?|works?|got|gets?|asked|"
-    r"told|presents?|presented|complains?|reports?|denies|should|can|will|still|ever|went|broke|woke|lost)\b",
-    re.IGNORECASE,
-)
-AUXILIARY = re.compile(r"\b(?:does|did|has|can|could|should|will|would|is|was|do|must|shall)\s+$", re.IGNORECASE)
-PLACE = re.compile(r"\b(?:in|from|to|near|at|via|outside|around|of)\s+(?:the\s+)?$", re.IGNORECASE)
-OBJECT_BEFORE = re.compile(
-    r"(?:\b(?:what (?:is|are)|describe|define|(?:effects?|roles?|functions?|mechanisms?|indications|doses?|efficacy|"
-    r"targets?|expression|inhibitors?|inhibition) of|treated with|treatment with|inhibited by|targeted by|encoded by|"
-    r"gene|protein|drug|compound|enzyme|receptor|database|tool|software|algorithm|vaccine|bacterium)"
-    r"(?: the| an?)?)\s+$",
-    re.IGNORECASE,
-)
-OBJECT_AFTER = re.compile(
-    r"\s+(?:effective|approved|licensed|indicated|be used|used|genes?|proteins?|receptors?|inhibitors?|mutations?|"
-    r"inhibits?|database|algorithm|software|vaccine|antibod\w+|pathway|index|protocol)\b"
-    r"|\s+is an? (?:\w+ ){0,3}(?:drug|protein|gene|antibody|inhibitor|enzyme|receptor|vaccine|compound)\b",
-    re.IGNORECASE,
-)
-THERE = re.compile(r"\b(?:from|near|at|outside)\s+(?:the\s+)?$", re.IGNORECASE)
-NAMED_RULE = re.compile(
-    r"(?:['’]s)?(?:\s+[\w-]+)?\s+(?:syndrome|triad|tetrad|pentad|criteria|score|scale|classification|phenomenon|"
-    r"index|rules?)\b",
-    re.IGNORECASE,
-)
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
 QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
 TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
@@ -163,6 +99,14 @@ class _Place(NamedTuple):
     telling: bool
     begins: bool
     held_before: bool
+
+    def after_a(self, rule: str) -> bool:
+        """Whether a rule of ``privacy.yaml`` is met directly before the word."""
+        return RULES[rule].search(self.before) is not None
+
+    def before_a(self, rule: str) -> bool:
+        """Whether one is met directly after it."""
+        return RULES[rule].match(self.after) is not None
 
 
 def released_in(text: str) -> tuple[str, tuple[str, ...]]:
@@ -215,7 +159,7 @@ def _judged(
     """Every word of a text, its plain form, and whether it may leave where it stands."""
     known, released = known_words(), _TURN.get().released
     telling, personal = _capitals_tell(text), _personal(text)
-    masked, lay = [m.span() for m in IDENTIFYING.finditer(text)], wordings(text)
+    masked, lay = [m.span() for m in RULES["identifying"].finditer(text)], wordings(text)
     judged: list[tuple[re.Match[str], str, bool]] = []
     end_held = -1
     for match in TOKEN.finditer(text):
@@ -248,7 +192,7 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _personal(text: str) -> bool:
     """Whether a text speaks of somebody; what is not English is taken to."""
-    return PERSONAL.search(text) is not None or HAN.search(text) is not None
+    return RULES["personal"].search(text) is not None or HAN.search(text) is not None
 
 
 def _worth_telling(match: re.Match[str]) -> bool:
@@ -353,7 +297,7 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
     """Whether a word may leave where it stands."""
     word = re.sub(r"['’]s?$", "", place.word)
     low = _plain(word)
-    if asks(low) and (word.islower() or not place.telling or place.begins) and not TITLE.search(place.before):
+    if asks(low) and (word.islower() or not place.telling or place.begins) and not place.after_a("title"):
         return True
     if len(low) == 1 and word.isalpha():
         return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
@@ -381,7 +325,7 @@ def _disease(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords,
         return None
     surname = low in known.surnames or low in known.names
     borne = surname or low in known.borne
-    plainly = not personal and not TITLE.search(place.before) and not borne
+    plainly = not personal and not place.after_a("title") and not borne
     if _eponym(place, low, known) or (plainly and _before_medical(place, vocabulary, known)):
         return True
     if not personal and not borne and vocabulary.collected(low) and _medical(low, vocabulary, known):
@@ -394,14 +338,14 @@ def _thing(place: _Place, word: str, low: str, known: KnownWords) -> bool:
     if not word.isascii() or place.held_before or low in known.borne or low in known.places:
         return False
     coded = MIXED.fullmatch(word) is not None or all(_acronym(p, p.lower(), known) for p in word.split("-"))
-    return (place.telling and coded) or (_object(place) and not TITLE.search(place.before))
+    return (place.telling and coded) or (_object(place) and not place.after_a("title"))
 
 
 def _of_known_parts(place: _Place, word: str, vocabulary: Vocabulary, known: KnownWords, *, alone: bool) -> bool:
     """Whether every part of a word is known; one with a capital inside a sentence must be a word of medicine."""
     parts = [p if known.code(p) else _plain(p) for p in re.split(r"['’-]", word) if len(p) > 1] or [_plain(word)]
     if not all(_known(p, vocabulary, known, SHAPED_PLAINLY if alone else SHAPED) for p in parts):
-        return alone and word.istitle() and place.telling and NAMED_RULE.match(place.after) is not None
+        return alone and word.istitle() and place.telling and place.before_a("named_rule")
     if word.istitle() and not place.begins:
         return all(known.listed(p) or known.shape(p) >= SHAPED_PLAINLY or known.code(p) or asks(p) for p in parts)
     return True
@@ -411,9 +355,9 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
     """Whether a known word is a name here: by a title, a name beside it, a list of names, or what stands around it."""
     capital = place.word[0].isupper() and place.telling
     medical = _medical(low, vocabulary, known, least=0.0)
-    if TITLE.search(place.before):
+    if place.after_a("title"):
         return True
-    if KIN.search(place.before) and (capital or low in known.names) and not (medical and low not in known.names):
+    if place.after_a("kin") and (capital or low in known.names) and not (medical and low not in known.names):
         return True
     named = low in known.names or low in known.surnames or low in known.eponyms
     clear_cut = known.code(place.word) or vocabulary.technical(low) >= CLEARLY
@@ -423,7 +367,7 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
         return True  # what follows a name is mostly the rest of it
     if low in known.names:
         return not _eponym(place, low, known)
-    if low in known.places and PLACE.search(place.before) and (capital or not medical or low in ("bath", "reading")):
+    if low in known.places and place.after_a("place") and (capital or not medical or low in ("bath", "reading")):
         return True
     both = low in known.words_and_names
     if capital and not place.begins and not known.listed(low) and (both or low in known.borne):
@@ -431,25 +375,25 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
     if both and place.begins and not _before_medical(place, vocabulary, known):
         return True
     if (both or low in known.surnames) and not asks(low):
-        alone = AUXILIARY.search(place.before) is not None or place.begins
-        return alone and SUBJECT.match(place.after) is not None and (both or not medical)
+        alone = place.after_a("auxiliary") or place.begins
+        return alone and place.before_a("subject") and (both or not medical)
     return False
 
 
 def _eponym(place: _Place, low: str, known: KnownWords) -> bool:
     """Whether the name of a person stands as the name of a disease, a sign or a rule: Wells score, her Parkinson's."""
     parts = [p for p in low.split("-") if p]
-    if TITLE.search(place.before) or KIN.search(place.before) or not all(p in known.eponyms or p in OWN for p in parts):
+    if place.after_a("title") or place.after_a("kin") or not all(p in known.eponyms or p in OWN for p in parts):
         return False
     after = ("'s" if re.search(r"['’]s?$", place.word) else "") + place.after
-    head = HEAD.match(after)
+    head = RULES["head"].match(after)
     if head is not None:
         inner = [_plain(w) for w in TOKEN.findall(head[0])][:-1]
         return all(w in known.eponyms or known.listed(w) or w in ("s", "like", "and") for w in inner)
     if low not in OWN:
         return False
     return (AFTER_OWN.match(after) is not None and not place.held_before) or (
-        place.word.lower().rstrip("s'’") in OWN and place.word.lower().endswith("s") and not SUBJECT.match(place.after)
+        place.word.lower().rstrip("s'’") in OWN and place.word.lower().endswith("s") and not place.before_a("subject")
     )
 
 
@@ -472,13 +416,13 @@ def _medical(low: str, vocabulary: Vocabulary, known: KnownWords, *, least: floa
 
 def _subject(place: _Place) -> bool:
     """Whether a word stands where a person would: does X need, in X, X's."""
-    after = SUBJECT.match(place.after) is not None
-    return (AUXILIARY.search(place.before) is not None and after) or THERE.search(place.before) is not None
+    after = place.before_a("subject")
+    return (place.after_a("auxiliary") and after) or place.after_a("there")
 
 
 def _object(place: _Place) -> bool:
     """Whether a word stands where only a thing can: what is X, role of X, is X effective, the X gene."""
-    return OBJECT_BEFORE.search(place.before) is not None or OBJECT_AFTER.match(place.after) is not None
+    return place.after_a("object_before") or place.before_a("object_after")
 
 
 def _acronym(word: str, low: str, known: KnownWords) -> bool:
@@ -506,7 +450,7 @@ def _code(word: str, vocabulary: Vocabulary, known: KnownWords, text: str, *, pe
     return (
         not personal
         and all(GENE.fullmatch(p) or known.listed(p.lower()) for p in parts)
-        and bool(CODE_CUE.search(text))
+        and bool(RULES["code_cue"].search(text))
     )
 
 
