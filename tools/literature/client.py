@@ -1,4 +1,4 @@
-"""The E-utilities client: searches, records, spellings, links and full texts; kept with their age, failing by type."""
+"""The E-utilities client: searches, records, links and full texts; kept with their age, failing by type."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from tools.literature.calls import Calls, Parsed, Sleep
 from tools.literature.failures import EUtilitiesError, Reason, failure
 from tools.literature.publications import Records, collect_records, parse_record
 from tools.literature.replies import (
-    DatabaseInfo,
     SearchResult,
-    database_info,
     parse_xml,
     pmc_articles,
     pmc_links,
     search_result,
-    spelling,
     text_of,
 )
 from tools.literature.settings import LiteratureSettings
@@ -110,12 +107,6 @@ class EUtilities:
             problems=tuple(problems),
         )
 
-    async def spell(self, term: str) -> str | None:
-        """PubMed's correction of a term, None when it has none. Send terms only, never a patient's words."""
-        parameters = {"db": "pubmed", "term": term}
-        corrected = await self._kept_call("espell", parameters, spelling, self._settings.search_days)
-        return corrected if corrected and corrected.casefold() != term.strip().casefold() else None
-
     async def pmcids(self, pmids: Sequence[str]) -> dict[str, str]:
         """PMCID by PMID for the records that have a copy in PubMed Central."""
         found: dict[str, str] = {}
@@ -139,10 +130,6 @@ class EUtilities:
             await asyncio.to_thread(self._cache_put, "pmc", sent)
             found |= {p: sent[p] for p in some if p in sent}
         return found
-
-    async def database(self) -> DatabaseInfo:
-        """How many records PubMed holds, and when it was last updated; never out of what is kept."""
-        return await self.calls.call("einfo", {"db": "pubmed", "retmode": "xml"}, database_info)
 
     async def _page(self, query: str, start: int, count: int, sort: Sort, fresh: bool) -> SearchResult:
         parameters = {"db": "pubmed", "term": query, "retstart": start, "retmax": count, "sort": SORTS[sort]}

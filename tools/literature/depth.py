@@ -14,7 +14,7 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
 from tools.indexes.lexical import Lexicon
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.article import Article, Availability, Exclusion, is_review
+from tools.literature.article import Article, Exclusion, is_review
 from tools.literature.full_text import FullText, FullTextSource, FullTextState
 from tools.literature.hybrid import best, share_of, weights_of
 from tools.passages.contract import Passage, StoredDocument, context_of
@@ -46,11 +46,6 @@ class BestDocument(Frozen):
     depth: int
     state: FullTextState
     why: str = ""
-
-    @property
-    def has_text(self) -> bool:
-        """Whether there is anything to quote."""
-        return self.record is not None or self.article.availability is Availability.AVAILABLE
 
     @property
     def status(self) -> Status:
@@ -139,19 +134,6 @@ def _document(article: Article, text: FullText) -> BestDocument:
 def _exclusion(document: BestDocument) -> Exclusion:
     """Of an article of which only the full text says that it may not be used."""
     return Exclusion(pmid=document.article.pmid, title=document.article.title, status=document.status)
-
-
-def passages(document: BestDocument, found: Sequence[Found] = (), longest: int = LONGEST) -> list[Evidence]:
-    """The document as evidence: the whole abstract, or the full text by sections, cut between paragraphs.
-
-    Args:
-        found: how the article was found; every passage says it.
-        longest: characters of a passage; a longer paragraph (a table, mostly) is cut after a sentence or a word.
-    """
-    article, record = document.article, document.record
-    if record is None:
-        return [article.evidence(found)] if document.has_text else []
-    return [passage(document, record, span, found) for span in spans(record, longest)]
 
 
 def passage(document: BestDocument, record: Record, span: TextSpan, found: Sequence[Found] = ()) -> Evidence:

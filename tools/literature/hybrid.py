@@ -76,11 +76,7 @@ class HybridCollection:
         if limit < 1 or not self.ids:
             return []
         parts = weighed(self.vectors @ vector, self.lexicon, question, plan, self._weights)
-        total = np.sum(list(parts.values()), axis=0)
-        return [
-            Ranked(self.ids[i], float(total[i]), {name: float(part[i]) for name, part in parts.items()})
-            for i in best(total, limit)
-        ]
+        return _ranked(self.ids, parts, limit)
 
 
 def order_pool(
@@ -101,11 +97,14 @@ def order_pool(
         return []
     dense = np.array([similarity[key] for key in texts], dtype=np.float32)
     parts = weighed(dense, Lexicon(list(texts.values())), question, plan, weights or HybridWeights())
+    return _ranked(list(texts), parts, len(texts))
+
+
+def _ranked(ids: Sequence[str], parts: Mapping[str, Scores], limit: int) -> list[Ranked]:
     total = np.sum(list(parts.values()), axis=0)
-    ids = list(texts)
     return [
         Ranked(ids[i], float(total[i]), {name: float(part[i]) for name, part in parts.items()})
-        for i in best(total, len(ids))
+        for i in best(total, limit)
     ]
 
 

@@ -110,14 +110,6 @@ class SearchResult(Frozen):
     warnings: tuple[str, ...] = ()
 
 
-class DatabaseInfo(Frozen):
-    """The state of a database: its name, records, and when it was last updated, in the server's words."""
-
-    name: str
-    count: int
-    updated: str
-
-
 def search_result(body: bytes, *, start: int, asked: int) -> SearchResult:
     """An esearch answer; ``start`` and ``asked`` are the retstart and retmax that were sent.
 
@@ -146,11 +138,6 @@ def _warnings(root: Element) -> tuple[str, ...]:
     return tuple(f"{i.tag}: {text_of(i)}" for i in items if text_of(i))
 
 
-def spelling(body: bytes) -> str:
-    """The corrected query of an espell answer, "" when PubMed has none."""
-    return text_of(parse_xml(body, "eSpellResult").find("CorrectedQuery"))
-
-
 def pmc_links(body: bytes) -> dict[str, str]:
     """PMCID by PMID out of an elink answer; a PMID without a copy is left out.
 
@@ -174,17 +161,6 @@ def pmc_links(body: bytes) -> dict[str, str]:
         if targets:
             found[sources[0]] = f"PMC{targets[0].upper().removeprefix('PMC')}"
     return found
-
-
-def database_info(body: bytes) -> DatabaseInfo:
-    """An einfo answer about one database; raises EUtilitiesError without a count."""
-    root = parse_xml(body, "eInfoResult")
-    count = _number(root.findtext("DbInfo/Count"))
-    if count is None:
-        raise failure(Reason.INCOMPLETE, "PubMed's answer has no count.")
-    return DatabaseInfo(
-        name=text_of(root.find("DbInfo/DbName")), count=count, updated=text_of(root.find("DbInfo/LastUpdate"))
-    )
 
 
 def pmc_articles(body: bytes) -> dict[str, bytes]:

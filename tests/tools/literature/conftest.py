@@ -55,15 +55,14 @@ class Request:
 
 
 class FakeNCBI:
-    """Answers from a script first, then well: ``found`` maps a piece of a query to the ids that it finds, ``spelled``
-    a term to its correction, ``links`` a PMID to its PMC number, ``texts`` a PMC number to its JATS article."""
+    """Answers from a script first, then well: ``found`` maps a piece of a query to the ids that it finds, ``links``
+    a PMID to its PMC number, ``texts`` a PMC number to its JATS article."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: list[Reply] = []
         self.found: dict[str, list[str]] = {}
         self.records: dict[str, str] = {}
-        self.spelled: dict[str, str] = {}
         self.links: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self.url = ""
@@ -91,10 +90,6 @@ class FakeNCBI:
             articles = "".join(self.texts[i] for i in wanted if i in self.texts)
             return Reply(f"<pmc-articleset>{articles}</pmc-articleset>")
         return Reply(fetch_xml([self.records[i] for i in wanted if i in self.records]))
-
-    def _espell(self, request: Request) -> Reply:
-        corrected = self.spelled.get(request.parameters["term"], "")
-        return Reply(f"<eSpellResult><CorrectedQuery>{corrected}</CorrectedQuery><ERROR/></eSpellResult>")
 
     def _elink(self, request: Request) -> Reply:
         sets = [

@@ -134,23 +134,11 @@ def test_an_incomplete_list_says_so(ncbi: Any, settings_for: Callable[..., Any],
     )
 
 
-def test_spellings_and_links(ncbi: Any, settings_for: Callable[..., Any]) -> None:
-    ncbi.spelled, ncbi.links = {"asthmas": "asthma", "Croup": "croup"}, {"11": "700", "33": "900"}
+def test_links(ncbi: Any, settings_for: Callable[..., Any]) -> None:
+    ncbi.links = {"11": "700", "33": "900"}
     client = EUtilities(settings_for(ncbi))
-
-    async def ask() -> None:
-        assert [await client.spell(t) for t in ("asthmas", "Croup", "gout")] == ["asthma", None, None]
-        assert await client.pmcids(["11", "22", "33"]) == {"11": "PMC700", "33": "PMC900"}
-
-    asyncio.run(ask())
+    assert asyncio.run(client.pmcids(["11", "22", "33"])) == {"11": "PMC700", "33": "PMC900"}
     assert ncbi.asked("elink")[0].all_ids == ("11", "22", "33")  # apart: one link set a record
-
-
-def test_the_state_of_the_database(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
-    body = "<eInfoResult><DbInfo><DbName>pubmed</DbName><Count>37</Count><LastUpdate>2026/11/20</LastUpdate></DbInfo>"
-    ncbi.answer = lambda _: xml.Reply(body + "</eInfoResult>")
-    info = asyncio.run(EUtilities(settings_for(ncbi)).database())
-    assert (info.name, info.count, info.updated) == ("pubmed", 37, "2026/11/20")
 
 
 def test_nobody_there_is_a_typed_error(quick: Callable[..., Any], ncbi: Any) -> None:

@@ -95,8 +95,6 @@ def test_the_gate_lets_nothing_unknown_through_whoever_asks(ncbi: Any, settings_
             asyncio.run(client.search(query, 5))
         assert failed.value.reason is Reason.HELD
     with pytest.raises(BadQuery):
-        asyncio.run(client.spell("okonkwo"))
-    with pytest.raises(BadQuery):
         asyncio.run(client.pmcids(["Okonkwo"]))
     assert ncbi.requests == []
     asyncio.run(client.search('("asthma"[tiab] OR "asthmas"[tiab]) AND asthm* AND 2020/01/01:3000[dp]', 5))
