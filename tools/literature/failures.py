@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 from prompts.errors import ServiceError
+from tools.yaml_files import read_yaml
 
 
 class Reason(StrEnum):
@@ -72,62 +74,10 @@ class Recovery(NamedTuple):
     retryable: bool
 
 
-LATER = "Try again in a minute."
+KINDS = {kind.__name__: kind for kind in (RateLimited, Unavailable, Refused, BadQuery, MalformedReply)}
 RECOVERY = {
-    Reason.TOO_MANY_REQUESTS: Recovery(
-        RateLimited,
-        "status 429, or an answer that says that the rate limit is exceeded",
-        "Wait a minute, or set NCBI_API_KEY for a higher limit.",
-        True,
-    ),
-    Reason.NO_ANSWER: Recovery(Unavailable, "no answer, or none whole, within the time limit", LATER, True),
-    Reason.NO_CONNECTION: Recovery(Unavailable, "the connection could not be made, or broke", LATER, True),
-    Reason.NO_START: Recovery(
-        Unavailable,
-        "no request was sent: the rate that all workers share gave no start, or this machine was too busy to keep one",
-        "Try again in a minute; check ANAMNESIS_DATABASE and ANAMNESIS_LITERATURE__WORKERS.",
-        True,
-    ),
-    Reason.SERVER_ERROR: Recovery(
-        Unavailable, "status 500 and above, or an ERROR element about the server itself", LATER, True
-    ),
-    Reason.REFUSED: Recovery(
-        Refused,
-        "another status of 400 and above, or a key that the server does not know",
-        "Check NCBI_API_KEY and the address in ANAMNESIS_LITERATURE__BASE_URL.",
-        False,
-    ),
-    Reason.REDIRECTED: Recovery(
-        Refused,
-        "a redirect to another server, or of a posted request",
-        "Set ANAMNESIS_LITERATURE__BASE_URL to the new address if you trust it.",
-        False,
-    ),
-    Reason.BAD_QUERY: Recovery(BadQuery, "an ERROR element about the request", "Search with other terms.", False),
-    Reason.BEYOND_LIMIT: Recovery(
-        BadQuery,
-        "more than the first 9,999 records of a search are asked for",
-        "Narrow the search, or split it by dates, for example 2020:2022[dp].",
-        False,
-    ),
-    Reason.HELD: Recovery(
-        BadQuery,
-        "nothing was sent: the query holds a word that is not known to be medical or general",
-        "Release the word with send:, as in send:Brightwater, or leave it out.",
-        False,
-    ),
-    Reason.CUT_OFF: Recovery(MalformedReply, "fewer bytes than announced, or a broken compression", LATER, True),
-    Reason.NOT_XML: Recovery(MalformedReply, "a web page, JSON, or nothing at all with status 200", LATER, True),
-    Reason.DAMAGED: Recovery(
-        MalformedReply, "XML that ends early, is not well-formed, or declares entities", LATER, True
-    ),
-    Reason.WRONG_DOCUMENT: Recovery(MalformedReply, "XML with another root than asked for", LATER, True),
-    Reason.INCOMPLETE: Recovery(
-        MalformedReply, "an answer without its count, its ids or the records that were listed", LATER, True
-    ),
-    Reason.TOO_LARGE: Recovery(
-        MalformedReply, "a body beyond the size limit", "Ask for fewer records at a time.", False
-    ),
+    Reason(reason): Recovery(**(row | {"kind": KINDS[row["kind"]]}))
+    for reason, row in read_yaml(Path(__file__).with_name("failures.yaml")).items()
 }
 
 
