@@ -132,6 +132,7 @@ def _unit(case: Case, span: Span, label: Label, reason: str) -> Unit:
     return Unit(text=span.of(case.text), start=span.start, end=span.end, label=label, reason=reason)
 
 
+# Annotates many cases at once, bounded, each case when its diagnoses are made.
 WINDOW = 4  # ours: cases at work at once for each diagnosis at once; more only wait
 Progress = Callable[[int, int], None]
 
@@ -187,6 +188,7 @@ def counted(cases: Sequence[AnnotatedCase]) -> Counted:
     return Counted(len(cases), sum(c.right for c in cases), undocumented, dict(sorted(labels.items())))
 
 
+# Files of annotation: cases in, annotated cases out, and the table that a person goes through.
 Row = TypeVar("Row", bound=BaseModel)
 NAMES = ("reference", "diagnosis", "pathology", "gold_diagnosis")  # of the diagnosis in a row of cases
 COLUMNS = ("case", "unit", "start", "end", "reference", "text", "label", "reason", "correction")

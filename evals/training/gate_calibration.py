@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphs.completeness.calibrated import FARTHEST, KEPT, PARTS, CalibratedModel, CaseFeatures, LeaderWeights, sigmoid
 from graphs.completeness.whole_input import WholeInputHead
 
+# How often the answers above a threshold are wrong, and the bound below which that share is believed to lie.
 SURE = 0.95  # ours: confidence of the bound, one-sided
 STEPS = 100  # ours: thresholds that are tried, at equal numbers of cases
 # ours: the strictest threshold has so many cases above it, as a share and as a number: no bound of fewer is low

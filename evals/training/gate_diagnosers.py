@@ -159,6 +159,10 @@ def code_sha256() -> str:
     return digest.hexdigest()
 
 
+# The reference of a case: which diagnoses are it, and which units by themselves retrieve a document of it.
+#
+# Before the search abbreviations are written out, and beside each name of a disease or a finding its other names are
+# searched for too, English for Chinese among them (ours: synonyms and abbreviations hamper BM25).
 RETRIEVED = 5  # ours: documents that a unit retrieves; the paper's m is not published
 REMEMBERED = 4096  # ours: pairs of a diagnosis and a reference that are remembered
 

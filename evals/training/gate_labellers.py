@@ -53,6 +53,7 @@ from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.files import locked, write_atomic
 
+# How good labels are, how classes weigh against each other, and the split that keeps a case on one side.
 Classes = NDArray[np.int64]
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)  # ours: what A and B may weigh against C
 LEVEL_MARK = "@"  # what follows it in an id is a shortening of the case before it
@@ -131,6 +132,7 @@ def folds(groups: Sequence[str], count: int, seed: int) -> list[NDArray[np.bool_
     return [numbers == fold for fold in range(count)]
 
 
+# Annotated cases in parts: what is trained on, what decides when to stop, and what is measured on, by case.
 PARTS = 6  # ours: one of six decides when to stop, one is measured on, the others are trained on
 FEWEST = 20  # ours: units below which nothing is worth training
 
@@ -172,6 +174,7 @@ def _units(pairs: Sequence[tuple[str, str]], classes: Classes, rows: NDArray[np.
 
 
 HEAD_RATE, DECAY, HEAD_BATCH = 3e-3, 0.1, 256  # ours: as usual for Adam with decay on a few thousand rows
+# Trains the light head: a small network over frozen vectors and plain features; seconds on two cores.
 FOLDS = 3  # ours: parts, each predicted by a head trained on the others: by them the size is chosen, labels are weighed
 LEAST_SPREAD = 1e-3  # ours: a feature that varies less says nothing
 
@@ -343,6 +346,7 @@ def _network(inputs: Matrix, classes: Classes, seed: int, size: Size) -> tuple[M
     return weights["0.weight"].T, weights["0.bias"], weights["3.weight"].T, weights["3.bias"]
 
 
+# Fine-tunes a BERT on annotated cases (ICA-RAG's classifier), by transformers' Trainer.
 WORK = ".training"  # below the folder of the classifier: checkpoints, until it is done
 EPOCHS, PATIENCE = 8, 2  # ours: at most; epochs without a better macro-F1 after which it stops
 RATE, WARM_UP = 5e-5, 0.1  # ours: as usual for a small BERT; share of the steps in which the rate rises

@@ -21,6 +21,8 @@ from prompts.errors import DataError
 from tools.contract import Differential, Finding
 from tools.evidence import Frozen
 
+# What the calibrated gate looks at: features of a case and its first look-up, known before retrieval.
+
 # The parts that features come in; each was measured by leaving it out (docs/completeness.md).
 PARTS: dict[str, tuple[str, ...]] = {
     "look": ("odds", "lead", "lead_third", "margin", "entropy"),

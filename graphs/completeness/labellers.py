@@ -27,6 +27,7 @@ from tools.evidence import Frozen
 from tools.text.language import language_of
 from tools.text.sentences import Span, sentences
 
+# The card of a trained classifier: what it was trained on, how, and what it reached. It lies beside the weights.
 CARD = "card.json"
 FORMAT = 1  # raised with every change of what weights mean
 TRAIN_AGAIN = "Train it again with `anamnesis gate train`."
@@ -170,6 +171,9 @@ def _file(path: Path) -> Path:
     return path / HEAD.name if path.is_dir() else path
 
 
+# What the light head reads of a unit: its meaning, that of the rest of the case, and its part in the first look.
+#
+# All are ours. Nothing of them needs the diagnosis that is right, so what holds in training holds in use.
 Matrix = NDArray[np.float32]
 
 MANY_UNITS, MANY_WORDS, MANY_FINDINGS = 20.0, 20.0, 10.0  # ours: scales at which a count is about 1
@@ -253,6 +257,7 @@ def _log_odds(share: float) -> float:
     return math.log(bounded / (1 - bounded)) / 4.6
 
 
+# The light head in use: a small network over frozen vectors and plain features, by numpy alone.
 VERSION = 1  # raised with every change of what the arrays or the features mean
 TRAIN_HEAD = (
     "Train one with `anamnesis gate train --head`, or leave ANAMNESIS_GATE__CLASSIFIER out for the shipped one."
@@ -368,6 +373,7 @@ def _check(head: Head, path: Path) -> None:
         raise DataError(f"The head {path.name} is damaged.", TRAIN_HEAD)
 
 
+# The fine-tuned classifier in use: a BERT that reads a unit beside its case.
 TOKENS = 64  # ours: of the unit and of the case beside it; twice as many take more than twice as long to train
 BATCH = 32  # ours: units read at once
 

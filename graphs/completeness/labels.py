@@ -17,6 +17,7 @@ from tools.yaml_files import read_patterns, read_yaml
 PATTERNS = read_patterns(Path(__file__).with_name("information.yaml"))
 
 
+# The kinds of information that a case should state, how each is recognised, and how much it weighs. All ours.
 class Kind(NamedTuple):
     """A kind of information: its name for programs, its weight, in words, what asks for it, how a text states it."""
 

@@ -26,6 +26,7 @@ from tools.encoders import Encoder
 from tools.text.clauses import clauses
 from tools.text.language import language_of
 
+# Beyond the edge of the graph nothing is enough: a case that no known disease explains is never answered directly.
 BEYOND = "no disease that the graph holds explains these findings well, so evidence is retrieved"
 UNSURE = "it is not likely enough that a disease that the graph holds explains these findings, so evidence is retrieved"
 UNREAD = "too much of the case was not understood, so evidence is retrieved"
@@ -50,6 +51,7 @@ def held_at_the_edge(decision: GateDecision, first_look: Differential | None) ->
     return decision.model_copy(update={"decision": Decision.RETRIEVE, "reason": reason, "turning": None})
 
 
+# The unit on which the decision turns, and the question that would supply what is missing.
 def next_question(text: str, missing: Sequence[str], first_look: Differential | None) -> str:
     """The graph's best question, else one about the first kind of information that is missing; "" where nothing is."""
     if first_look is not None and first_look.questions:
@@ -275,6 +277,7 @@ def _told(score: float, case: CaseFeatures, model: CalibratedModel, look: Differ
     return f"probability {score:.2f} that {look.ranking[0].name} is right ({seen})"
 
 
+# The gate of the settings, with what its method needs.
 def open_gate(settings: GateSettings, encoder: Encoder) -> CompletenessGateLocal:
     """The gate without a model.
 

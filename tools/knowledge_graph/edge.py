@@ -34,6 +34,10 @@ from tools.text.language import language_of
 from tools.text.medicines import tells_of_medicine
 from tools.text.tokens import tokens
 
+# How near a case's text is to the graph's diseases, and to diseases that the graph lacks.
+#
+# The others are the categories of ICD-10 (chapters of diseases, ``CHAPTERS``) under which the graph has none: their
+# names are all that is known of them, which is enough to say that a case sounds like something else.
 CHAPTERS = "ABCDEFGHIJKLMNOPQ"  # ours: letters of codes that stand for diseases, not for findings or injuries
 NEAREST = 5  # ours: nearest other names whose mean is told
 FORMAT = 1  # raised when the file's form changes
@@ -118,6 +122,12 @@ def _rest(name: str) -> bool:
     return name.lower().startswith("other")
 
 
+# What tells whether a disease of the graph explains a case, known from one look-up.
+#
+# The leader's lead and how well it fits (what speaks for it, what against, how much of what it usually shows was told,
+# the person's age and sex), how much of the case's text it accounts for, and how much is in words that the graph
+# lacks. In English also how near the case's text is to the leader's entry, and to the names of diseases that the graph
+# lacks.
 ACCOUNTS = 0.05  # ours: least gain in log-score by which a disease accounts for what a clause says
 LEAST = 1e-4  # ours: shares below this are one and the same
 OUT_OF_RANKING = -50.0  # a log-score at which nothing leads
@@ -215,6 +225,11 @@ def _words(clause: Clause) -> list[str]:
     return [word for word in tokens(clause.plain) if not word.isdigit()]
 
 
+# The probability that a disease of the graph explains a case, by a small model of a few features.
+#
+# A logistic regression, one for English and one for Chinese (where the embedded encoder cannot read, so that only the
+# graph's own features count), fitted by `anamnesis eval calibrate-outside` and kept beside this file. It holds for one
+# graph and one encoder: in another graph, or by another encoder, nothing is judged.
 SHIPPED = Path(__file__).with_name("edge.json")
 FARTHEST = 3.0  # ours: a feature further than this many standard deviations from the mean counts as so far
 
@@ -264,6 +279,7 @@ def load_edge(path: Path = SHIPPED) -> EdgeModel:
         raise DataError(f"{path.name} is no model of the graph's edge.", advice) from error
 
 
+# Whether a case lies beyond what one graph knows.
 TOLD = 3  # ours: clauses that state something, from which a case of which nothing is read lies beyond the graph
 
 
@@ -325,6 +341,7 @@ class Edge:
 
 
 LEADING, BEHIND = 3, 0.5  # ours: leading diseases at most, and the share of the first's belief that one of them needs
+# What a case states and the leading disease does not account for, in the words of the case.
 COMPLAINTS = ("symptom", "sign", "test")  # kinds of findings that want an explanation; a habit or a history does not
 NAMED = 8  # ours: findings that are named at most
 FAINT = 0.35  # ours: score from which a clause seems to tell of some finding, of which it is then not sure

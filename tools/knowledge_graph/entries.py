@@ -81,6 +81,7 @@ def evidence_of(graph: Graph, disease: Disease, language: str = "en") -> Evidenc
 
 
 FOR, AGAINST, MISSING = 8, 6, 5  # ours: at most this many of each are named
+# Why a disease stands where it does, in the words of the graph.
 SUPPORT = 0.05  # ours: least gain in log-score for which a finding is named as support
 DENIAL = -0.3  # ours: a denied finding that costs less is not named; about what a common one (30 to 60 %) costs
 USUAL = HOW_OFTEN["usual"]  # a finding this frequent is missed when the case does not mention it

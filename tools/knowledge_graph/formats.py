@@ -31,6 +31,7 @@ from tools.knowledge_graph.schema import (
     problems_of,
 )
 
+# Writes a graph as the folder of YAML that `tools.knowledge_graph.loader` reads.
 WIDTH = 120  # characters of a line; ours
 
 
@@ -65,6 +66,11 @@ def _write(path: Path, data: object) -> None:
     write_atomic(path, text.encode())
 
 
+# A graph as triples, and back: what the CSV and the GraphML files hold.
+#
+# A subject is ``graph:NAME``, ``l1:ID``, ``l2:ID``, ``finding:ID`` or ``disease:ID``. ``is_a`` and ``broader`` lead to
+# a node, ``has_symptomatology`` and the other typed relations lead from a disease to a finding and carry the edge's
+# fields; any other relation is a field of the subject, with its value as the object.
 NODES: dict[str, type[Frozen]] = {"l1": Category, "l2": Subcategory, "finding": FindingNode, "disease": Disease}
 RELATIONS = frozenset(f"has_{name}" for name in get_args(Relation))
 # fields of an edge, in the order of the CSV's columns
@@ -248,6 +254,13 @@ def _model(model: type[Frozen], row: Mapping[str, Any], name: str, parts: _Parts
         return None
 
 
+# Plain triples of others (disease, has_symptomatology, phrase; disease, is_a, class) as a graph, with what was mended.
+#
+# The released graph of MedRAG (arXiv 2502.04413) has this form. What is mended: a disease without a class goes under
+# "unclassified"; spellings of one name become one disease; an answer pasted behind its question is read as what it
+# states, and dropped when it states nothing; ``(L)`` and ``(R)`` are written out, so that sides stay apart. Phrases in
+# prose are of both roles, pasted answers of role d alone: the file does not tell. It gives no frequencies: every edge
+# is taken as ``common``.
 KIND = {
     "symptomatology": "symptom",
     "psychopathology": "symptom",
@@ -388,6 +401,8 @@ def _words(name: str) -> str:
     words = " ".join(name.replace("_", " ").split())
     return words[:1].upper() + words[1:]
 
+
+# Reads and writes a graph by the name of its file: ``.csv`` (triples), ``.json``, ``.graphml``, or a folder.
 
 # Triples as GraphML (graphml.graphdrawing.org): nodes and edges with their fields as data, for drawing programs.
 _NS = "http://graphml.graphdrawing.org/xmlns"

@@ -69,6 +69,9 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(WORD.findall(name.lower()))
 
 
+# Which disease of a graph a record's diagnosis names: by its words, a written ICD-10 code, or the code of its name.
+#
+# Nothing is guessed, no spelling is put right: a diagnosis that does not name just one disease is none of the graph's.
 _CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
 _ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
 _TYPE = re.compile(r"\b(?:[A-Z]|[A-Z]?\d+)\b", re.ASCII)  # what tells hepatitis A from B, type 1 from type 2

@@ -11,6 +11,7 @@ from tools.knowledge_graph.schema import Graph
 from tools.knowledge_graph.votes import typical_nodes
 
 
+# What a graph holds, counted.
 def statistics(graph: Graph) -> dict[str, int | float]:
     """Counts by name: nodes of each level, edges by role, relation, polarity and source."""
     edges = [(graph.finding[e.finding], e) for d in graph.diseases for e in d.manifestations]
@@ -36,6 +37,7 @@ def statistics(graph: Graph) -> dict[str, int | float]:
     }
 
 
+# A picture of a differential as SVG: findings of the case, the ranked diseases with their shares, and L2 and L1.
 ROWS = 8  # ours: diseases drawn
 STEP, TOP, FONT = 34, 70, 13  # ours: pixels between rows, above the first, and of the letters
 COLUMNS = (20, 400, 800, 1080)  # ours: left edges of findings, diseases, L2 and L1, in pixels

@@ -19,6 +19,8 @@ from tools.text.demographics import Person
 from tools.text.radiation import tells_of_spreading
 from tools.yaml_files import read_yaml
 
+# Questions in a patient's words, in English and Chinese, what a patient can answer, and why a question is asked.
+
 # ours: what only an examination shows, by the question's own words
 EXAMINED = re.compile(r"\b(?:doctor|examin\w+|tapp\w+|ear canal|been (?:seen|felt)|someone moves)\b", re.IGNORECASE)
 AT_HOME = re.compile(
@@ -127,6 +129,11 @@ def _changed(form: dict[str, str], answer: str, rise: Rise, language: str) -> st
     return told.format(disease=rise.disease, change=percent(rise, language), after=rise.after)
 
 
+# What an answer would make of the ranking, for every finding at once, and the gain to be expected of asking (ours).
+#
+# An answer counts as a plain statement of one finding, with the bounds, families and tempering of the ranking itself:
+# `after_answer` gives what `Ranker.scores` would give with that observation added. How likely an answer is comes from
+# the presence rates of the diseases, weighed by the present belief.
 Matrix = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
@@ -211,6 +218,10 @@ def out_of_silence(ranker: Ranker, seen: Sequence[Observation], asked: Positions
     return given
 
 
+# The one question that is answered by a place: where it hurts (ours).
+#
+# A patient who is asked where it hurts names every place at once, which yes-or-no questions take many turns to learn.
+# What is named is read from the words like any other text; the pains of other places are then taken as denied.
 PLACE = "pain-place"  # the id under which the question is answered; no finding of a graph
 FEWEST = 3  # ours: with fewer places left, yes-or-no questions do
 NAMED = 3  # ours: places that the reason names

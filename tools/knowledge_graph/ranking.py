@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tools.knowledge_graph.schema import Disease, Graph
 from tools.text.demographics import Person
 
+# How likely each finding is in each disease, and in anybody, as arrays; the figures are ours.
 Matrix = NDArray[np.float64]
 
 # ours: the middle of each range of docs/knowledge-format.md

@@ -31,6 +31,7 @@ from tools.text.clauses import Clause, clauses
 from tools.text.demographics import Person, read_person
 from tools.text.language import language_of
 
+# Similar records (d_tau of MedRAG, arXiv 2502.04413): the top k of a collection of records by meaning.
 TOP_K = 3  # ours: the source leaves k open; three records can be read beside an answer
 
 
@@ -68,6 +69,7 @@ class RecordCollection:
         )
 
 
+# The findings that the clauses of records are read as, kept on disk: a collection is read once, not at each start.
 FORMAT = 1  # raised when the file, or what is read into it, changes its shape
 
 
@@ -118,6 +120,10 @@ def _read(path: Path, lengths: Sequence[int]) -> Readings | None:
 # .99 gives the same within a point when one of the 98 train rows of DDXPlus is left out (docs/knowledge-graph.md).
 UNLIKE, SAME = 0.85, 0.95
 
+# What the records of a collection state, each statement once, and how far the clauses of a case agree with them.
+#
+# A clause agrees with a record that says the same in nearly the same words. Where no record has its words, the finding
+# of the graph that it is read as decides: so a case told in other words, or in Chinese, is compared too.
 Key = tuple[str, bool, bool]
 
 
@@ -223,6 +229,13 @@ def best_findings(told: Sequence[Clause], matches: Sequence[Match]) -> list[Best
 def _key(clause: Clause) -> Key:
     return (clause.plain, clause.present is False, clause.other)
 
+
+# A ranking that learns from similar records (ours): what a collection of records says for each diagnosis.
+#
+# The same sum as the graph's own (`tools.knowledge_graph.ranking`): each statement of the case adds the logarithm of
+# how much more often it stands in the records of a diagnosis than in the whole collection, within the same bounds. A
+# diagnosis without records gets nothing, for or against. Rates are drawn towards the collection's, so a few records
+# say little.
 
 # ours: records that the collection's rate weighs against a diagnosis' own; half a record, as in Jeffreys' prior. .25 to
 # 1 give the same within two points when one of the 98 train rows of DDXPlus is left out

@@ -212,6 +212,8 @@ class Graph(BaseModel):
         return below
 
 
+# What is wrong with a graph: every problem at once, whatever file the graph was read from.
+
 # (node, where it stands) pairs, as read
 Read = list[tuple[Any, str]]
 

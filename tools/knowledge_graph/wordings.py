@@ -19,10 +19,20 @@ from tools.text.clauses import Clause
 from tools.text.medicines import tells_of_medicine
 from tools.text.negation import NORMAL
 
+# Where Chinese wordings stand in a text: whole, or the part of the body and its complaint a few characters apart.
+#
+# Chinese has no spaces, so a wording may stand in a text by accident: 吐 in 吐血, 腹胀 in 腹胀痛. And words come
+# between the two that a wording has side by side: 小腿肿 is told as 小腿开始肿. All rules are ours.
 COMPLAINTS = "痛肿痒麻胀红"  # ours: what is said of a part of the body in one character
 BETWEEN = 6  # ours: characters that may stand between a part and its complaint
 _NO_SUCH_PAIN = re.compile(r"[压触叩按举]$")  # tenderness is no pain
 _NOT = re.compile(r"[不无没未]")
+# Which matches are shown (ours): a finding is named to a reader only when the text says what its wording says.
+#
+# The ranking weighs every likely match, and a wrong one costs it little. A finding that is shown must be right. What
+# is stated must hold the words of the wording (a cough is no bloody cough); what is denied must be held by them (no
+# night sweats is not no sweating, no pets is no cat). What is told of a medicine, of a part that is normal, or of the
+# inside of the mouth tells of some kinds of findings only.
 Flags = NDArray[np.bool_]
 
 

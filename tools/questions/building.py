@@ -35,6 +35,7 @@ from tools.questions.settings import BuildSettings
 from tools.questions.work import WORK, Drafts, Work, keep_answered, keys_of, write_questions
 
 T = TypeVar("T")
+# What a build tells of itself: coverage, diversity, and how alike questions and documents are (QB-RAG, appendix E).
 LOW_COVERAGE = 5.0  # ours: with 2 questions a document the paper falls below plain retrieval, with 8 it stands above
 LOW_SHARE = 0.3  # ours: the paper keeps 0.6; half of that says that the documents answer little of what was written
 SAMPLE = 1000  # ours: questions of the table of likeness; its means move by less than 0.01 with another sample

@@ -92,6 +92,7 @@ def parts(text: str, most: int) -> list[tuple[int, int]]:
     return [*cut, (start, len(text))]
 
 
+# Answerability by a language model (QB-RAG, offline). A verdict counts with words of the document alone.
 TOGETHER = 10  # ours: questions of one document that are judged in one call; more make replies that lose some
 LOOKED_AT = 4  # ours: parts of a long document that are shown for one question, the most promising first
 # ours: characters of a piece by which a part is compared with a question; the encoder reads some 200 words
@@ -191,6 +192,7 @@ def _judgement(said: JudgedReply | None, text: str, start: int, end: int) -> Jud
     return Judgement(verdict=Verdict(said.verdict), start=place[0], end=place[1])
 
 
+# Searching for a text that a language model wrote for the question: the comparators of QB-RAG.
 TEMPLATES = {"document": "hypothetical_document", "answer": "pseudo_answer"}
 SHOWN_QUESTION = 4000  # ours: characters of the question that a model is shown
 

@@ -23,12 +23,14 @@ from tools.readers.reading import read, suffix_of, suffixes
 from tools.text.tokens import tokens
 
 
+# The tokens of questions, which every step of a build asks for again.
 @lru_cache(maxsize=65536)  # ours: those of some thousand documents; the steps of a build go through them in turn
 def bag(text: str) -> tuple[str, ...]:
     """What `tokens` gives, remembered."""
     return tuple(tokens(text))
 
 
+# Documents that questions are written for: of a library, or of files and folders.
 AUTHOR = "author"  # who wrote a document's own questions
 
 

@@ -259,6 +259,9 @@ def _drawn(held: stored.Stored, coverage: float | None) -> Rows:
     return np.array(sorted(order[:wanted]), dtype=np.int64)
 
 
+# Generated questions beside those that were written with the library's documents, as its search gives them.
+
+
 # Several indexes of answered questions searched as one: their words weigh alike, and each document comes once.
 class FoundIn(NamedTuple):
     """A hit, and the index that it is from."""

@@ -18,6 +18,7 @@ from tools.text.tokens import STOP, tokens
 from tools.yaml_files import read_yaml
 
 _WORDS = read_yaml(Path(__file__).with_name("local.yaml"))
+# What a document is about: its title, else the name that its own sentences speak of most.
 BREAK = frozenset(_WORDS["break"].split())
 VERBS = frozenset(_WORDS["verbs"].split())
 LEADING = frozenset(_WORDS["leading"].split())
@@ -169,6 +170,8 @@ def _without_head(words: list[str]) -> str:
             words = words[1:]
     return " ".join(words)
 
+
+# Statements turned into the questions that they answer: by their subject, their verb, and what is said behind it.
 
 # ours: words of a question; one that takes a whole statement over would be found by the statement itself
 LONGEST_QUESTION = 14

@@ -13,6 +13,7 @@ from tools.questions.contract import SourceDocument
 from tools.text.language import language_of
 from tools.text.sentences import Span
 
+# Orders in which a few of many stand for all: spread over a document, and in turns.
 T = TypeVar("T")
 
 
@@ -32,6 +33,7 @@ def in_turns(*sources: Iterable[T]) -> Iterator[T]:
         yield from (item for item in row if item is not nothing)  # type: ignore[misc]
 
 
+# Whether a document is in English, the one language in which the local writer asks.
 LOOKED_AT = 4000  # ours: characters of a document by which its language is told
 LEAST = 30  # ours: words below which a text says nothing of its language
 # ours: share of function words that an English text has at least. Of 15,279 English web texts one in a thousand has

@@ -24,6 +24,12 @@ from tools.questions.sections import SectionQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.tokens import stem, tokens
 
+# Whether two questions that read alike are about the same thing.
+#
+# A general encoder puts "What causes myocarditis?" beside "What causes pericarditis?", and an overactive thyroid
+# beside an underactive one. Answering one with the other would be wrong, so words decide: ours, the paper has no such
+# check.
+
 # ours: words that make a question another one; a pair in which each question has one side is two questions
 OPPOSITES = (
     ("over", "under"), ("hyper", "hypo"), ("acute", "chronic"), ("child", "adult"), ("children", "adults"),

@@ -134,6 +134,7 @@ def judged_key(question: str, document: SourceDocument, judge: str) -> str:
     return hashlib.sha256(f"{question}\x00{document.title}\x00{document.text}\x00{judge}".encode()).hexdigest()
 
 
+# The first step of a build: questions for every document, written where they are not there yet.
 CHUNK = 64  # ours: documents written and embedded between two commits; so many are lost by a kill
 
 
@@ -209,6 +210,7 @@ async def _tried(writer: QuestionWriter, document: SourceDocument, wanted: int) 
         return error
 
 
+# The second step of a build: which of the written questions their documents answer.
 JUDGED = 256  # ours: pairs judged at once, and kept in one commit
 Pair = tuple[Question, SourceDocument]
 

@@ -32,6 +32,7 @@ from tools.knowledge_graph.schema import (
 from tools.text.body_sites import sites
 from tools.text.language import language_of
 
+# Told manifestations of all records to findings (L4d): the same words are one, near wordings are merged.
 SAME = 0.93  # ours: cosine from which two wordings of records are one finding, unless words forbid it
 SAY = 8  # ours: wordings kept a finding, the most frequent
 LONGEST_ID = 80  # ours: characters of an id
@@ -149,6 +150,7 @@ def _id(name: str, ids: set[str]) -> str:
     return chosen
 
 
+# Presence rates of findings in diseases, counted from records: the edges of role d.
 Side = Literal["left", "right", "one", "both"]
 
 # ours: the ranges of docs/knowledge-format.md, from the top

@@ -17,6 +17,7 @@ from prompts.errors import DataError, InputError
 from tools.files import write_atomic
 from tools.knowledge_graph.building.contract import Merge, Record
 
+# Reads records: JSON lines or CSV with a diagnosis (or pathology) and a text, one row a patient.
 SHOWN = 10  # ours: bad rows named in one message
 ADVICE = "Each row needs diagnosis (or pathology) and text; id, age and sex (F, M) may be given."
 FIELDS = {"id", "diagnosis", "pathology", "text", "age", "sex"}
@@ -89,6 +90,7 @@ def _csv_rows(text: str, name: str) -> list[dict[str, Any]]:
         raise DataError(f"{name} is no sound CSV ({error}).", ADVICE) from None
 
 
+# The report of merges for a person: written as YAML, read back when it is confirmed.
 HEAD = """# Which raw diagnoses became one disease. Set merge to true or false, names and into as they should be, then
 # build again with --confirmed and this file. An entry with merge: false keeps its names apart; a name may stand
 # in one entry with merge: true only.

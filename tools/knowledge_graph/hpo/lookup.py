@@ -24,6 +24,7 @@ from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
 from tools.knowledge_graph.hpo.reading import Reader, Reading
 from tools.rare_diseases import RareDisease
 
+# A rare disease's annotations as readable text, one sentence an annotation, so that each can be quoted exactly.
 REFERENCES = 3  # ours: references named a sentence
 WORDS = {
     "HP:0040280": "in all patients",
@@ -309,6 +310,7 @@ def observations(read: Reading) -> tuple[list[Observed], list[int]]:
     return list(present.values()), sorted(absent)
 
 
+# Whether a case asks for rare, genetic or syndromic diseases (English).
 ASKS = re.compile(
     r"\brare (?:\w+ )?(?:disease|disorder|condition|illness|syndrome|cause|diagnos[ei]s)s?\b|"
     r"\b(?:genetic|hereditary|inherited|inborn|chromosom\w+|syndromic)\b(?! test)|"
@@ -322,6 +324,7 @@ def asks_for_rare(case: str) -> bool:
     return ASKS.search(case) is not None
 
 
+# `lookup_differential` with rare diseases beside the common ones: where the settings or the case ask for them.
 TOLD = 3  # ours: present phenotypes that a ranking needs; the evaluation's own least number
 SHOWN = 5  # ours: diseases shown
 CITED = 3  # ours: diseases whose entries come as evidence

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# The ontology and its annotations as arrays: what is compiled once and loaded at once.
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
@@ -144,6 +145,8 @@ class Ontology:
         """Information content of each term in nats (Resnik 1995): -log of the share of OMIM diseases that have it."""
         return information(self.carriers, self.omim)
 
+
+# How often a disease shows a phenotype: stated frequencies, the ontology's hierarchy, diseases of the same gene.
 
 # The ontology's own frequency classes: the middle of the range that each is defined by.
 CLASSES = {

@@ -20,6 +20,7 @@ from tools.text.clauses import Clause, clauses
 from tools.text.demographics import Person, read_person
 from tools.text.tokens import stem
 
+# Words of phenotype terms in text: names and synonyms, plural or not, in their order or another.
 WORD = re.compile(r"[A-Za-z0-9]+")
 # ours: words that tell no phenotype from another
 EMPTY = frozenset("a an the of in to by due and with or on at is are has have s".split())
