@@ -72,8 +72,8 @@ def _words(name: str) -> tuple[str, ...]:
 # Which disease of a graph a record's diagnosis names: by its words, a written ICD-10 code, or the code of its name.
 #
 # Nothing is guessed, no spelling is put right: a diagnosis that does not name just one disease is none of the graph's.
-_CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
-_ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
+WRITTEN_CODE = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
+ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
 _TYPE = re.compile(r"\b(?:[A-Z]|[A-Z]?\d+)\b", re.ASCII)  # what tells hepatitis A from B, type 1 from type 2
 GENERIC = frozenset(words("disease syndrome disorder"))  # ours: Chagas is Chagas disease
 
@@ -98,9 +98,8 @@ class DiagnosisNames:
 
     def disease(self, diagnosis: str) -> str | None:
         """The id of the one disease that a diagnosis names; None for another disease, or for several."""
-        written = _CODE.search(diagnosis)
-        bare = " ".join(_CODE.sub(" ", diagnosis).replace("( )", " ").split())
-        for form in (*_forms(diagnosis.strip()), *_forms(bare)):  # vitamin B12 is no code
+        written = WRITTEN_CODE.search(diagnosis)
+        for form in (*_forms(diagnosis.strip()), *_forms(without_code(diagnosis))):  # vitamin B12 is no code
             found = self._of.get(_key(form), set())
             if len(found) == 1:
                 return next(iter(found))
@@ -109,8 +108,13 @@ class DiagnosisNames:
         return next(iter(found)) if len(found) == 1 else None
 
 
+def without_code(name: str) -> str:
+    """A name without the ICD-10 code that is written in it."""
+    return " ".join(WRITTEN_CODE.sub(" ", name).replace("( )", " ").split())
+
+
 def _names(disease: Disease) -> Iterator[str]:
-    yield from (disease.id.replace("-", " "), disease.name, _ASIDE.sub(" ", disease.name), *disease.aliases)
+    yield from (disease.id.replace("-", " "), disease.name, ASIDE.sub(" ", disease.name), *disease.aliases)
     yield from (disease.zh, *disease.aliases_zh)
 
 
@@ -122,7 +126,7 @@ def _codes(disease: Disease) -> set[str]:
 
 def _forms(name: str) -> Iterator[str]:
     """A diagnosis as written, without what stands in brackets, each of its alternatives, and these written out."""
-    bare = _ASIDE.sub(" ", name)
+    bare = ASIDE.sub(" ", name)
     for form in (name, bare, *(bare.split("/") if "/" in bare else ())):
         yield from (form, form.casefold(), expand(form, name))
 

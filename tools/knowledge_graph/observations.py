@@ -100,7 +100,7 @@ def reported(
         and (m.present is not False or name not in stated)
     ]
     ordered = sorted(chosen, key=lambda m: (clauses[m.clause].start, -m.score, m.finding))
-    return [_finding(graph, clauses[m.clause], m, language) for m in ordered]
+    return [finding_of(graph, m.finding, clauses[m.clause], m.present, m.score, language) for m in ordered]
 
 
 def asides(
@@ -138,16 +138,17 @@ def _surer(match: Match, other: Match | None) -> bool:
     return other is None or (match.score, match.present is not False) > (other.score, other.present is not False)
 
 
-def _finding(graph: Graph, clause: Clause, match: Match, language: str) -> Finding:
-    node = graph.findings[match.finding]
+def finding_of(graph: Graph, at: int, clause: Clause, present: bool | None, score: float, language: str) -> Finding:
+    """The finding at a position of ``graph.findings``, as a clause tells it."""
+    node = graph.findings[at]
     return Finding(
         id=node.id,
         name=node.zh if language == "zh" else node.name,
         clause=clause.text,
-        present=match.present,
+        present=present,
         side=clause.side,
         site=min(clause.sites, default=None),
-        score=round(min(match.score, 1.0), 4),
+        score=round(min(score, 1.0), 4),
         start=clause.start,
         end=clause.end,
     )

@@ -15,7 +15,7 @@ from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.encoders import Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.entries import FOR, Explanation, line_of
-from tools.knowledge_graph.observations import told_in
+from tools.knowledge_graph.observations import finding_of, told_in
 from tools.knowledge_graph.questions import entropy, wording
 from tools.knowledge_graph.votes import contrasts, count_votes, most_discriminating, sigma, typical_nodes
 from tools.text.clauses import Clause, clauses
@@ -47,6 +47,7 @@ class PaperMethod:
         self._starts = np.flatnonzero(np.r_[True, owned[1:] != owned[:-1]]) if len(owned) else np.zeros(0, np.int64)
         self._findings = owned[self._starts] if len(owned) else owned
         self._diseases = _diseases_of(compiled)
+        self._position = {f.id: i for i, f in enumerate(compiled.graph.findings)}
 
     def nearest(self, features: Sequence[str]) -> list[dict[str, float]]:
         """For each feature its nodes of T: of the `TOP_M` most similar those above `THRESHOLD`, with the cosine."""
@@ -132,18 +133,8 @@ class PaperMethod:
         for clause, nodes in zip(told, found, strict=True):
             for id_, cosine in nodes.items():
                 if matched.get(id_) == cosine and id_ not in out:
-                    node = self._graph.finding[id_]
-                    out[id_] = Finding(
-                        id=id_,
-                        name=node.zh if language == "zh" else node.name,
-                        clause=clause.text,
-                        present=clause.present,
-                        side=clause.side,
-                        site=min(clause.sites, default=None),
-                        score=round(min(cosine, 1.0), 4),
-                        start=clause.start,
-                        end=clause.end,
-                    )
+                    at = self._position[id_]
+                    out[id_] = finding_of(self._graph, at, clause, clause.present, cosine, language)
         return list(out.values())
 
 

@@ -16,6 +16,7 @@ from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import UNCLASSIFIED, Distinction, Judges, Merge, Named, Record, Told, Topic
 from tools.knowledge_graph.building.spelling import Spelling
 from tools.knowledge_graph.lexicon import Lexicon, characters, poles, qualities, words
+from tools.knowledge_graph.names import ASIDE, WRITTEN_CODE, without_code
 from tools.knowledge_graph.schema import Graph, Relation
 from tools.library.document import Document
 from tools.text.abbreviations import expand
@@ -189,8 +190,6 @@ def relation_of(text: str) -> Relation:
 CANDIDATES = 12  # ours: names of the table that share most words, compared by meaning
 ALIKE = 0.75  # ours: least cosine of a diagnosis to the name that gives it its code
 SHARED = 0.3  # ours: least share of the diagnosis' words, weighted, in that name
-_WRITTEN = re.compile(r"\b([A-TV-Z]\d[0-9A-Z](?:\.[0-9A-Z]{1,4})?)\b", re.ASCII)
-_ASIDE = re.compile(r"\([^)]*\)|^\W*(?:possible|probable|suspected)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\s*\([A-Z]\d[0-9A-Z]-[A-Z]\d[0-9A-Z]\)\s*$")
 
 
@@ -242,7 +241,7 @@ class Codes:
         return self._spelling.mended(name)
 
     def _certain(self, name: str) -> Coded | None:
-        written = _WRITTEN.search(name)
+        written = WRITTEN_CODE.search(name)
         if written is not None and self._table.nearest(written[1]) is not None:
             return Coded(written[1], "written")
         if HAN.search(name):  # its Latin letters alone are not its name
@@ -271,14 +270,9 @@ class Codes:
         return Coded(self._rows[best[at]].code, "nearest name") if cosines[at] >= ALIKE else None
 
 
-def without_code(name: str) -> str:
-    """A name without the ICD-10 code that is written in it."""
-    return " ".join(_WRITTEN.sub(" ", name).replace("( )", " ").split())
-
-
 def _forms(name: str) -> list[str]:
     """A name as written, without what stands in brackets, and, of alternatives, each."""
-    bare = _ASIDE.sub(" ", name)
+    bare = ASIDE.sub(" ", name)
     return [name, bare, *(part for part in bare.split("/") if part != bare)]
 
 
