@@ -36,9 +36,8 @@ from tools.files import locked, write_atomic
 from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
 from tools.knowledge_graph.compiled import compile_graph
-from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
-from tools.knowledge_graph.tool import LookupDifferential
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary

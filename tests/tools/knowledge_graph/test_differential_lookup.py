@@ -12,8 +12,7 @@ from prompts.errors import InputError
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Finding, Outcome, ToolContext
 from tools.evidence import cite, verify_citation
-from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.tool import LookupDifferential
+from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 
 CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 

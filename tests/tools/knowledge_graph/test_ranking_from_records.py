@@ -19,11 +19,10 @@ from tools.icd10 import ICD10
 from tools.knowledge_graph import record_ranking
 from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.loader import read_graph
-from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.overview import picture
 from tools.knowledge_graph.record_ranking import RecordCollection
-from tools.knowledge_graph.tool import LookupDifferential
 
 Writer = Callable[[Callable[[dict[str, Any]], None] | None], Path]
 CASE = "I have a cough. My dog was sold last week. I have a fever."

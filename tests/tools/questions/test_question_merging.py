@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tools.questions.building import merge, merged
 from tools.questions.contract import Answer, Question, SourceDocument
 from tools.questions.local import WriterLocal
-from tools.questions.merging import merge, merged
 
 
 def test_near_duplicates_are_one_question_with_all_their_documents() -> None:
