@@ -174,9 +174,9 @@ class StrictMatch:
 
     @cached_property
     def _spelling(self) -> Any:
-        from tools.knowledge_graph.building.spelling import Spelling
+        from tools.spelling import NameSpelling
 
-        return Spelling(name.text for name in self._named.rows)
+        return NameSpelling(name.text for name in self._named.rows)
 
 
 def _top(scores: Scores, least: float) -> list[int]:

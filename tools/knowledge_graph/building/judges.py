@@ -14,11 +14,11 @@ from prompts.language_model import LanguageModel
 from tools.encoders import Encoder, Vectors
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import UNCLASSIFIED, Distinction, Judges, Merge, Named, Record, Told, Topic
-from tools.knowledge_graph.building.spelling import Spelling
 from tools.knowledge_graph.lexicon import Lexicon, characters, poles, qualities, words
 from tools.knowledge_graph.names import ASIDE, WRITTEN_CODE, without_code
 from tools.knowledge_graph.schema import Graph, Relation
 from tools.library.document import Document
+from tools.spelling import NameSpelling
 from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import Person
@@ -226,7 +226,7 @@ class Codes:
         self._rows = table.codes()
         self._lexicon = Lexicon([words(row.name) for row in self._rows])
         known = [name for d in (graph.diseases if graph is not None else ()) for name in (d.name, *d.aliases)]
-        self._spelling = Spelling([*(row.name for row in self._rows), *known])
+        self._spelling = NameSpelling([*(row.name for row in self._rows), *known])
 
     def find(self, names: Sequence[str]) -> list[Coded]:
         """The code of each name: written in it, that of a known disease, or that of the nearest name of the table.
