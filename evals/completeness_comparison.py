@@ -31,11 +31,10 @@ from evals.contract import Figure, TaskContext
 from evals.datasets.ddxplus import LEVELS
 from evals.metrics.selective import aurc, auroc, bin_of, calibration_error, share_of
 from evals.statistics import LEVEL, median
-from graphs.completeness.calibrated import KEPT, PARTS, load_model
+from graphs.completeness.calibrated import KEPT, PARTS, inputs, load_model
 from graphs.completeness.labels import units
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.completeness.score import GateSettings, information_score
-from graphs.completeness.whole_input import inputs
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.text.sentences import sentences

@@ -15,8 +15,7 @@ from evals.contract import TaskContext
 from evals.runner import data_sha256, progress
 from evals.tasks.completeness import TASK, completeness_pool
 from evals.training.gate_calibration import calibrate, calibrated_head
-from graphs.completeness.calibrated import SHIPPED
-from graphs.completeness.whole_input import WHOLE_INPUT, inputs
+from graphs.completeness.calibrated import SHIPPED, WHOLE_INPUT, inputs
 from tools.encoders import Encoder
 from tools.files import write_atomic
 from tools.icd10 import load_icd10

@@ -16,8 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphs.completeness.calibrated import FARTHEST, KEPT, PARTS, CalibratedModel, CaseFeatures, LeaderWeights, sigmoid
-from graphs.completeness.whole_input import WholeInputHead
+from graphs.completeness.calibrated import (
+    FARTHEST,
+    KEPT,
+    PARTS,
+    CalibratedModel,
+    CaseFeatures,
+    LeaderWeights,
+    WholeInputHead,
+    sigmoid,
+)
 
 # How often the answers above a threshold are wrong, and the bound below which that share is believed to lie.
 SURE = 0.95  # ours: confidence of the bound, one-sided

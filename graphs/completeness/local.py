@@ -12,6 +12,7 @@ from graphs.completeness.calibrated import (
     SHIPPED,
     CalibratedModel,
     CaseFeatures,
+    WholeInputGate,
     case_features,
     load_model,
     support,
@@ -20,7 +21,6 @@ from graphs.completeness.contract import Decision, GateDecision, Label, Turning,
 from graphs.completeness.labellers import Labeller, RulesLabeller, open_labeller
 from graphs.completeness.labels import KINDS, Coverage, coverage, missing, units
 from graphs.completeness.score import GateSettings, decide, information_score
-from graphs.completeness.whole_input import WholeInputGate
 from tools.contract import Differential, Finding
 from tools.encoders import Encoder
 from tools.text.clauses import clauses

@@ -13,9 +13,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from graphs.completeness.calibrated import SHIPPED, load_model
+from graphs.completeness.calibrated import SHIPPED, WHOLE_INPUT, load_head, load_model
 from graphs.completeness.contract import Decision, Label
-from graphs.completeness.whole_input import WHOLE_INPUT, load_head
 
 
 class GateSettings(BaseModel):

@@ -26,13 +26,16 @@ from graphs.completeness.calibrated import (
     KEPT,
     PARTS,
     SHIPPED,
+    WHOLE_INPUT,
     CalibratedModel,
     CaseFeatures,
     LeaderWeights,
+    WholeInputGate,
+    inputs,
+    load_head,
     load_model,
     sigmoid,
 )
-from graphs.completeness.whole_input import WHOLE_INPUT, WholeInputGate, inputs, load_head
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder
 
