@@ -12,19 +12,12 @@ from tools.icd10.chinese import ChineseNames
 from tools.icd10.contract import Depth, Entity, Linked, Match, Name, Phrase, Setting, at_depth
 from tools.icd10.matching import STRICT_THRESHOLD_ZH, Matcher, PublishedMatch, StrictMatch
 from tools.icd10.names import NamedCodes, distinct
-from tools.icd10.qualifiers import (
-    DENIED_INSIDE,
-    HEADING,
-    NOT_ACCOMPANIED,
-    only_grades,
-    read_core,
-    trimmed,
-    without_grades,
-)
 from tools.icd10.table import ICD10
+from tools.icd10.words import PATTERNS
 from tools.text.abbreviations import expand
 from tools.text.definitions import definitions
 from tools.text.language import HAN
+from tools.text.negation import TRAILING, chinese_negation, negations
 
 # Diagnosis texts cut into phrases, one a diagnosis, English and Chinese.
 LONGEST_RUN = 5  # ours: pieces that may be one name together; no name of the table has more joints
@@ -50,6 +43,8 @@ _JOINT = re.compile(
 _BRACKET = re.compile(r"\s*[(（\[【]([^()（）\[\]【】]*)[)）\]】]")
 _SOFT = re.compile(r"\s*(?:[,，、/]|\bor\b|\band\b|或|和|及)", re.IGNORECASE)
 _TURN = re.compile(r"\bbut\b", re.IGNORECASE)
+_BEFORE = [PATTERNS[name] for name in ("lead_in", "suspected_before", "past_before", "article")]
+_AFTER = [PATTERNS[name] for name in ("suspected_after", "past_after")]
 
 Known = Callable[[str], bool]
 
@@ -120,10 +115,12 @@ def _phrase(text: str, start: int, end: int, known: Known, *, suspected: bool, p
     whole = text[start:end]
     bracket = None if known(whole) else _BRACKET.search(whole)
     if bracket is None:
-        cut = None if known(whole) else DENIED_INSIDE.search(whole)
+        cut = None if known(whole) else PATTERNS["denied_inside"].search(whole)
         start, end = trimmed(text, start, start + cut.start() if cut else end)
         said = text[start:end]
-        if len(said) >= SHORTEST and not (NOT_ACCOMPANIED.match(said) or HEADING.fullmatch(said)):
+        if len(said) >= SHORTEST and not (
+            PATTERNS["not_accompanied"].match(said) or PATTERNS["heading"].fullmatch(said)
+        ):
             yield Phrase(text=said, start=start, end=end, suspected=suspected, past=past)
         return
     inner = (start + bracket.start(1), start + bracket.end(1))
@@ -174,6 +171,79 @@ def _pieces(text: str, start: int, end: int) -> list[_Piece]:
     if end > at:
         out.append(_Piece(at, end, joint))
     return out
+
+
+# What stands around a diagnosis and is none: introductions, doubt, the past, denials, grades and sides.
+
+
+class Core(NamedTuple):
+    """The characters of the diagnosis itself, and what was said around it. ``told`` is False for what is denied."""
+
+    start: int
+    end: int
+    suspected: bool = False
+    past: bool = False
+    told: bool = True
+
+
+def read_core(source: str, start: int, end: int) -> Core:
+    """What is left of ``source[start:end]`` without introductions, doubt, the past and denials."""
+    suspected = past = False
+    if PATTERNS["others"].search(source[start:end]):
+        return Core(start, end, told=False)
+    while True:
+        start, end = trimmed(source, start, end)
+        words = source[start:end]
+        if _denied(words):
+            return Core(start, end, told=False)
+        before = [pattern.match(words) for pattern in _BEFORE]
+        after = [pattern.search(words) for pattern in _AFTER]
+        at = next((m for m in before if m and m.end()), None)
+        tail = next((m for m in after if m and m.start()), None)
+        if at is None and tail is None:
+            return Core(start, end, suspected, past)
+        suspected = suspected or (at is not None and at is before[1]) or (tail is not None and tail is after[0])
+        past = past or (at is not None and at is before[2]) or (tail is not None and tail is after[1])
+        if at is not None:
+            start += at.end()
+        elif tail is not None:
+            end = start + tail.start()
+
+
+def _denied(words: str) -> bool:
+    """Whether a piece begins or ends with what denies the diagnosis."""
+    chinese = chinese_negation(words)
+    leading = [*negations(words), *([chinese] if chinese else [])]
+    return any(cut.start == 0 for cut in leading) or bool(TRAILING.search(words) or PATTERNS["denied_zh"].search(words))
+
+
+def trimmed(source: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without white space and stray punctuation at its ends; brackets that belong to it stay."""
+    while start < end and not (source[start].isalnum() or source[start] in "?？"):
+        start += 1
+    while end > start and not (source[end - 1].isalnum() or source[end - 1] in "?？)]）】+"):
+        end -= 1
+    while end > start and source[end - 1] in ")]）】" and not any(c in source[start:end] for c in "([（【"):
+        end -= 1
+    return start, end
+
+
+def only_grades(words: str) -> bool:
+    """Whether a piece says nothing but a type, a stage, a side or a grade."""
+    return bool(PATTERNS["grade"].fullmatch(words) or PATTERNS["grade_zh"].fullmatch(words))
+
+
+def without_grades(words: str) -> str:
+    """A phrase without the types, stages, sides and grades behind it (``高血压病3级 极高危组``)."""
+    while True:
+        parts = re.split(r"[,，]\s*", words)
+        match = PATTERNS["last_grade_zh"].search(words)
+        if len(parts) > 1 and only_grades(parts[-1]):
+            words = words[: len(words) - len(parts[-1])].rstrip(" \t,，")
+        elif match is not None and match.start() > 1:
+            words = words[: match.start()].rstrip(" \t,，、")
+        else:
+            return words
 
 
 class Linker:

@@ -160,5 +160,5 @@ def _key(graph: str, codes: int) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def rules_hash() -> str:
     """A hash of what decides the words of a name, and of our own names."""
-    files = (Path(__file__), *map(Path(__file__).with_name, ("words.py", "word_lists.py")), OURS)
+    files = (Path(__file__), *map(Path(__file__).with_name, ("words.py", "words.yaml", "patterns.yaml")), OURS)
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -1,8 +1,8 @@
 """The words of a disease name for matching, each with how much it counts (1 whole, less for what tells little apart).
 
-English: one spelling, stems, one word for what is the same part, process or organism (`SAME`). What ICD-10 puts in
-round brackets need not be said, so it counts little, as do "unspecified", sides and grades. Chinese: single characters,
-because a name of four characters leaves too few pairs of them.
+English: one spelling, stems, one word for what is the same part, process or organism. What ICD-10 puts in round
+brackets need not be said, so it counts little, as do "unspecified", sides and grades. Chinese: single characters,
+because a name of four characters leaves too few pairs of them. The lists are ``words.yaml`` and ``patterns.yaml``.
 """
 
 from __future__ import annotations
@@ -10,24 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-from tools.icd10.word_lists import (
-    EPONYM,
-    GENERIC,
-    LIGHT_WORDS,
-    OF_A_PART,
-    OF_ITS_OWN,
-    OPPOSITE,
-    OPPOSITE_ZH,
-    PLAIN_WORDS,
-    REWRITTEN,
-    SAME,
-    SPELT,
-    ZH_SAME,
-)
 from tools.text.abbreviations import CHINESE
 from tools.text.language import HAN
 from tools.text.tokens import STOP, stem
+from tools.yaml_files import read_patterns, read_yaml
 
 Words = dict[str, float]
 
@@ -36,8 +25,13 @@ PLAIN = 0.4  # ours: "disease", "syndrome": they tell little apart, but are part
 
 _ZH_NONE = re.compile(r"未特指的?|其他|其它|不可归类在他处者?|归类在他处的疾病引起的|分类于他处")
 _ZH_LIGHT = frozenset("性症型的伴有期级度并发侧左右上下")
-_SAME = {stem(word): stem(row.split()[0]) for row in SAME for word in row.split()}
-_WEIGHT = {stem(w): LIGHT for w in LIGHT_WORDS} | {stem(w): PLAIN for w in PLAIN_WORDS}
+LISTS: dict[str, Any] = read_yaml(Path(__file__).with_name("words.yaml"))
+PATTERNS = read_patterns(Path(__file__).with_name("patterns.yaml"))
+_REWRITTEN = [(re.compile(rf"\b(?:{said})\b"), meant) for said, meant in LISTS["rewritten"].items()]
+_SPELT = [(re.compile(said), meant) for said, meant in LISTS["spelt"].items()]
+_SAME = {stem(word): stem(row.split()[0]) for row in LISTS["same"] for word in row.split()}
+_WEIGHT = {stem(w): LIGHT for w in LISTS["light"]} | {stem(w): PLAIN for w in LISTS["plain"]}
+_EPONYM = re.compile(r"^[A-Z][\w-]+(?:'s?|’s?) |^[A-Z]\w+ disease$")
 _NEWBORN = re.compile(r"neonat(?:al|e|orum)|perinatal")
 _LETTERS = frozenset("ast")  # what is left of articles and possessives; Q fever and vitamin D keep theirs
 _WHOLE = ("itis", "personality")  # their stems are other words: hepatitis is no word for the liver
@@ -80,10 +74,10 @@ def plain_en(name: str) -> str:
     said = unicodedata.normalize("NFKD", name)
     said = "".join(c for c in said if not unicodedata.combining(c)).lower().replace("’", "'")
     said = re.sub(r"'s\b|(?<=s)'(?=\s)", "", said)
-    for pattern, meant in SPELT:
+    for pattern, meant in _SPELT:
         said = pattern.sub(meant, said)
     said = " ".join(re.sub(r"[^a-z0-9()]+", " ", said).split())
-    for pattern, meant in REWRITTEN:
+    for pattern, meant in _REWRITTEN:
         said = pattern.sub(meant, said)
     return said
 
@@ -94,14 +88,14 @@ def plain_zh(name: str) -> str:
     for short, meant in CHINESE.items():
         if meant not in said:
             said = said.replace(short, meant)
-    for short, meant in ZH_SAME:
+    for short, meant in LISTS["same_zh"]:
         said = said.replace(short, meant)
     return re.sub(r"[^\w]|_", "", _ZH_NONE.sub("", said))
 
 
 def opposed(said: Words, name: Words, *, chinese: bool) -> bool:
     """Whether a phrase names one end of a scale and the name only the other."""
-    for one, other in OPPOSITE_ZH if chinese else OPPOSITE:
+    for one, other in LISTS["opposite_zh" if chinese else "opposite"]:
         ends = (one.split(), other.split())
         said_has = tuple(any(w in said for w in end) for end in ends)
         name_has = tuple(any(w in name for w in end) for end in ends)
@@ -118,14 +112,14 @@ def unsaid(phrase: str, name: str) -> bool:
     """
     if name.isupper() and name.isascii() and name not in phrase:
         return True
-    if OF_A_PART.search(name) and not (GENERIC.search(phrase) or EPONYM.search(name)):
+    if PATTERNS["of_a_part"].search(name) and not (PATTERNS["generic"].search(phrase) or _EPONYM.search(name)):
         return True
     read = _one_word(phrase)
-    return any(m[0] not in read for m in OF_ITS_OWN.finditer(_one_word(_BRACKETED.sub(" ", name))))
+    return any(m[0] not in read for m in PATTERNS["of_its_own"].finditer(_one_word(_BRACKETED.sub(" ", name))))
 
 
 def _one_word(name: str) -> str:
-    """A name in lower case with one word for each condition of `OF_ITS_OWN`."""
+    """A name in lower case with one word for each condition of its own."""
     return _NEWBORN.sub("newborn", name.replace("恶性肿瘤", "癌").lower())
 
 
