@@ -18,8 +18,8 @@ from tools.readers import files
 from tools.readers.contract import Problem, Record
 from tools.readers.files import open_bytes, unpacked_together
 from tools.readers.normal import normalise
+from tools.readers.plain import unwrap
 from tools.readers.reading import read
-from tools.readers.wrapped import unwrap
 
 MEGABYTE = 1_000_000
 PIECE = 4 * MEGABYTE

@@ -18,8 +18,8 @@ from tools.mirror.sources import ALL_VERSIONS, Format, is_pmid
 from tools.mirror.stored import read_article, record_of
 from tools.mirror.xml_stream import ANEW, elements
 from tools.readers.contract import Problem
-from tools.readers.dates import iso_date
 from tools.readers.files import PACKED, open_bytes
+from tools.readers.normal import iso_date
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 DELETION = "DeleteCitation"

@@ -130,6 +130,17 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(_Unpacked(path), BLOCK)) if is_packed(path) else path.open("rb")
 
 
+@contextlib.contextmanager
+def read_faults() -> Iterator[None]:
+    """Inside, what the disk or the packing of a file does to its reading is a DataError."""
+    try:
+        yield
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise DataError("The packed file is damaged or cut off.", PACKED) from error
+    except OSError as error:
+        raise DataError(f"The file cannot be read: {error.strerror or error}.", "Check the disk.") from error
+
+
 def is_packed(path: Path) -> bool:
     """Whether the name says that the file is packed."""
     return path.suffix.lower() == ".gz"
@@ -157,13 +168,8 @@ class Metered:
 
 def read_bytes(path: Path, largest: int = LARGEST_TEXT) -> bytes:
     """All bytes of a file, unpacked; raises DataError beyond ``largest`` or when they cannot be read or unpacked."""
-    try:
-        with open_bytes(path) as file:
-            data = file.read(largest + 1)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DataError("The packed file is damaged or cut off.", PACKED) from error
-    except OSError as error:
-        raise DataError(f"The file cannot be read: {error.strerror or error}.", "Check the disk.") from error
+    with read_faults(), open_bytes(path) as file:
+        data = file.read(largest + 1)
     if len(data) > largest:
         limit = f"{largest // 1_000_000} MB"
         raise DataError(f"The file holds more than {limit} for one document.", "Split it into its parts.")

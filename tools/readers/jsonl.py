@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,10 +12,9 @@ from typing import IO, Any
 from prompts.errors import DataError
 from tools.literature.article import level_of, status_of
 from tools.readers.contract import Problem, Record
-from tools.readers.dates import iso_date
-from tools.readers.files import BLOCK, PACKED, name_of, open_bytes, problem
+from tools.readers.files import BLOCK, name_of, open_bytes, problem, read_faults
 from tools.readers.layout import Layout
-from tools.readers.normal import normalise, one_line, own_id
+from tools.readers.normal import iso_date, normalise, one_line, own_id
 from tools.text.language import language_of
 
 TEXTS = ("text", "abstract", "contents")  # the first that holds text is the document
@@ -43,7 +40,7 @@ class JsonLinesReader:
         name = name_of(path)
         number, good = 0, bool(skip)
         try:
-            with open_bytes(path) as file:
+            with read_faults(), open_bytes(path) as file:
                 for number, line in islice(_lines(file), skip, None):
                     found = _line(line, number, name)
                     if number == 1 and isinstance(found, Problem) and line.lstrip()[:1] == b"[":
@@ -52,13 +49,8 @@ class JsonLinesReader:
                         return
                     good = True
                     yield found
-        except (gzip.BadGzipFile, zlib.error, EOFError):
-            yield Problem(where=f"after line {number}", what="The packed file is damaged or cut off.", advice=PACKED)
         except DataError as error:
             yield problem(error, f"after line {number}")
-        except OSError as error:
-            what = f"The file cannot be read: {error.strerror or error}."
-            yield Problem(where=f"after line {number}", what=what, advice="Check the disk.")
         else:
             if not good:
                 yield Problem(where="", what="The file holds no line with anything in it.", advice=KEYS)

@@ -12,11 +12,9 @@ import yaml
 from prompts.errors import DataError
 from tools.library.monograph import Monograph, locate, parse_monograph
 from tools.readers.contract import Problem, Record
-from tools.readers.dates import iso_date
 from tools.readers.files import decode, problem, read_bytes
-from tools.readers.normal import normalise, one_line, own_id
+from tools.readers.normal import iso_date, normalise, one_line, own_document, own_id
 from tools.readers.webpage import lay_out, parse_html
-from tools.text.language import language_of
 
 FRONT = re.compile(r"\A---[ \t]*\n(?P<front>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 KINDS = ("condition", "evidence")  # docs/knowledge-format.md: what makes front matter a monograph's
@@ -92,13 +90,12 @@ def _document(front: dict[str, Any], body: str, name: str) -> Record:
         raise DataError("The file holds no text below its headings.", "Save it again, or leave it out.")
     language = front.get("language") or front.get("lang")
     known = isinstance(language, str) and LANGUAGE.match(language)
-    return Record(
-        id=own_id(name, title, text),
-        title=title,
-        text=text,
-        kind="document",
-        sections=sections,
-        language=str(language).lower()[:2] if known else language_of(text),
+    return own_document(
+        name,
+        title,
+        text,
+        sections,
+        language=str(language).lower()[:2] if known else "",
         date=iso_date(front.get("date")),
         review_by=iso_date(front.get("review_by")),
     )

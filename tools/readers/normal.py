@@ -1,11 +1,15 @@
-"""How every reader makes text: one form of characters and line endings before any offset is taken."""
+"""How every reader makes text, ids and dates: one form of characters and line endings before any offset is taken."""
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import re
 import unicodedata
 from functools import lru_cache
+
+from tools.readers.contract import Record, Section
+from tools.text.language import language_of
 
 LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines cuts at
 # Controls, the soft hyphen, zero-width space, word joiner and byte order mark: seen by no reader, found by no search.
@@ -16,6 +20,8 @@ MARKED = range(0x300, 0x20000)  # code: where Unicode has characters that combin
 WORD = re.compile(r"\w+")
 SLUG = 60  # ours: characters of a name in an id
 DIGITS = 10  # ours: hexadecimal digits of the hash in an id; 10,000 documents collide once in 20,000 libraries
+ISO = re.compile(r"^\s*(?P<year>\d{4})(?:[-/](?P<month>\d{1,2})(?:[-/](?P<day>\d{1,2}))?)?(?!\d)")
+FIRST, LAST = 1800, 2200  # ours: years outside are no dates of documents
 
 
 def normalise(text: str) -> str:
@@ -51,3 +57,47 @@ def own_id(name: str, title: str, text: str) -> str:
     """The id of a document that no one else numbers: ``own:<name>-<hash of title and text>``, the same every time."""
     digest = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()
     return f"own:{slug(name)}-{digest[:DIGITS]}"
+
+
+def own_document(
+    name: str,
+    title: str,
+    text: str,
+    sections: tuple[Section, ...],
+    *,
+    language: str = "",
+    date: str = "",
+    review_by: str = "",
+) -> Record:
+    """A document that no one else numbers; where no language is told, the text's own."""
+    return Record(
+        id=own_id(name, title, text),
+        title=title,
+        text=text,
+        kind="document",
+        sections=sections,
+        language=language or language_of(text),
+        date=date,
+        review_by=review_by,
+    )
+
+
+def iso_date(value: object) -> str:
+    """``2024``, ``2024-05`` or ``2024-05-17`` from a date, a year, or text that begins with one; "" for all else.
+
+    A part that no calendar has (month 13, 30 February) is left out with all that is finer.
+    """
+    if isinstance(value, dt.date):
+        return value.isoformat()[:10]
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        return ""
+    match = ISO.match(str(value))
+    if match is None or not FIRST <= int(match["year"]) <= LAST:
+        return ""
+    year, month, day = (int(match[part] or 0) for part in ("year", "month", "day"))
+    if not 1 <= month <= 12:
+        return f"{year}"
+    try:
+        return dt.date(year, month, day).isoformat()
+    except ValueError:
+        return f"{year}-{month:02d}"

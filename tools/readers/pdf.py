@@ -13,13 +13,10 @@ from typing import Any
 
 from prompts.errors import DataError
 from tools.readers.contract import Problem, Record
-from tools.readers.dates import iso_date
 from tools.readers.files import LARGEST_PDF, LARGEST_TEXT, problem, read_bytes
 from tools.readers.layout import Layout
-from tools.readers.normal import normalise, one_line, own_id
-from tools.readers.plain import title_of
-from tools.readers.wrapped import unwrap
-from tools.text.language import language_of
+from tools.readers.normal import iso_date, normalise, one_line, own_document
+from tools.readers.plain import title_of, unwrap
 
 # What a damaged file makes pypdf raise beside its own errors: it walks whatever objects it finds.
 FAULTS = (
@@ -130,15 +127,7 @@ def _record(pages: list[str], reader: Any, name: str) -> Record:
         raise DataError("The PDF holds page numbers and running heads, but no text.", SCANNED)
     said, date = _metadata(reader)
     title = said or title_of(first) or name
-    return Record(
-        id=own_id(name, title, text),
-        title=title,
-        text=text,
-        kind="document",
-        sections=sections,
-        language=language_of(text),
-        date=date,
-    )
+    return own_document(name, title, text, sections, date=date)
 
 
 def _without_running(pages: list[str]) -> list[str]:

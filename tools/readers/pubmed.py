@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -13,7 +11,7 @@ from prompts.errors import DataError
 from tools.literature.article import Article
 from tools.literature.publications import parse_record
 from tools.readers.contract import Problem, Record, Section
-from tools.readers.files import PACKED, Metered, open_bytes
+from tools.readers.files import Metered, open_bytes, problem, read_faults
 from tools.readers.normal import normalise, one_line
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
@@ -31,18 +29,14 @@ class PubmedReader:
         from defusedxml import DefusedXmlException
 
         try:
-            with open_bytes(path) as file:
+            with read_faults(), open_bytes(path) as file:
                 yield from _records(file)
         except DefusedXmlException:
             yield Problem(where="", what="The XML declares entities, which are not expanded.", advice=ANEW)
         except (ParseError, ValueError) as error:
             yield Problem(where="", what=f"The XML is damaged or cut off: {str(error)[:120]}.", advice=ANEW)
-        except (gzip.BadGzipFile, zlib.error, EOFError):
-            yield Problem(where="", what="The packed file is damaged or cut off.", advice=PACKED)
-        except OSError as error:
-            yield Problem(where="", what=f"The file cannot be read: {error.strerror or error}.", advice=ANEW)
         except DataError as error:
-            yield Problem(where="", what=error.what, advice=error.advice)
+            yield problem(error)
 
 
 def record_of(article: Article) -> Record | None:

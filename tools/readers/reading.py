@@ -2,18 +2,90 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
+from xml.etree.ElementTree import ParseError
 
 from prompts.errors import DataError
 from tools.readers.contract import Problem, Reader, Record
-from tools.readers.files import check, problem
+from tools.readers.files import Metered, check, open_bytes, problem, read_faults
+from tools.readers.jats import JatsReader
 from tools.readers.jsonl import JsonLinesReader
 from tools.readers.markdown import MarkdownReader
 from tools.readers.pdf import PdfFileReader
 from tools.readers.plain import PlainReader
+from tools.readers.pubmed import PubmedReader
 from tools.readers.webpage import WebpageReader
-from tools.readers.xml import XmlReader
+
+ARTICLES = {"article", "pmc-articleset"}
+RECORDS = {"PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "DeleteCitation"}
+WHOLE = "Fetch it anew, or save it as well-formed XML."
+PROLOG = 1_000_000  # ours: bytes before the root element's end; declarations and comments there take a few hundred
+HEAD = 4096  # ours: bytes in which a web page shows itself
+
+
+class XmlReader:
+    """JATS articles and PubMed records."""
+
+    suffixes = (".xml", ".nxml", ".xml.gz", ".nxml.gz")
+
+    def read(self, path: Path) -> Iterator[Record | Problem]:
+        """The records of a file, by the reader of its vocabulary."""
+        try:
+            root = root_of(path)
+        except DataError as error:
+            yield problem(error)
+            return
+        if root in ARTICLES:
+            yield from JatsReader().read(path)
+        elif root in RECORDS:
+            yield from PubmedReader().read(path)
+        else:
+            advice = "JATS articles (root article) and PubMed records (root PubmedArticleSet) can be read."
+            yield Problem(where="", what=f"The XML has the root {root}, which is no format known here.", advice=advice)
+
+
+def root_of(path: Path) -> str:
+    """The name of the root element, its namespace left out.
+
+    Raises:
+        DataError: a web page, no XML, XML cut before its first element, or one that declares entities.
+    """
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    try:
+        with read_faults(), open_bytes(path) as file:
+            head = file.read(HEAD)
+            if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html")):
+                raise DataError("This is a web page, not XML.", "Save it as .html, or fetch the XML anew.")
+            joined = Metered(cast(IO[bytes], _Joined(head, file)), WHOLE, PROLOG, "What stands before the root")
+            for _, element in iterparse(joined, events=("start",)):
+                return str(element.tag).rpartition("}")[2]
+    except DefusedXmlException as error:
+        raise DataError(
+            "The XML declares entities, which are not expanded.", "Save it without a DTD of its own."
+        ) from error
+    except ParseError as error:
+        raise DataError(f"This is not well-formed XML: {error}.", WHOLE) from error
+    except (ValueError, LookupError) as error:
+        raise DataError("The XML is in an encoding that is not known.", "Save it as UTF-8.") from error
+    raise DataError("The XML has no element.", WHOLE)
+
+
+class _Joined(io.RawIOBase):
+    """What was read already, then the rest of the file."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        super().__init__()
+        self._head, self._rest = head, rest
+
+    def read(self, size: int = -1) -> bytes:
+        head, self._head = self._head, b""
+        return head or self._rest.read(size)
+
 
 READERS: tuple[Reader, ...] = (
     PlainReader(),

@@ -9,12 +9,9 @@ from typing import Any, ClassVar
 
 from prompts.errors import DataError
 from tools.readers.contract import Problem, Record
-from tools.readers.dates import iso_date
 from tools.readers.files import decode, problem, read_bytes
-from tools.readers.layout import Layout
-from tools.readers.markup import Markup
-from tools.readers.normal import one_line, own_id
-from tools.text.language import language_of
+from tools.readers.layout import Layout, Markup
+from tools.readers.normal import iso_date, one_line, own_document
 
 BLOCKS = """html body main article section div p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot
 tr td th blockquote pre figure figcaption address details summary fieldset hr center""".split()
@@ -59,15 +56,7 @@ def read_html(html: str, name: str) -> Record:
     if not text:
         raise DataError("The page holds no text of its own.", "A page made by scripts must be saved as it is shown.")
     language = (root.get("lang") or "").lower().split("-")[0]
-    return Record(
-        id=own_id(name, title, text),
-        title=title,
-        text=text,
-        kind="document",
-        sections=sections,
-        language=language if language.isalpha() else language_of(text),
-        date=_date(root),
-    )
+    return own_document(name, title, text, sections, language=language if language.isalpha() else "", date=_date(root))
 
 
 def parse_html(html: str) -> Any:
