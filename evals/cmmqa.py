@@ -9,8 +9,6 @@ its entry terms are taken instead, inverted ones ("Neoplasms, Breast") in their 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,10 +18,11 @@ from typing import Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
-from evals.datasets.conversion import find_original
+from evals.datasets import healthsearchqa as healthsearchqa_release
+from evals.datasets import mirage as mirage_release
 from evals.datasets.healthsearchqa import SearchedQuestion
 from evals.datasets.mirage import ExamQuestion
-from evals.datasets.releases import Problem, Record
+from evals.datasets.releases import Problem
 from evals.datasets.rows import RESOURCES, read_jsonl, read_yaml
 from graphs.verification.support import numbers
 from prompts.errors import DataError, InputError
@@ -32,6 +31,7 @@ from prompts.narrative import NarrativeCheckReply, NarrativeReply
 from prompts.templates import load_prompt
 from tools.evidence import Frozen
 from tools.files import locked, write_atomic
+from tools.knowledge_graph.building.build import Journal
 from tools.text.tokens import tokens
 
 CMMQA = "questions/cmmqa.jsonl"
@@ -40,6 +40,7 @@ TREE = "C04"  # MeSH: Neoplasms
 WORD = re.compile(r"[^\W_]+(?:'s)?")
 ACRONYM = re.compile(r"^[A-Z]{2,5}$")
 AT_ONCE = 8  # ours: questions told at once; a kill loses these at most
+STEP = "narrative"  # of the journal: the one thing that it keeps
 JOURNAL = ".journal"  # beside the file; it is there while the work is not done
 LEAST = 0.6  # ours: share of the question's words that a narrative keeps; a story rewords the rest
 TEMPLATE = "template"
@@ -283,25 +284,20 @@ def source_questions(healthsearchqa: Path | None, mirage: Path | None, built: Bu
     Raises:
         InputError: no file is given, or there is no such file.
     """
-    given = {"healthsearchqa": healthsearchqa, "mirage": mirage}
-    if not any(given.values()):
+    readers = ((healthsearchqa, healthsearchqa_release.read), (mirage, mirage_release.read))
+    given = [(path, read) for path, read in readers if path is not None]
+    if not given:
         raise InputError("No questions are given.", "Name a file with --healthsearchqa or --mirage.")
-    for name, path in given.items():
-        if path is None:
-            continue
+    for path, read in given:
         if not path.exists():
             raise InputError(f"There is no {path}.", "`anamnesis eval data` says where it is to be had.")
-        for found in find_original(name).read(path):
+        for found in read(path):
             if isinstance(found, Problem):
                 built.problems.append(str(found))
-            else:
-                yield _question(name, found.row)
-
-
-def _question(name: str, row: Record) -> SourceQuestion:
-    if isinstance(row, ExamQuestion):
-        return SourceQuestion(f"{row.dataset}-{row.id}", row.dataset, row.question, row.options, row.answer)
-    return SourceQuestion(f"hsqa-{row.id}", name, row.question if isinstance(row, SearchedQuestion) else "")
+            elif isinstance(row := found.row, ExamQuestion):
+                yield SourceQuestion(f"{row.dataset}-{row.id}", row.dataset, row.question, row.options, row.answer)
+            elif isinstance(row, SearchedQuestion):
+                yield SourceQuestion(f"hsqa-{row.id}", "healthsearchqa", row.question)
 
 
 def chosen(questions: Iterable[SourceQuestion], terms: CancerTerms, built: Built) -> list[SourceQuestion]:
@@ -328,71 +324,43 @@ def build(questions: Sequence[SourceQuestion], writer: Rewritten, out: Path, bui
     if out.exists():
         raise InputError(f"{out} is there already.", "Give another name with --out, or move it away.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    journal = out.with_name(out.name + JOURNAL)
-    with locked(journal):
-        kept = _read(journal)
-        keys = {question.id: _key(question, writer) for question in questions}
-        open_ = [q for q in questions if keys[q.id] not in kept]
+    path = out.with_name(out.name + JOURNAL)
+    with locked(path), Journal(path) as journal:
+        open_ = [q for q in questions if journal.get(STEP, _made_of(q, writer)) is None]
         built.kept = len(questions) - len(open_)
         if built.kept:
             say(f"{built.kept:,} questions were told before and are kept.")
-        asyncio.run(_tell(open_, writer, journal, keys, kept, say))
-        rows = [row for q in questions if (row := _row(q, kept[keys[q.id]], writer.name, built)) is not None]
+        asyncio.run(_tell(open_, writer, journal, say))
+        rows: list[NarrativeQuestion] = []
+        for question in questions:
+            narrative, wrong = journal.get(STEP, _made_of(question, writer)) or ("", NOTHING)
+            if wrong:
+                built.left_out[wrong] += 1
+            else:
+                more = {"narrative": narrative, "writer": writer.name}
+                rows.append(NarrativeQuestion.model_validate(asdict(question) | more))
         if not rows:
             raise InputError("No question is left to write.", "Give more questions, or other terms with --mesh.")
         built.rows, built.choices = len(rows), sum(bool(row.options) for row in rows)
         write_atomic(out, "".join(f"{row.model_dump_json()}\n" for row in rows).encode())
-        journal.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
     return built
 
 
-async def _tell(
-    questions: Sequence[SourceQuestion],
-    writer: Rewritten,
-    journal: Path,
-    keys: dict[str, str],
-    kept: dict[str, dict[str, str]],
-    say: Say,
-) -> None:
-    """Each into the journal as soon as it is told; a batch that fails keeps those of it that were told."""
+async def _tell(questions: Sequence[SourceQuestion], writer: Rewritten, journal: Journal, say: Say) -> None:
+    """Each into the journal as soon as its batch is told; one that fails keeps those of it that were told."""
     for start in range(0, len(questions), AT_ONCE):
         group = questions[start : start + AT_ONCE]
         found = await asyncio.gather(*(told(q, writer) for q in group), return_exceptions=True)
-        failed = [f for f in found if isinstance(f, BaseException)]
-        with journal.open("a", encoding="utf-8") as file:
-            for question, outcome in zip(group, found, strict=True):
-                if not isinstance(outcome, BaseException):
-                    row = {"key": keys[question.id], "narrative": outcome[0], "lost": outcome[1]}
-                    kept[row["key"]] = row
-                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        if failed:
-            raise failed[0]
+        for question, outcome in zip(group, found, strict=True):
+            if not isinstance(outcome, BaseException):
+                journal.put(STEP, _made_of(question, writer), outcome)
+        for outcome in found:
+            if isinstance(outcome, BaseException):
+                raise outcome
         say(f"{start + len(group):,} of {len(questions):,} told")
 
 
-def _row(question: SourceQuestion, kept: dict[str, str], writer: str, built: Built) -> NarrativeQuestion | None:
-    if kept["lost"]:
-        built.left_out[kept["lost"]] += 1
-        return None
-    told_as = {"narrative": kept["narrative"], "writer": writer}
-    return NarrativeQuestion.model_validate({**asdict(question), **told_as})
-
-
-def _key(question: SourceQuestion, writer: Rewritten) -> str:
+def _made_of(question: SourceQuestion, writer: Rewritten) -> list[str]:
     """What a narrative was made of: another text, other options, another model or prompt make another one."""
-    told = f"{writer.name}\0{question.id}\0{question.question}\0{question.listed}\0{question.answer}"
-    return hashlib.sha256(told.encode()).hexdigest()
-
-
-def _read(journal: Path) -> dict[str, dict[str, str]]:
-    """What was told before; a last line that a kill cut is taken off."""
-    if not journal.exists():
-        return {}
-    whole, _, cut = journal.read_text(encoding="utf-8").rpartition("\n")
-    if cut:
-        write_atomic(journal, f"{whole}\n".encode() if whole else b"")
-    try:
-        rows = [json.loads(line) for line in whole.split("\n") if line]
-        return {row["key"]: {"narrative": row["narrative"], "lost": row["lost"]} for row in rows}
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{journal} is damaged.", "Delete it: the questions will be told again.") from error
+    return [writer.name, question.id, question.question, question.listed, question.answer]
