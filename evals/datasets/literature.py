@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evals.datasets.bioasq import SNIPPETS
 from evals.datasets.rows import Row, read_jsonl
@@ -24,13 +25,22 @@ class LiteratureDocument(Row):
     """A document of the collection. ``whole`` tells a full abstract from merged snippets."""
 
     pmid: str = Field(pattern=r"^\d+$")
-    title: str
+    title: str = ""
     abstract: str
     year: int | None = None
     publication_types: tuple[str, ...] = ()
     mesh: tuple[str, ...] = ()
     journal: str = ""
     whole: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_row(cls, values: Any) -> Any:
+        """What a row of the file leaves empty is empty; a title that is the question is left out."""
+        if not isinstance(values, dict):
+            return values
+        told = {key: value for key, value in values.items() if value is not None}
+        return told | {"title": ""} if values.get("source") == PUBMEDQA_SOURCE else told
 
 
 class LiteratureQuestion(Row):
@@ -39,17 +49,6 @@ class LiteratureQuestion(Row):
     id: str
     text: str = Field(min_length=1)
     gold: frozenset[str] = Field(min_length=1)
-
-
-class _Abstract(Row):
-    pmid: str
-    title: str | None
-    abstract: str
-    year: int | None = None
-    publication_types: tuple[str, ...] | None = None
-    mesh: tuple[str, ...] | None = None
-    journal: str | None = None
-    source: str
 
 
 class _Span(Row):
@@ -84,7 +83,7 @@ def read_collection(data: Path) -> list[LiteratureDocument]:
 
 def read_abstracts(data: Path) -> list[LiteratureDocument]:
     """The full abstracts, each PMID once."""
-    return list({row.pmid: _of_abstract(row) for row in read_jsonl(data / ABSTRACTS, _Abstract)}.values())
+    return list({row.pmid: row for row in read_jsonl(data / ABSTRACTS, LiteratureDocument)}.values())
 
 
 def read_bioasq(data: Path, held: frozenset[str]) -> list[LiteratureQuestion]:
@@ -107,18 +106,6 @@ def read_narratives(data: Path, questions: list[LiteratureQuestion]) -> list[Lit
 def _with_gold(rows: Iterable[_Question], held: frozenset[str]) -> list[LiteratureQuestion]:
     found = ((row, held.intersection((*row.documents, row.pmid))) for row in rows)
     return [LiteratureQuestion(id=row.id, text=row.question, gold=gold) for row, gold in found if gold]
-
-
-def _of_abstract(row: _Abstract) -> LiteratureDocument:
-    return LiteratureDocument(
-        pmid=row.pmid,
-        title="" if row.source == PUBMEDQA_SOURCE else row.title or "",
-        abstract=row.abstract,
-        year=row.year,
-        publication_types=row.publication_types or (),
-        mesh=row.mesh or (),
-        journal=row.journal or "",
-    )
 
 
 def _of_snippets(row: _Snippets) -> LiteratureDocument:
