@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from prompts.errors import DataError
 from tools.encoders import give_back
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reading, Role, Stance
-from tools.text.language import language_of
+from tools.text.language import is_english
 from tools.weights import checked
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def can_read(pair: Pair) -> bool:
         len(text) <= LONGEST
         and len(WORD.findall(text)) >= LEAST_WORDS
         and _letters(text) >= LETTERS
-        and language_of(text) != "zh"
+        and is_english(text)
         for text in (pair.question, pair.sentence)
     )
 
