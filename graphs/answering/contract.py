@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from graphs.answering.patient import Patient
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import Explanation, explained
 from graphs.differential_filter.contract import Verdict as DocumentVerdict
@@ -81,6 +82,7 @@ class Answer(BaseModel):
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
+        patient: age, sex, pregnancy, allergies and medicines as read from the session's case or the message.
         verdict: for a closed question, what a cited statement entails; None where none does.
         choice: for a multiple-choice question, the option, only with evidence or marked ``parametric``.
         follow_up_questions: what to ask next, most useful first.
@@ -112,6 +114,7 @@ class Answer(BaseModel):
     contrasts: list[str] = Field(default_factory=list)
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)
+    patient: Patient | None = None
     verdict: Verdict | None = None
     choice: Choice | None = None
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Draft, Usage
+from graphs.answering.patient import patient_of
 from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext
@@ -97,6 +98,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),
+        patient=patient_of(context.text(state.get("case_key", "") or state["question_key"])),
         verdict=draft.verdict,
         choice=draft.choice,
         follow_up_questions=list(draft.follow_up_questions),

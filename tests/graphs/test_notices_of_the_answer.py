@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.agent import Agent
 from agent.settings import Settings
 from graphs.answering.contract import Answer, AnswerView, Draft
+from graphs.answering.patient import Patient, patient_of
 from support.machine_parts import Scripted, parts
 from tools.evidence import Origin, Statement, cite
 
@@ -54,3 +57,23 @@ def test_what_an_earlier_turn_tells_of_the_patient_holds_for_a_question_of_evide
     assert answer.kind == "evidence"
     assert answer.notices[0].code == "barred_medicine"
     assert "penicillin" in answer.notices[0].text
+    assert answer.patient is not None
+    assert answer.patient.allergies == ("penicillin",)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (
+            "A 34-year-old woman, 20 weeks pregnant, takes metformin and is allergic to penicillin. She has a cough.",
+            Patient(age=34, sex="female", pregnant=True, allergies=("penicillin",), medicines=("metformin",)),
+        ),
+        ("女，30岁，怀孕20周，对青霉素过敏。", Patient(age=30, sex="female", pregnant=True, allergies=("青霉素",))),
+        ("A 50-year-old woman. She is not pregnant.", Patient(age=50, sex="female", pregnant=False)),
+        ("Can I take amoxicillin if I am allergic to penicillin?", Patient(allergies=("penicillin",))),
+        ("Is metformin safe in pregnant women?", None),
+        ("", None),
+    ],
+)
+def test_what_is_read_of_the_patient(told: str, expected: Patient | None) -> None:
+    assert patient_of(told) == expected

@@ -60,7 +60,7 @@ _BEFORE = re.compile(r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^[^，
 _ADDS = re.compile(
     r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
 )
-_PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had )|allerg)|但", re.IGNORECASE)
+_PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE)
 _ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
 _STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously)\b|停用|停了|曾", re.IGNORECASE)
 _AGAINST = re.compile(
@@ -173,7 +173,7 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
         denied = [(c.start, c.end) for c in clauses(part) if c.present is False]
         named = [m for m in _named(part) if not any(start <= m.start < end for start, end in denied)]
         if _ALLERGY.search(part):
-            yield from _barred(named, "allergy")
+            yield from _barred([m for m in named if _allergen(part, m)] or named, "allergy")
         elif not _STOPPED.search(part):
             yield from _barred([m for m in named if _taken(part, m)], "current")
 

@@ -28,6 +28,8 @@ CHINESE = {"A": "阿莫西林", "B": "阿奇霉素", "C": "青霉素"}
         ("72M on warfarin, breathless.", [("current", "warfarin")]),
         ("He is allergic to peanuts and takes metformin.", [("current", "metformin")]),
         ("患者对青霉素过敏。长期服用华法林。", [("allergy", "青霉素"), ("current", "华法林")]),
+        ("She takes metformin and is allergic to penicillin.", [("allergy", "penicillin"), ("current", "metformin")]),
+        ("Because of an allergy to penicillin she was given doxycycline.", [("allergy", "penicillin")]),
         ("No known drug allergies.", []),
         ("She is not allergic to penicillin.", []),
         ("否认青霉素过敏史。", []),
