@@ -79,11 +79,11 @@ class OptionChooser:
 
     def choose(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Chosen:
         """The best supported option, by a margin; ``query`` is the question in the evidence's language."""
-        if not view.options:
+        barred = barred_options(view.question, view.options, view.case)
+        texts = {label: self._translated(text) for label, text in view.options.items() if label not in barred}
+        if not texts:
             return Chosen()
         stem = _stem(query, view.options)
-        barred = barred_options(view.question, view.options)
-        texts = {label: self._translated(text) for label, text in view.options.items() if label not in barred}
         pool = self._pool(stem, texts, view, evidence)
         support, best = self._support(stem, texts, pool)
         ranked = {o: d for o, d in _diseases(view, self.settings.fuzzy).items() if o in texts}

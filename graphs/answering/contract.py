@@ -185,10 +185,11 @@ class AnswerView(Frozen):
 
     ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
     filter's; ``path`` is ``direct``, ``researched`` or ``session``; ``said`` is there for a question about what
-    was said.
+    was said. ``case`` is the session's, whatever is asked: its allergies and medicines bar options.
     """
 
     question: str
+    case: str = ""
     kind: str
     language: str
     path: str

@@ -48,6 +48,7 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
     verdicts = context.load_list(Verdict, state["verdicts_key"])
     return AnswerView(
         question=context.text(state["question_key"]),
+        case=context.text(state.get("case_key", "")),
         kind=state["kind"],
         language=state["language"],
         path=state["path"],

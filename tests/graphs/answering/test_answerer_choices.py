@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphs.answering.contract import Answerer
 from support.answerers import (
     CROUP,
@@ -68,3 +70,17 @@ def test_an_option_of_a_class_that_the_patient_is_allergic_to_is_not_chosen(enco
     )
     draft = answer(local(encoder), asked)
     assert draft.choice is None or draft.choice.label == "B"
+
+
+@pytest.mark.parametrize("told", ["question", "case"])
+def test_where_all_options_are_barred_none_is_chosen(encoder: Encoder, told: str) -> None:
+    text = "Streptococcal tonsillitis is treated with amoxicillin, or with ampicillin."
+    allergy, question = "She is allergic to penicillin.", "Which is the best treatment of streptococcal tonsillitis?"
+    asked = view(
+        f"{allergy} {question}" if told == "question" else question,
+        document("tonsillitis", text, title="Tonsillitis"),
+        kind="multiple_choice",
+        options={"A": "Amoxicillin", "B": "Ampicillin"},
+        case=allergy if told == "case" else "",
+    )
+    assert answer(local(encoder), asked).choice is None
