@@ -48,7 +48,7 @@ def is_english(text: str) -> bool:
 
 def _known(words: Sequence[str]) -> float:
     """Share of the longer words that published medical English has; 1 with too few."""
-    from tools.literature.known_words import known_words
+    from tools.literature.vocabulary import known_words
 
     long = [w for w in words if len(w) >= LONG]
     return sum(known_words().any(w) for w in long) / len(long) if len(long) >= ENOUGH else 1.0
