@@ -69,7 +69,7 @@ def _explain(last: Answer | None, earlier: Session | None, *, as_json: bool) -> 
         gate = answer.gate.model_dump(mode="json") if answer.gate is not None else None
         print_json({"gate": gate}, indent=None)
     else:
-        show_gate(console(), answer)
+        show_gate(console(), answer.gate_explained, answer.language)
 
 
 def _read() -> str | None:

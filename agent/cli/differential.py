@@ -17,32 +17,12 @@ from agent.cli.render import show_edge, show_emergency, show_ranking
 from agent.interview import Interview, Read
 from agent.knowledge_graph import open_graph
 from agent.messages import check_message
+from graphs.answering.presentation import ranked
 from prompts.errors import InputError
 from tools.knowledge_graph.questions import PLACE
+from tools.messages import messages
 
 STOP = LEAVE | {"stop", "/stop", "停止", "停", "结束"}
-WORDS = {
-    "en": {
-        "ask": "Ask next",
-        "hint": "yes, no, not known, a value, why, stop; or tell more",
-        "hint_place": "a place, no, not known, why, stop; or tell more",
-        "nothing_ranked": "Nothing in the case is known to the graph yet.",
-        "nothing_to_ask": "No further question would change the ranking noticeably.",
-        Read.OTHER_PATIENT: "That is about another patient. Start again for that one.",
-        Read.WHERE: "Say where, such as the chest or the left knee; or no.",
-        Read.UNREAD: "That is neither an answer nor a finding. Say yes, no, not known, a value, why or stop.",
-    },
-    "zh": {
-        "ask": "下一个问题",
-        "hint": "是、没有、不知道、数值、为什么、停止；也可补充病情",
-        "hint_place": "部位、没有、不知道、为什么、停止；也可补充病情",
-        "nothing_ranked": "图谱尚未识别病例中的任何表现。",
-        "nothing_to_ask": "没有能明显改变排序的进一步问题。",
-        Read.OTHER_PATIENT: "这是另一位患者的情况，请重新开始。",
-        Read.WHERE: "请说出部位，例如胸部或左膝；没有请回答“没有”。",
-        Read.UNREAD: "这既不是回答，也不是症状。请回答：是、没有、不知道、数值、为什么或停止。",
-    },
-}
 
 
 def differential(
@@ -81,7 +61,7 @@ def _turn(talk: Interview, said: str, *, as_json: bool) -> None:
     elif read is Read.WHY and asked is not None:
         console().print(escape(asked.why))
     else:
-        progress_console().print(WORDS[talk.language][read], style="yellow")
+        progress_console().print(messages(talk.language)[f"interview.{read.value}"], style="yellow")
 
 
 def _show(talk: Interview, *, as_json: bool) -> None:
@@ -89,11 +69,12 @@ def _show(talk: Interview, *, as_json: bool) -> None:
     if as_json:
         _write(talk, reply=None)
         return
-    words, out = WORDS[talk.language], console()
-    show_emergency(out, talk.emergency)
+    words, out = messages(talk.language).group("interview"), console()
+    show_emergency(out, [(flag.advice, flag.seen) for flag in talk.emergency], talk.language)
     if talk.differential.ranking:
-        show_edge(out, talk.differential, talk.language)
-        show_ranking(out, talk.differential, talk.differential.ranking, talk.language)
+        ranking = ranked(talk.differential, talk.differential.ranking, talk.language)
+        show_edge(out, ranking)
+        show_ranking(out, ranking)
     else:
         out.print(words["nothing_ranked"])
     if talk.question is None:

@@ -27,6 +27,7 @@ from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.overview import picture, statistics
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation
+from tools.messages import Messages, messages
 from tools.text.language import language_of
 
 CONFIRM = "Go through {}, then build again with --confirmed {}."
@@ -199,7 +200,7 @@ def _show_case(case: str, graph: Path | None, *, plot: Path | None, as_json: boo
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        _print_differential(found, chinese=language_of(text) == "zh")
+        _print_differential(found, messages(language_of(text)))
         if plot is not None:
             tell(f"Drawn in {plot}")
 
@@ -245,12 +246,12 @@ def _findings(graph: Graph, edges: list[Manifestation], title: str) -> Table:
     return table
 
 
-def _print_differential(found: Differential, *, chinese: bool) -> None:
+def _print_differential(found: Differential, words: Messages) -> None:
     tell(f"Graph {found.graph}, mode {found.mode}; leading: {', '.join(found.winners) or 'none'}")
     rows = [
         (
             str(rank),
-            d.name_zh if chinese and d.name_zh else d.name,
+            words.name_of(d),
             f"{d.score:.1%}",
             ", ".join((*d.findings_for, *d.records)),
             ", ".join(d.findings_against),

@@ -22,6 +22,7 @@ from agent.sessions.traces import Traces
 from agent.settings import Settings, load_settings
 from agent.trace_page.page import page, run_of
 from graphs.completeness.contract import GateDecision
+from graphs.completeness.explained import explained
 from prompts.errors import InputError
 from prompts.metering import Usage
 from tools.files import write_atomic
@@ -140,7 +141,7 @@ def _triage(event: Event) -> list[str]:
 def _gate(event: Event) -> list[str | Text]:
     """The gate's whole decision; a trace of an earlier version has it without its units."""
     decision = GateDecision.model_validate({k: v for k, v in event.items() if k in GateDecision.model_fields})
-    return list(gate_lines(decision, event.get("language", "en")))
+    return list(gate_lines(explained(decision, event.get("language", "en"))))
 
 
 def _planned(event: Event) -> list[str]:

@@ -1,53 +1,115 @@
-"""Telemetry that is on: turns and requests as spans and metrics."""
+"""Telemetry that is on: turns and requests as spans and metrics, out of what the machine records for its own traces.
+
+Names of spans come from the program, their attributes pass `Allowed`, and they hold no event and no message. The span
+that runs now is a context variable of ours, not the library's: nobody else's spans become ours, and ours go to nobody
+else's exporter.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
-from opentelemetry.trace import INVALID_SPAN
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from agent.telemetry.allowed import Allowed
-from agent.telemetry.contract import Answered
+from agent.telemetry.allowed import OTHER, Allowed, listed
+from agent.telemetry.contract import Answered, Telemetry
 from agent.telemetry.exporting import Delivery
-from agent.telemetry.metrics import Instruments
-from agent.telemetry.names import attributes
 from agent.telemetry.settings import TelemetrySettings
-from agent.telemetry.spans import SERVER, Spans, around, go_in, go_out, of_caller
-from agent.telemetry.turns import FollowedTurn, Places
+from anamnesis import __version__
 from tools.recorder import Recorder, watched_by
 
 FAILED = 500  # statuses from here on are the server's failures
+NANO = 1_000_000_000
+WITHOUT_SEARCH = {"small_talk": "respond", "assistant": "respond", "out_of_scope": "respond", "explain": "explain"}
+CREATED = {"counter": "create_counter", "gauge": "create_up_down_counter"}
+
+Facts = Mapping[str, object]
+_here: ContextVar[Context | None] = ContextVar("anamnesis_span", default=None)
+_tool: ContextVar[Span | None] = ContextVar("anamnesis_tool", default=None)
 
 
-class Following:
+class Teller:
+    """Spans and metrics of OpenTelemetry, told nothing that is not allowed.
+
+    Args:
+        tracer, meter: of OpenTelemetry. allowed: what may be told.
+    """
+
+    def __init__(self, tracer: Any, meter: Any, allowed: Allowed) -> None:
+        self._tracer, self.allowed = tracer, allowed
+        self._keys = {name: metric["keys"] for name, metric in listed()["metrics"].items()}
+        self._instruments = {name: _recording(meter, name, metric) for name, metric in listed()["metrics"].items()}
+
+    def start(
+        self, words: str, key: str, facts: Facts, within: Context, kind: SpanKind, began: int | None = None
+    ) -> Span:
+        """Start a span within another, at ``began`` (ns since the epoch) or now; its name: words, and a key's value."""
+        told = self.allowed.of(facts)
+        span: Span = self._tracer.start_span(
+            f"{words} {told.get(key, '')}".strip(),
+            context=within,
+            kind=kind,
+            attributes=told,
+            start_time=began,
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+        return span
+
+    def end(self, span: Span, facts: Facts, error: str = "") -> None:
+        """End a span; ``error`` is the name of the error's type, and all that is told of it."""
+        span.set_attributes(self.allowed.of({**facts, "error.type": error}))
+        if error:
+            span.set_status(Status(StatusCode.ERROR))
+        span.end()
+
+    def past(
+        self, words: str, key: str, facts: Facts, seconds: float, error: str = "", kind: SpanKind = SpanKind.CLIENT
+    ) -> Context:
+        """A span that has ended just now after some seconds, within the one that runs here."""
+        span = self.start(words, key, facts, _here.get() or Context(), kind, time.time_ns() - int(seconds * NANO))
+        self.end(span, {}, error)
+        return _around(span)
+
+    def record(self, name: str, value: float, facts: Facts, context: Context | None = None) -> None:
+        """Add to a counter or a gauge, or put a value into a histogram. ``context`` links it with its span."""
+        self._instruments[name](value, self.allowed.of(facts, self._keys[name]), context=context)
+
+
+class Following(Telemetry):
     """Follows turns and requests, and delivers what it saw.
 
     Args:
-        settings: with an endpoint.
-        places: hosts of the settings. known: names that attributes may hold besides those listed, by key.
+        settings: with an endpoint. hosts: of the settings, by the role of a model, and "ncbi".
+        known: names that attributes may hold besides those listed, by key.
     """
 
-    def __init__(self, settings: TelemetrySettings, places: Places, known: Mapping[str, Iterable[str]]) -> None:
-        self._allowed = Allowed(attributes())
+    def __init__(
+        self, settings: TelemetrySettings, hosts: Mapping[str, str], known: Mapping[str, Iterable[str]]
+    ) -> None:
+        self._allowed = Allowed()
         for key, names in known.items():
             self._allowed.know(key, names)
-        self._places = places
-        self._delivery = Delivery(settings)
-        self._spans = Spans(self._delivery.tracer, self._allowed)
-        self._instruments = Instruments(self._delivery.meter, self._allowed)
-        self._closed = False
+        self._hosts, self._delivery, self._closed = hosts, Delivery(settings), False
+        self._to = Teller(self._delivery.tracer, self._delivery.meter, self._allowed)
         atexit.register(self.close)
 
     @contextmanager
     def turn(self, session: str, turn: int) -> Iterator[Recorder | None]:
         """Follow a turn."""
-        facts = {"gen_ai.conversation.id": session, "anamnesis.turn.number": turn}
-        followed = FollowedTurn(self._spans, self._instruments, self._places, facts)
-        token = go_in(followed.context)
+        followed = FollowedTurn(
+            self._to, self._hosts, {"gen_ai.conversation.id": session, "anamnesis.turn.number": turn}
+        )
+        token = _here.set(followed.context)
         try:
             with watched_by(followed):
                 yield followed
@@ -58,33 +120,34 @@ class Following:
         else:
             followed.end()
         finally:
-            go_out(token)
+            _here.reset(token)
 
     @contextmanager
     def request(self, method: str, scheme: str, traceparent: str, *, traced: bool = True) -> Iterator[Answered]:
-        """Follow a request; its turn, if it starts one, stands in it, even where it goes on afterwards."""
+        """Follow a request; its turn, if it starts one, stands in it, even where it goes on afterwards.
+
+        Of the caller's headers ``traceparent`` alone is read: the others of W3C may hold any text.
+        """
         facts: dict[str, object] = {"http.request.method": method, "url.scheme": scheme}
-        verb = str(self._allowed.of(facts).get("http.request.method", "HTTP")).replace("_OTHER", "HTTP")
-        span = self._spans.start(verb, SERVER, facts, of_caller(traceparent)) if traced else INVALID_SPAN
-        token, started = go_in(around(span)), time.monotonic()
+        verb = str(self._allowed.of(facts).get("http.request.method", OTHER)).replace(OTHER, "HTTP")
+        caller = TraceContextTextMapPropagator().extract({"traceparent": traceparent}, Context())
+        span = self._to.start(verb, "", facts, caller, SpanKind.SERVER) if traced else INVALID_SPAN
+        token, started = _here.set(_around(span)), time.monotonic()
 
         def answered(status: int, route: str) -> None:
             facts.update({"http.response.status_code": status or None, "http.route": route})
-            told = self._allowed.of(facts)
-            if "http.route" in told:
-                span.update_name(f"{verb} {told['http.route']}")
+            if known := self._allowed.of(facts).get("http.route"):
+                span.update_name(f"{verb} {known}")
 
         try:
             yield answered
         finally:
-            go_out(token)
-            status = facts.get("http.response.status_code", 0)
+            _here.reset(token)
+            status = facts.get("http.response.status_code")
             error = str(status) if isinstance(status, int) and status >= FAILED else ""
-            self._spans.tell(span, facts)
-            self._spans.end(span, error)
-            told = {**facts, **({"error.type": error} if error else {})}
-            seconds = time.monotonic() - started
-            self._instruments.record("http.server.request.duration", seconds, told, around(span))
+            self._to.end(span, facts, error)
+            told = {**facts, "error.type": error}
+            self._to.record("http.server.request.duration", time.monotonic() - started, told, _around(span))
 
     def know(self, routes: Iterable[str]) -> None:
         """Learn the templates of the server's routes."""
@@ -96,3 +159,153 @@ class Following:
             self._closed = True
             atexit.unregister(self.close)
             self._delivery.close()
+
+
+class FollowedTurn:
+    """One turn. It is a recorder: what it is told becomes spans and metrics, and never raises.
+
+    Args:
+        to: where to. hosts: of the settings. facts: what is known of the turn before it begins.
+    """
+
+    def __init__(self, to: Teller, hosts: Mapping[str, str], facts: Facts) -> None:
+        self._to, self._hosts, self._lock = to, hosts, threading.Lock()
+        about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "anamnesis"}
+        told = {**about, "gen_ai.agent.version": __version__, **facts}
+        here = _here.get() or Context()
+        self.span = to.start("invoke_agent", "gen_ai.agent.name", told, here, SpanKind.INTERNAL)
+        self.context = _around(self.span)
+        self._open: dict[object, Span] = {}
+        self._started = time.monotonic()
+        self._kind, self._route, self._abstained, self._tokens = "", "unknown", False, [0, 0]
+        to.record("anamnesis.turns.active", 1, {})
+
+    def event(self, kind: str, **data: Any) -> None:
+        """Take an event of the run, in whatever thread it happens; one that no method below is for is let go."""
+        handler = getattr(self, f"_on_{kind}", None)
+        if handler is not None:
+            handler(data)
+
+    def end(self, error: str = "", *, stopped: bool = False) -> None:
+        """End the turn, and whatever an error left open in it."""
+        with self._lock:
+            left, self._open = list(self._open.values()), {}
+        for span in left:
+            self._to.end(span, {}, error or OTHER)
+        outcome = ("stopped" if stopped else "failed") if error else "abstained" if self._abstained else "answered"
+        facts = {
+            "anamnesis.turn.kind": self._kind,
+            "anamnesis.turn.route": self._route,
+            "anamnesis.turn.outcome": outcome,
+        }
+        read, written = self._tokens
+        spent = {"gen_ai.usage.input_tokens": read, "gen_ai.usage.output_tokens": written} if read + written else {}
+        self._to.end(self.span, {**facts, **spent}, error)
+        self._to.record("anamnesis.turns.active", -1, {})
+        self._to.record("anamnesis.turns", 1, facts)
+        self._to.record("anamnesis.turn.duration", time.monotonic() - self._started, facts, self.context)
+
+    def _on_triage(self, data: Facts) -> None:
+        self._kind = str(data.get("kind_of_turn", ""))
+        self._route = WITHOUT_SEARCH.get(self._kind, self._route)
+
+    def _on_gate(self, data: Facts) -> None:
+        decision = data.get("decision", "")
+        self._route = "direct" if decision == "direct" else "research"
+        facts = {"anamnesis.gate.decision": decision}
+        self.span.set_attributes(self._to.allowed.of(facts))
+        self._to.record("anamnesis.gate.decisions", 1, facts)
+
+    def _on_step_started(self, data: Facts) -> None:
+        self._go_in("node", "anamnesis.node", {"anamnesis.node": data.get("step")}, data.get("step"))
+
+    def _on_step_finished(self, data: Facts) -> None:
+        self._go_out(data.get("step"), {})
+
+    def _on_tool_started(self, data: Facts) -> None:
+        facts = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.get("tool")}
+        _tool.set(self._go_in("execute_tool", "gen_ai.tool.name", facts, None))
+
+    def _on_tool(self, data: Mapping[str, Any]) -> None:
+        facts = {"gen_ai.tool.name": data.get("tool"), "anamnesis.tool.outcome": data.get("outcome")}
+        self._to.record("anamnesis.tool.calls", 1, facts, _here.get())
+        self._go_out(_tool.get(), {**facts, "anamnesis.retrieval.hits": len(data.get("evidence", ()))})
+        _tool.set(None)
+
+    def _go_in(self, words: str, key: str, facts: Facts, name: object) -> Span:
+        """A span that stays open in this task, so that what it calls stands in it, and nothing beside it."""
+        span = self._to.start(words, key, facts, self.context, SpanKind.INTERNAL)
+        with self._lock:
+            self._open[span if name is None else name] = span
+        _here.set(_around(span))
+        return span
+
+    def _go_out(self, name: object, facts: Facts) -> None:
+        with self._lock:
+            span = self._open.pop(name, None)
+        if span is not None:
+            self._to.end(span, facts)
+        _here.set(self.context)
+
+    def _on_model(self, data: Mapping[str, Any]) -> None:
+        role, seconds = str(data.get("role", "")), float(data.get("seconds", 0.0))
+        tokens = {"input": int(data.get("input_tokens", 0)), "output": int(data.get("output_tokens", 0))}
+        facts = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",  # the protocol, whoever's server it is
+            "gen_ai.request.model": data.get("model"),
+            "server.address": self._hosts.get(role, ""),
+        }
+        error = str(data.get("error") or OTHER) if data.get("failed") else ""
+        read = {f"gen_ai.usage.{name}_tokens": count for name, count in tokens.items() if count}
+        told = {**facts, "anamnesis.role": role, **read}
+        within = self._to.past("chat", "gen_ai.request.model", told, seconds, error)
+        self._to.record("gen_ai.client.operation.duration", seconds, {**facts, "error.type": error}, within)
+        for kind, count in tokens.items():
+            if count:
+                self._to.record("gen_ai.client.token.usage", count, {**facts, "gen_ai.token.type": kind}, within)
+        with self._lock:
+            self._tokens = [self._tokens[0] + tokens["input"], self._tokens[1] + tokens["output"]]
+
+    def _on_judged_locally(self, data: Facts) -> None:
+        self._to.record("anamnesis.judged_locally", 1, {"anamnesis.role": data.get("role")})
+
+    def _on_answered(self, data: Facts) -> None:
+        self._abstained = bool(data.get("abstained"))
+        self.span.set_attributes(self._to.allowed.of({"anamnesis.turn.statements": data.get("statements")}))
+
+    def _on_retrieval(self, data: Mapping[str, Any]) -> None:
+        facts = {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": data.get("source")}
+        facts |= {"anamnesis.retrieval.hits": data.get("hits")}
+        seconds, error = float(data.get("seconds", 0.0)), str(data.get("error", ""))
+        self._to.past("retrieval", "gen_ai.data_source.id", facts, seconds, error, SpanKind.INTERNAL)
+
+    def _on_ncbi_request(self, data: Mapping[str, Any]) -> None:
+        error, seconds = str(data.get("reason") or data.get("error", "")), float(data.get("seconds", 0.0))
+        facts = {"anamnesis.ncbi.utility": data.get("utility"), "server.address": self._hosts.get("ncbi")}
+        within = self._to.past("ncbi", "anamnesis.ncbi.utility", facts, seconds, error)
+        facts |= {"anamnesis.ncbi.outcome": error or "ok"}
+        self._to.record("anamnesis.ncbi.request.duration", seconds, facts, within)
+
+    def _on_ncbi_wait(self, data: Mapping[str, Any]) -> None:
+        facts = {"server.address": self._hosts.get("ncbi")}
+        self._to.record("anamnesis.ncbi.wait.duration", float(data.get("seconds", 0.0)), facts)
+
+    def _on_cache(self, data: Mapping[str, Any]) -> None:
+        for hit, count in ((True, data.get("hits", 0)), (False, data.get("misses", 0))):
+            if count:
+                facts = {"anamnesis.cache": data.get("cache"), "anamnesis.cache.hit": hit}
+                self._to.record("anamnesis.cache.lookups", int(count), facts)
+
+
+def _around(span: Span) -> Context:
+    """A span as a parent of others."""
+    return set_span_in_context(span, Context())
+
+
+def _recording(meter: Any, name: str, metric: Mapping[str, Any]) -> Any:
+    named = {"name": name, "unit": metric["unit"], "description": metric["about"]}
+    if metric["form"] == "histogram":
+        bounds = [float(bound) for bound in metric["bounds"]]
+        return meter.create_histogram(**named, explicit_bucket_boundaries_advisory=bounds).record
+    return getattr(meter, CREATED[metric["form"]])(**named).add

@@ -28,17 +28,17 @@ def open_telemetry(settings: Settings, tools: Iterable[str]) -> Telemetry:
         what = "ANAMNESIS_TELEMETRY__ENDPOINT is set, and OpenTelemetry is not installed."
         raise InputError(what, "pip install 'anamnesis[telemetry]', or unset it.")
     from agent.telemetry.following import Following
-    from agent.telemetry.turns import Places
 
     model = settings.language_model
     judged = model.judges() if model is not None else {}
-    places = Places({role: _host(own.address) for role, own in judged.items()}, _host(settings.literature.base_url))
-    known = {
-        "gen_ai.tool.name": tools,
-        "gen_ai.request.model": {own.name for own in judged.values()},
-        "server.address": {*places.models.values(), places.ncbi},
+    places: dict[str, str] = {
+        "ncbi": settings.literature.base_url,
+        **{str(role): own.address for role, own in judged.items()},
     }
-    return Following(settings.telemetry, places, known)
+    hosts = {name: urlsplit(address).hostname or "" for name, address in places.items()}
+    models = {own.name for own in judged.values()}
+    known = {"gen_ai.tool.name": tools, "gen_ai.request.model": models, "server.address": hosts.values()}
+    return Following(settings.telemetry, hosts, known)
 
 
 def _there(name: str) -> bool:
@@ -46,7 +46,3 @@ def _there(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:  # a package above it is missing
         return False
-
-
-def _host(address: str) -> str:
-    return urlsplit(address).hostname or ""

@@ -5,66 +5,36 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import MISSING, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.trace_page.happened import Happened, StepRun, ToolRun
+from tools.yaml_files import read_yaml
 
 START, END = "__start__", "__end__"
 Edge = tuple[str, str]
 
-WIDTH, HEIGHT = 440, 560  # of the drawing, in its own units; ours: a telephone shows them unscaled but for a tenth
-NODE_WIDTH, NODE_HEIGHT = 144, 40
-NARROW = 112  # of the nodes beside the middle column
-MIDDLE, LEFT, RIGHT = 222, 64, 376  # centres of the columns
-LAYOUT = {  # centre of each node
-    START: (MIDDLE, 14),
-    "triage": (MIDDLE, 64),
-    "respond": (LEFT, 134),
-    "completeness_gate": (MIDDLE, 134),
-    "research": (MIDDLE, 204),
-    "tools": (RIGHT, 204),
-    "collect": (RIGHT, 274),
-    "kads_selector": (MIDDLE, 274),
-    "differential_filter": (MIDDLE, 344),
-    "answer": (MIDDLE, 414),
-    "report": (RIGHT, 414),
-    "verify": (MIDDLE, 484),
-    END: (MIDDLE, 540),
-}
-ROUTES = {  # edges that would cross a node if they were straight: SVG paths between the columns
-    ("triage", "respond"): "M150 58 H64 V112",
-    ("respond", END): "M64 154 V540 H211",
-    ("triage", "answer"): "M150 70 H128 V406 H148",
-    ("completeness_gate", "answer"): "M150 134 H139 V422 H148",
-    ("completeness_gate", "report"): "M294 134 H301 V414 H318",
-    ("collect", "research"): "M320 274 H311 V212 H296",
-    ("research", "tools"): "M294 198 H318",
-    ("differential_filter", "report"): "M294 344 H376 V392",
-    ("report", "verify"): "M376 434 V484 H296",
-}
+DRAWN = read_yaml(Path(__file__).with_name("machine.yaml"))
+LAYOUT: dict[str, tuple[int, int]] = {name: (x, y) for name, (x, y) in DRAWN["layout"].items()}
+MIDDLE, HEIGHT, (NODE_WIDTH, NODE_HEIGHT) = DRAWN["middle"], DRAWN["height"], DRAWN["node"]
 
 
 class Drawn(NamedTuple):
-    """A node: top left corner and size, visits, milliseconds in all."""
+    """A node: top left corner and size, its visits."""
 
     name: str
     x: float
     y: float
     width: float
-    visits: int
-    milliseconds: float
-
-    @property
-    def taken(self) -> bool:
-        """Whether the run came by."""
-        return self.visits > 0
+    visits: tuple[StepRun, ...]
 
     @property
     def note(self) -> str:
         """Time and visits, under the name."""
-        if not self.taken:
+        if not self.visits:
             return "not visited"
-        return told(self.milliseconds) + (f", {self.visits} times" if self.visits > 1 else "")
+        times = f", {len(self.visits)} times" if len(self.visits) > 1 else ""
+        return told(sum(v.seconds for v in self.visits) * 1000) + times
 
 
 class Line(NamedTuple):
@@ -111,7 +81,9 @@ def drawing(happened: Happened) -> Drawing:
     at = {**LAYOUT, **{n: (MIDDLE, HEIGHT + 30 + 50 * i) for i, n in enumerate(strangers)}}
     return Drawing(
         nodes=tuple(_node(n, at[n], [v for v in visits if v.step == n]) for n in names if n not in (START, END)),
-        lines=tuple(Line(e, ROUTES.get(e) or _straight(at[e[0]], at[e[1]]), e in taken) for e in known),
+        lines=tuple(
+            Line(e, DRAWN["routes"].get(" ".join(e)) or _straight(at[e[0]], at[e[1]]), e in taken) for e in known
+        ),
         visits=tuple(visits),
         height=HEIGHT + 50 * len(strangers),
     )
@@ -179,9 +151,8 @@ def _place(name: str) -> tuple[float, float, str]:
 
 
 def _node(name: str, centre: tuple[float, float], visits: Sequence[StepRun]) -> Drawn:
-    width = NODE_WIDTH if centre[0] == MIDDLE else NARROW
-    spent = sum(v.seconds for v in visits) * 1000
-    return Drawn(name, centre[0] - width / 2, centre[1] - NODE_HEIGHT / 2, width, len(visits), spent)
+    width = NODE_WIDTH if centre[0] == MIDDLE else DRAWN["narrow"]
+    return Drawn(name, centre[0] - width / 2, centre[1] - NODE_HEIGHT / 2, width, tuple(visits))
 
 
 def _straight(start: tuple[float, float], end: tuple[float, float]) -> str:

@@ -2,75 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.trace_page.beside import Difference, Only, differences, only_in
-from agent.trace_page.documents import FATES, ORIGINS, Document, counts, documents_of
-from agent.trace_page.happened import Event, Happened, Timed
-from agent.trace_page.kept import Kept, Texts
+from agent.trace_page.evidence import FATES, Document, Told, counts, documents_of, parts_of, statements_of
+from agent.trace_page.happened import Event, Happened, Kept, Texts, happened
 from agent.trace_page.machine import Drawing, drawing, told
-from agent.trace_page.quotes import Told, parts_of, statements_of
-from agent.trace_page.reading import happened
 from agent.trace_page.searches import Search, searches_of
-from agent.trace_page.steps import ROOM, Shown, Value, steps_of, values_of
+from agent.trace_page.steps import ROOM, Shown, Value, path_in_words, steps_of, values_of
 from graphs.answering.contract import Answer
+from graphs.answering.presentation import Presentation, present
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import Explanation, explained
-from graphs.verdicts.shown import facts, headed
-from tools.contract import Notice
+from tools.contract import Notice, unique
 from tools.evidence import Origin
-
-# The time line: a bar for each step, tool call and call of a model, in order of their beginnings.
-LEAST = 0.3  # per cent of the whole that the shortest bar takes, so that it can be seen; ours
-KINDS = ("step", "tool", "model")  # when two begin at once, the outer comes first
-
-
-class Bar(NamedTuple):
-    """A bar: what ran, of which kind, its place and length in per cent of the run, its time in words."""
-
-    name: str
-    kind: str
-    left: str
-    width: str
-    time: str
-    note: str
-
-
-def bars(happened: Happened) -> list[Bar]:
-    """All bars of a run."""
-    rows: list[tuple[str, str, Timed, str]] = [
-        *((s.step, "step", s, "cut off" if s.cut_off else "") for s in happened.steps),
-        *((t.tool, "tool", t, t.outcome.replace("_", " ")) for t in happened.tools),
-        *((m.role, "model", m, "failed" if m.failed else m.model) for m in happened.models),
-    ]
-    whole = max(happened.seconds, 1e-6)
-    rows.sort(key=lambda r: (r[2].started, KINDS.index(r[1]), r[0]))
-    return [_bar(name, kind, timed, note, whole) for name, kind, timed, note in rows]
-
-
-def resumed(happened: Happened) -> list[str]:
-    """Where the run went on after it was cut off, in per cent."""
-    whole = max(happened.seconds, 1e-6)
-    return [f"{100 * at / whole:.2f}" for at in happened.resumed]
-
-
-def _bar(name: str, kind: str, timed: Timed, note: str, whole: float) -> Bar:
-    width = max(100 * timed.seconds / whole, LEAST)
-    left = min(100 * timed.started / whole, 100 - width)
-    return Bar(name, kind, f"{max(left, 0):.2f}", f"{width:.2f}", told(timed.seconds * 1000), note)
-
+from tools.messages import messages
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+LISTED = 5  # diseases of a differential that are compared by their order; ours
 LABELS = {  # sign and word beside each label's colour
     "A": ("▲", "decides the diagnosis"),
     "B": ("●", "helps a search"),
     "C": ("○", "does neither"),
 }
-SEVERITIES = {"info": "note", "warning": "warning", "danger": "danger"}
 
 
 class Run(NamedTuple):
@@ -84,12 +43,11 @@ class Run(NamedTuple):
     message: str | None
     question: str | None
     answer: Answer | None
+    shown: Presentation | None
     told: list[Told]
     documents: list[Document]
     fates: list[tuple[str, int, str]]
     drawing: Drawing
-    bars: list[Bar]
-    resumed: list[str]
     gate: GateDecision | None
     explanation: Explanation | None
     searches: list[Search]
@@ -121,12 +79,11 @@ def run_of(run: str, events: list[Event], texts: Texts, prefix: str = "a-", room
         message=kept.message,
         question=kept.question,
         answer=answer,
+        shown=present(answer, whole=True) if answer is not None else None,
         told=statements,
         documents=documents,
         fates=counts(documents),
         drawing=drawing(seen),
-        bars=bars(seen),
-        resumed=resumed(seen),
         gate=seen.gate,
         explanation=explained(seen.gate, language) if seen.gate is not None else None,
         searches=searches_of(seen),
@@ -160,11 +117,8 @@ def environment() -> Environment:
     made.globals |= {
         "FATES": FATES,
         "LABELS": LABELS,
-        "ORIGINS": ORIGINS,
-        "headed": headed,
-        "facts": facts,
         "PARAMETRIC": Origin.PARAMETRIC,
-        "SEVERITIES": SEVERITIES,
+        "WORDS": messages("en"),
         "parts_of": parts_of,
         "time": told,
     }
@@ -187,3 +141,114 @@ def _untold(seen: Happened) -> list[str]:
     if not seen.answered:
         out.append("the run has no answer: it was cut off, or is still going on")
     return out
+
+
+class Only(NamedTuple):
+    """What only this run has; all empty for a run that stands alone."""
+
+    nodes: frozenset[str] = frozenset()
+    edges: frozenset[tuple[str, str]] = frozenset()
+    queries: frozenset[str] = frozenset()
+    documents: frozenset[str] = frozenset()
+    quoted: frozenset[str] = frozenset()
+    statements: frozenset[str] = frozenset()
+
+
+class Difference(NamedTuple):
+    """A line of the table: what is compared, what either run has (or has alone), how much both have."""
+
+    name: str
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+    shared: int | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether the runs agree."""
+        return self.one == self.other
+
+
+def only_in(run: Run, other: Run) -> Only:
+    """What ``run`` has and ``other`` has not."""
+    return Only(
+        nodes=frozenset(run.path) - frozenset(other.path),
+        edges=frozenset(pairwise(run.path)) - frozenset(pairwise(other.path)),
+        queries=frozenset(queries(run)) - frozenset(queries(other)),
+        documents=frozenset(_found(run)) - frozenset(_found(other)),
+        quoted=frozenset(_quoted(run)) - frozenset(_quoted(other)),
+        statements=frozenset(_statements(run)) - frozenset(_statements(other)),
+    )
+
+
+def differences(run: Run, other: Run) -> list[Difference]:
+    """The table of two runs. Times always differ; they are there to be compared."""
+    return [
+        _value("question", run.question, other.question),
+        _value("kind of turn", _kind(run), _kind(other)),
+        _value("configuration", run.happened.configuration, other.happened.configuration),
+        _value("gate", _gate(run.gate), _gate(other.gate)),
+        _value("path", path_in_words(run.drawing.visits), path_in_words(other.drawing.visits)),
+        _sets("queries", queries(run), queries(other)),
+        _sets("evidence found", _found(run), _found(other)),
+        _sets("evidence quoted", _quoted(run), _quoted(other)),
+        _sets("statements", _statements(run), _statements(other)),
+        _value("choice", _choice(run), _choice(other)),
+        _value("differential", _leading(run), _leading(other)),
+        _sets("notices", [n.text for n in run.notices], [n.text for n in other.notices]),
+        _value("time", told(run.happened.seconds * 1000), told(other.happened.seconds * 1000)),
+        _value("language models", _spent(run), _spent(other)),
+    ]
+
+
+def queries(run: Run) -> list[str]:
+    """Every query of a run, once."""
+    return unique([q for s in run.searches for q in s.queries])
+
+
+def _value(name: str, one: str | None, other: str | None) -> Difference:
+    return Difference(name, (one,) if one else (), (other,) if other else ())
+
+
+def _sets(name: str, one: Sequence[str], other: Sequence[str]) -> Difference:
+    return Difference(name, _without(one, other), _without(other, one), len(set(one) & set(other)))
+
+
+def _without(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    known = set(other)
+    return tuple(unique([item for item in one if item not in known]))
+
+
+def _kind(run: Run) -> str:
+    return str(run.happened.triage.get("kind_of_turn", ""))
+
+
+def _gate(gate: GateDecision | None) -> str:
+    return f"{gate.decision.value.replace('_', ' ')} (score {gate.score:.2f})" if gate is not None else "not asked"
+
+
+def _found(run: Run) -> list[str]:
+    return [d.id for d in run.documents]
+
+
+def _quoted(run: Run) -> list[str]:
+    return [d.id for d in run.documents if d.quotes]
+
+
+def _statements(run: Run) -> list[str]:
+    return [t.statement.text for t in run.told]
+
+
+def _choice(run: Run) -> str:
+    choice = run.answer.choice if run.answer is not None else None
+    return f"{choice.label}: {choice.text}" if choice is not None else "none"
+
+
+def _leading(run: Run) -> str:
+    ranking = run.answer.differential[:LISTED] if run.answer is not None else []
+    return ", ".join(f"{d.name} {d.score:.0%}" for d in ranking) or "none"
+
+
+def _spent(run: Run) -> str:
+    models = run.happened.models
+    tokens = f"{sum(m.input_tokens for m in models)} + {sum(m.output_tokens for m in models)} tokens"
+    return f"{len(models)} calls, {tokens}, cost {sum(m.cost for m in models):g}" if models else "none"

@@ -12,18 +12,9 @@ from agent.trace_page.machine import rounds_of
 SHOWN = 25  # documents of one search that are listed; ours: the rest is counted
 
 
-class Rung(NamedTuple):
-    """A query of the ladder: how many records it found in all, how many were listed, what came next."""
-
-    rung: str
-    query: str
-    why: str
-    records: int
-    listed: int
-    seconds: float
-    next: str
-    translation: str
-    warnings: tuple[str, ...]
+RUNG = {  # what a step of the ladder has: count is of all records, ids are those listed, next is what came next
+    "rung": "", "query": "", "why": "", "count": 0, "ids": (), "next": "", "translation": "", "warnings": (),
+}  # fmt: skip
 
 
 class Search(NamedTuple):
@@ -32,13 +23,15 @@ class Search(NamedTuple):
     call: ToolRun
     round: int
     arguments: tuple[tuple[str, str], ...]
-    rungs: tuple[Rung, ...]
+    rungs: tuple[dict[str, Any], ...]
     lines: tuple[tuple[str, str], ...]
 
     @property
     def queries(self) -> tuple[str, ...]:
         """What was sent to a search engine or asked of the library."""
-        return tuple(r.query for r in self.rungs) or tuple(v for n, v in self.arguments if n in ("query", "question"))
+        return tuple(str(r["query"]) for r in self.rungs) or tuple(
+            v for n, v in self.arguments if n in ("query", "question")
+        )
 
 
 def searches_of(happened: Happened) -> list[Search]:
@@ -47,24 +40,9 @@ def searches_of(happened: Happened) -> list[Search]:
 
 
 def _search(call: ToolRun, number: int) -> Search:
-    rungs = tuple(_rung(s) for s in call.strategy if s.get("step") == "rung")
+    rungs = tuple({**RUNG, **s} for s in call.strategy if s.get("step") == "rung")
     lines = [line for s in call.strategy for line in _lines(s)] + [line for t in call.told for line in _told(t)]
-    return Search(call, number, tuple(_shown(n, v) for n, v in call.arguments.items()), rungs, tuple(lines))
-
-
-def _rung(step: dict[str, Any]) -> Rung:
-    ids = step.get("ids")
-    return Rung(
-        rung=str(step.get("rung", "")),
-        query=str(step.get("query", "")),
-        why=str(step.get("why", "")),
-        records=_number(step.get("count")),
-        listed=len(ids) if isinstance(ids, list) else 0,
-        seconds=float(step.get("seconds") or 0.0),
-        next=str(step.get("next", "")),
-        translation=str(step.get("translation", "")),
-        warnings=tuple(str(w) for w in step.get("warnings") or ()),
-    )
+    return Search(call, number, tuple((n, _value(v)) for n, v in call.arguments.items()), rungs, tuple(lines))
 
 
 def _lines(step: dict[str, Any]) -> list[tuple[str, str]]:
@@ -124,10 +102,6 @@ def _told(event: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, "; ".join(f"{k}: {_value(v)}" for k, v in event.items() if k not in hidden))]
 
 
-def _shown(name: str, value: Any) -> tuple[str, str]:
-    return name, _value(value)
-
-
 def _value(value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -143,7 +117,3 @@ def _some(items: Sequence[str]) -> str:
 
 def _ranks(ranks: dict[str, Any]) -> str:
     return ", ".join(f"{stream} {rank}" for stream, rank in ranks.items())
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0

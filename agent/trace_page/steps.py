@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agent.trace_page.happened import Happened, StepRun
-from agent.trace_page.kept import Kept, named, pretty
+from agent.trace_page.happened import Happened, Kept, StepRun, named, pretty
 from agent.trace_page.machine import told, visited
 
 ROOM = 600_000  # characters of kept texts in a page, so that it stays below 2 MB with everything else; ours

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from graphs.answering.contract import AnswerView
-from graphs.answering.differential_answer import LABELS, WARNS, named
+from graphs.answering.differential_answer import WARNS, named
 from tools.contract import RankedDisease
 from tools.evidence import Evidence, Statement, cite
+from tools.messages import messages
 from tools.text.sentences import sentences
 
 Parted = tuple[str, Statement]  # the part (diagnosis, next, urgent), and what it says
@@ -53,7 +54,7 @@ def warning(view: AnswerView, entry: Evidence) -> list[Statement]:
     if span is None:
         return []
     citation = cite(entry, span.start, span.end)
-    label = LABELS["zh" if view.language == "zh" else "en"][2]
+    label = messages(view.language)["disease.watch"]
     return [Statement(text=f"{label}{citation.quote}", origin=entry.origin, citations=(citation,))]
 
 
@@ -68,7 +69,7 @@ def _headed(own: Sequence[Statement], line: Statement, view: AnswerView) -> list
 
 def _with_head(text: str, disease: RankedDisease, view: AnswerView) -> str:
     head = named(disease, view)
-    name = disease.name_zh if view.language == "zh" and disease.name_zh else disease.name
+    name = messages(view.language).name_of(disease)
     if text.startswith(head[:-1]):
         return text
     return head[:-1] + text[len(name) :] if text.lower().startswith(name.lower()) else f"{head} {text}"

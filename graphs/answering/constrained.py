@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from graphs.answering.contract import Choice, Draft
 from graphs.answering.notices import notice
@@ -19,22 +19,7 @@ from tools.medicines.constraints import (
     warns,
 )
 from tools.medicines.names import Medicine
-
-WHY = {
-    "en": {"allergy": "{medicine} (allergy to {named})", "current": "{medicine} ({named} is taken already)"},
-    "zh": {"allergy": "{medicine}（对{named}过敏）", "current": "{medicine}（已在使用{named}）"},
-}
-ASKED = {
-    "en": {
-        "allergy": "you told of an allergy to {named}, and {medicine} {kind}",
-        "current": "you told that {named} is taken already, and {medicine} {kind}",
-    },
-    "zh": {
-        "allergy": "您提到对{named}过敏，而{medicine}{kind}",
-        "current": "您提到已在使用{named}，而{medicine}{kind}",
-    },
-}
-KIND = {"en": ("is a kind of {family}", "is the same"), "zh": ("属于同一类（{family}）", "即为该药")}
+from tools.messages import messages
 
 
 def constrained(draft: Draft, question: str, case: str, options: Mapping[str, str], language: str) -> Draft:
@@ -55,7 +40,7 @@ def constrained(draft: Draft, question: str, case: str, options: Mapping[str, st
         verdict, choice = (verdict if agrees else None), None
     named = _recommended(draft, "\n".join(part for part in (case, question) if part), language)
     if named:
-        notices.append(notice("breaks_constraint", language, _joined(named, language)))
+        notices.append(notice("breaks_constraint", language, messages(language).joined(named)))
     if not (leading or notices):
         return draft
     update = {"choice": choice, "verdict": verdict, "notices": (*leading, *draft.notices, *notices)}
@@ -67,7 +52,7 @@ def _choice(
 ) -> tuple[Choice | None, list[Notice]]:
     if not barred:
         return choice, []
-    told = _joined((_told(options[label], c, language) for label, c in sorted(barred.items())), language)
+    told = messages(language).joined(_told(options[label], c, language) for label, c in sorted(barred.items()))
     if choice is not None and choice.label in barred:
         return None, [notice("choice_breaks_constraint", language, told)]
     return choice, [notice("options_barred", language, told)]
@@ -87,16 +72,11 @@ def _recommended(draft: Draft, case: str, language: str) -> list[str]:
 
 
 def _told(medicine: str, constraint: Constraint, language: str) -> str:
-    words = WHY["zh" if language == "zh" else "en"][constraint.why]
-    return words.format(medicine=medicine, named=constraint.named).strip()
+    return messages(language).say(f"barred.{constraint.why}", medicine=medicine, named=constraint.named).strip()
 
 
 def _asked(medicine: Medicine, constraint: Constraint, language: str) -> str:
-    tongue = "zh" if language == "zh" else "en"
-    kind, same = KIND[tongue]
-    family = same if medicine.written.lower() == constraint.named.lower() else kind.format(family=medicine.family)
-    return ASKED[tongue][constraint.why].format(medicine=medicine.written, named=constraint.named, kind=family)
-
-
-def _joined(items: Iterable[str], language: str) -> str:
-    return ("；" if language == "zh" else "; ").join(items)
+    words, written = messages(language), medicine.written
+    same = written.lower() == constraint.named.lower()
+    kind = words["barred.same"] if same else words.say("barred.kind", family=medicine.family)
+    return words.say(f"barred.asked.{constraint.why}", medicine=written, named=constraint.named, kind=kind)

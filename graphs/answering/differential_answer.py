@@ -16,6 +16,7 @@ from graphs.differential_filter.mentions import about
 from graphs.verdicts.contract import Sentence
 from tools.contract import Finding, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Frozen, Origin, Statement, cite
+from tools.messages import messages
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
 
@@ -60,10 +61,7 @@ TOPICS = (
         "Which warning signs of {name} need urgent help?",
     ),
 )
-LABELS = {
-    "en": ("Fits this case: ", "Against in this case: ", "Watch for: ", "Also usual: "),
-    "zh": ("符合本例：", "与本例不符：", "警示：", "通常还有："),
-}
+LABELS = ("fits", "against", "watch", "usual")  # of a line's quotes, in the catalogues
 USUAL = re.compile(r"\b(?:almost always|usually) (?:presents|shows|goes)|(?:几乎总是|通常)(?:表现为|可见|伴有)")
 WARNS = re.compile(r"\bred flags?\b|警示征象", re.IGNORECASE)  # the entry's own sentence of its red flags
 LIKELY_NOT = re.compile(r"is made less likely by|时不支持")
@@ -209,13 +207,13 @@ def _but(spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:
 
 def named(disease: RankedDisease, view: AnswerView) -> str:
     """The head of a disease's line: its name in the answer's language, its ICD-10 code where it has one."""
-    name = (view.language == "zh" and disease.name_zh) or disease.name
+    name = messages(view.language).name_of(disease)
     return f"{name} ({disease.icd10})." if disease.icd10 else f"{name}."
 
 
 def _written(name: str, entry: Evidence, view: AnswerView, spans: Sequence[Sequence[Span]]) -> Statement:
     """A line: the name, then the quotes under their labels; without any, the first sentence of the entry."""
-    labels: Sequence[str] = LABELS["zh" if view.language == "zh" else "en"]
+    labels = [messages(view.language)[f"disease.{label}"] for label in LABELS]
     if not any(spans):
         first = list(sentences(entry.text)[:1]) or [Span(0, len(entry.text))]
         labels, spans = [""], [first]

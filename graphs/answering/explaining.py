@@ -16,6 +16,7 @@ from graphs.answering.notices import notice, notices_for
 from graphs.triage.contract import Aspect, Explain
 from tools.contract import Differential, Finding, Notice, RankedDisease
 from tools.evidence import Evidence, Origin, Statement
+from tools.messages import messages
 
 FOLLOW_UPS = 3  # ours: questions beside an explanation
 ASKED = 5  # ours: questions when they are asked for: all that a differential holds
@@ -83,7 +84,7 @@ class Explainer:
             disease = differential.ranking[rank - 1]
             told = [disease] if rank == 1 else [disease, differential.ranking[0]]
             place = f"{rank}/{len(ranks)}, {disease.score:.0%}"
-            more = [notice("where_ranked", view.language, f"{_name(disease, view.language)}: {place}")]
+            more = [notice("where_ranked", view.language, f"{messages(view.language).name_of(disease)}: {place}")]
             statements, entries = self._lines(view, told)
         else:
             outside = self._writer.unranked(asked.about, view, differential.findings)
@@ -160,7 +161,7 @@ def _remarks(view: AnswerView, aspect: Aspect, differential: Differential, case:
     if aspect is Aspect.SUMMARY:
         out.append(notice("case_so_far", view.language, case))
     if aspect is Aspect.AGAINST and not lead.findings_against:
-        out.append(notice("nothing_against", view.language, _name(lead, view.language)))
+        out.append(notice("nothing_against", view.language, messages(view.language).name_of(lead)))
     if aspect in (Aspect.ASK, Aspect.QUESTION) and not differential.questions:
         out.append(notice("nothing_to_ask", view.language))
     if aspect is Aspect.QUESTION and differential.questions:
@@ -186,10 +187,10 @@ def _passages(answer: Answer, *, every: bool) -> tuple[list[Statement], list[Evi
 
 
 def _certainty(view: AnswerView, differential: Differential) -> Notice:
-    shares = [f"{_name(d, view.language)} {d.score:.0%}" for d in differential.ranking[:3]]
+    shares = [f"{messages(view.language).name_of(d)} {d.score:.0%}" for d in differential.ranking[:3]]
     answer = view.said.answer if view.said is not None else None
     missing = answer.gate.missing if answer is not None and answer.gate is not None else ()
-    lacks = ("；尚缺：" if view.language == "zh" else "; not told: ") + ", ".join(missing) if missing else ""
+    lacks = messages(view.language)["explain.not_told"] + ", ".join(missing) if missing else ""
     return notice("certainty", view.language, ", ".join(shares) + lacks)
 
 
@@ -201,18 +202,6 @@ def _rests_on(view: AnswerView, entries: Sequence[Evidence]) -> Notice:
 def _read(view: AnswerView, findings: Sequence[Finding]) -> list[Notice]:
     """What the case was understood to say, each finding with its words."""
     shown = [f for f in findings if f.present is not None][:READ]
-    denied = "无" if view.language == "zh" else "no "
-    words = [f"{'' if f.present else denied}{f.name}{_when(f, view.language)} (“{f.clause.strip()}”)" for f in shown]
+    told = messages(view.language).group("explain")
+    words = [f"{'' if f.present else told['denied']}{f.name}{told[f.told_of]} (“{f.clause.strip()}”)" for f in shown]
     return [notice("read_from_case", view.language, "; ".join(words))] if words else []
-
-
-def _when(finding: Finding, language: str) -> str:
-    return {
-        "now": "",
-        "past": "，既往" if language == "zh" else ", in the past",
-        "other": "，他人" if language == "zh" else ", somebody else",
-    }[finding.told_of]
-
-
-def _name(disease: RankedDisease, language: str) -> str:
-    return disease.name_zh if language == "zh" and disease.name_zh else disease.name

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from graphs.answering.contract import Answer
-from graphs.answering.shown import (
-    ORIGINS,
-    WORDS,
-    edge_lines,
-    left_lines,
-    marks_of,
-    numbers_of,
-    quotes_of,
-    ranking_title,
-    source_facts,
-    source_name,
-    tongue_of,
-)
-from graphs.completeness.explained import brief
-from graphs.reporting.contract import PARTS
-from graphs.verdicts.shown import facts, headed
-from tools.contract import RankedDisease
-from tools.evidence import Origin, Statement
-from tools.notebook.ranking import disease_name, shown_diseases
+from graphs.answering.presentation import Line, Presentation, Row, Source, present
 
-MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!])")  # what Markdown would read as more than text
+MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")  # what Markdown would read as more than text
 LEADING = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)", re.MULTILINE)
 
 
@@ -35,104 +17,65 @@ def escaped(text: str) -> str:
     return LEADING.sub(lambda m: f"{m[1]}{m[2][:-1]}\\{m[2][-1]}", MARKUP.sub(r"\\\1", " ".join(text.split())))
 
 
-def markdown_of(answer: Answer) -> str:
-    """The whole answer: emergencies first, then statements, differential, questions, notices and sources."""
-    numbers, words = numbers_of(answer), WORDS[tongue_of(answer.language)]
-    blocks = [
-        *_emergency(answer, words),
-        *_verdict(answer),
-        *(f"**{escaped(line)}**" for line in edge_lines(answer, answer.language)),
-        *_choice(answer, words),
-        *(_statement(s, numbers, words) for s in answer.statements),
-        *([f"**{words['none']}**"] if answer.abstained and not answer.statements else []),
-        *_differential(answer, words),
-        *_report(answer, numbers, words),
-        *_questions(answer, words),
-        *_notices(answer, words),
-        *_sources(answer, numbers, words),
-        *_gate(answer),
-    ]
-    return "\n\n".join(blocks)
+def markdown_of(answer: Answer, *, whole: bool = False) -> str:
+    """The answer: emergencies first, then statements, differential, questions, notices and sources.
+
+    ``whole``: every ranked disease, not only those that are worth a row.
+    """
+    return "\n\n".join(_blocks(present(answer, whole=whole)))
 
 
-def _emergency(answer: Answer, words: dict[str, str]) -> Iterator[str]:
-    for flag in answer.emergency:
-        yield f"> **{words['emergency']}: {escaped(flag.advice)}** ({escaped(flag.seen)})"
+def _blocks(shown: Presentation) -> Iterator[str]:
+    words = shown.words
+    for advice, seen in shown.alerts:
+        yield f"> **{words['answer.emergency']}: {escaped(advice)}** ({escaped(seen)})"
+    if shown.verdict:
+        yield "  \n".join([f"**{escaped(shown.verdict)}**", *map(escaped, shown.verdict_facts)])
+    yield from (f"**{escaped(line)}**" for line in shown.ranking.first)
+    if shown.choice:
+        unverified = f" ({words['answer.unverified']})" if shown.choice_unverified else ""
+        yield f"**{words['answer.choice']}: {escaped(shown.choice)}**{unverified} {escaped(shown.choice_reason)}"
+    yield from map(_line, shown.lines)
+    if shown.nothing:
+        yield f"**{shown.nothing}**"
+    yield from _listed(shown.ranking.title, (_disease(row, shown) for row in shown.ranking.rows))
+    yield from map(escaped, shown.ranking.left)
+    rare = (f"{row.rank}. {escaped(row.name)} ({escaped(row.code)}) {row.share}" for row in shown.rare)
+    yield from _listed(words["answer.rare"], rare)
+    yield from _report(shown)
+    yield from _listed(words["answer.ask"], (f"{n}. {escaped(q.text)}" for n, q in enumerate(shown.next, start=1)))
+    notices = (f"- {told.word}: {escaped(told.notice.text)}" for told in shown.notices)
+    yield from _listed(words["answer.notices"], notices)
+    for _, name, sources in shown.by_origin():
+        yield from _listed(f"{words['answer.sources']}: {name}", (line for s in sources for line in _source(s)))
+    if shown.gate_brief:
+        yield "\n".join(f"*{escaped(line)}*" for line in shown.gate_brief)
 
 
-def _verdict(answer: Answer) -> Iterator[str]:
-    if answer.verdict is not None:
-        lines = [f"**{escaped(headed(answer.verdict, answer.language))}**"]
-        yield "  \n".join([*lines, *map(escaped, facts(answer.verdict, answer.language))])
+def _report(shown: Presentation) -> Iterator[str]:
+    if shown.report:
+        yield f"**{shown.words['report.title']}**"
+    for part in shown.report:
+        yield f"*{part.title}*\n\n" + ("\n".join(f"- {_line(line)}" for line in part.lines) or f"({part.unknown})")
 
 
-def _choice(answer: Answer, words: dict[str, str]) -> Iterator[str]:
-    if answer.choice is not None:
-        choice = answer.choice
-        told = choice.label if choice.text == choice.label else f"{choice.label}: {choice.text}"
-        mark = f" ({words['unverified']})" if choice.parametric else ""
-        yield f"**{words['choice']}: {escaped(told)}**{mark} {escaped(choice.reason)}"
+def _source(source: Source) -> Iterator[str]:
+    about = f"({escaped(source.item.id)}) {escaped(', '.join(source.facts))}"
+    yield f"- [{source.number}] {escaped(source.name)} {about}".rstrip()
+    yield from (f"  - “{escaped(quote)}”" for quote in source.quotes)
 
 
-def _statement(statement: Statement, numbers: dict[str, int], words: dict[str, str]) -> str:
-    marks = "".join(f"[{n}]" for n in marks_of(statement, numbers))
-    return f"{escaped(statement.text)} {marks or '(' + words['unverified'] + ')'}"
+def _line(line: Line) -> str:
+    return f"{escaped(line.text)} {line.mark}"
 
 
-def _differential(answer: Answer, words: dict[str, str]) -> Iterator[str]:
-    if answer.differential:
-        shown = shown_diseases(answer.differential)
-        lines = [f"{n}. {_disease(d, answer.language, words)}" for n, d in enumerate(shown, start=1)]
-        yield f"**{ranking_title(answer, answer.language)}**\n\n" + "\n".join(lines)
-    yield from map(escaped, left_lines(answer, answer.language))
-    if answer.rare_diseases:
-        rare = [
-            f"{n}. {escaped(r.name)} ({escaped(r.disease)}) {r.score:.0%}"
-            for n, r in enumerate(answer.rare_diseases, 1)
-        ]
-        yield f"**{words['rare']}**\n\n" + "\n".join(rare)
+def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    told = "\n".join(lines)
+    if told:
+        yield f"**{title}**\n\n{told}"
 
 
-def _disease(disease: RankedDisease, language: str, words: dict[str, str]) -> str:
-    sides = ((words["for"], disease.findings_for), (words["against"], disease.findings_against))
-    told = "; ".join(f"{name}: {escaped(', '.join(items))}" for name, items in sides if items)
-    name = escaped(disease_name(disease, language))
-    return f"**{name}** ({escaped(disease.icd10)}) {disease.score:.0%}{'. ' + told if told else ''}"
-
-
-def _report(answer: Answer, numbers: dict[str, int], words: dict[str, str]) -> Iterator[str]:
-    if answer.report is None:
-        return
-    yield f"**{words['report']}**"
-    for part in PARTS:
-        lines = [f"- {_statement(s.statement, numbers, words)}" for s in answer.report.of(part)]
-        yield f"*{words[part]}*\n\n" + ("\n".join(lines) or f"({words['unknown']})")
-
-
-def _questions(answer: Answer, words: dict[str, str]) -> Iterator[str]:
-    if answer.follow_up_questions:
-        lines = [f"{n}. {escaped(q.text)}" for n, q in enumerate(answer.follow_up_questions, start=1)]
-        yield f"**{words['ask']}**\n\n" + "\n".join(lines)
-
-
-def _notices(answer: Answer, words: dict[str, str]) -> Iterator[str]:
-    if answer.notices:
-        lines = [f"- {words[n.severity.value]}: {escaped(n.text)}" for n in answer.notices]
-        yield f"**{words['notices']}**\n\n" + "\n".join(lines)
-
-
-def _sources(answer: Answer, numbers: dict[str, int], words: dict[str, str]) -> Iterator[str]:
-    names = ORIGINS[tongue_of(answer.language)]
-    for origin in Origin:
-        lines: list[str] = []
-        for item in (e for e in answer.evidence if e.id in numbers and e.origin is origin):
-            facts = escaped(", ".join(source_facts(item)))
-            lines.append(f"- [{numbers[item.id]}] {escaped(source_name(item))} ({escaped(item.id)}) {facts}".rstrip())
-            lines += [f"  - “{escaped(item.text[start:end])}”" for start, end in quotes_of(answer, item.id)]
-        if lines:
-            yield f"**{words['sources']}: {names[origin]}**\n\n" + "\n".join(lines)
-
-
-def _gate(answer: Answer) -> Iterator[str]:
-    if answer.gate is not None:
-        yield "\n".join(f"*{escaped(line)}*" for line in brief(answer.gate, answer.language))
+def _disease(row: Row, shown: Presentation) -> str:
+    sides = (("for", row.findings_for), ("against", row.findings_against))
+    told = "; ".join(f"{shown.words[f'answer.{n}']}: {escaped(', '.join(items))}" for n, items in sides if items)
+    return f"{row.rank}. **{escaped(row.name)}** ({escaped(row.code)}) {row.share}{'. ' + told if told else ''}"

@@ -12,10 +12,10 @@ from graphs.answering.option_words import own_words
 from graphs.answering.written import Written
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
-from graphs.verdicts.shown import VALUES
 from prompts.shown import one_line
 from tools.contract import Notice
 from tools.evidence import Evidence, Statement
+from tools.messages import messages
 from tools.text.tokens import tokens
 
 OPTION = 400  # ours: characters of an option that the model is shown
@@ -27,8 +27,7 @@ def options_of(view: AnswerView) -> dict[str, str]:
     """The options of a turn by label: those that were given, or the verdicts for a closed question; else none."""
     if view.options:
         return dict(view.options)
-    tongue = "zh" if view.language == "zh" else "en"
-    return {value.value: words[tongue] for value, words in VALUES.items()} if view.closed else {}
+    return messages(view.language).group("verdict.values") if view.closed else {}
 
 
 def options_shown(options: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from prompts.answer import BACKGROUND_RULES
 from prompts.shown import one_line
 from tools.contract import Differential, Finding, RankedDisease
 from tools.evidence import Evidence, Origin
+from tools.messages import messages
 
 Generated = Literal["off", "context", "allowed"]
 
@@ -111,7 +112,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _ranked(place: int, disease: RankedDisease, language: str) -> str:
-    name = disease.name_zh if language == "zh" and disease.name_zh else disease.name
+    name = messages(language).name_of(disease)
     code = f" ({disease.icd10})" if disease.icd10 else ""
     parts = [("fits", disease.findings_for), ("against", disease.findings_against), ("not told", disease.missing)]
     told = "; ".join(f"{label}: {', '.join(found)}" for label, found in parts if found)

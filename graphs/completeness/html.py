@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphs.completeness.explained import Explanation
+from tools.messages import messages
 from tools.notebook.markup import element, table
 from tools.notebook.style import LABELS, mark, page
-
-WORDS = {
-    "en": {"sentence": "Sentence", "why": "Why", "turning": "all turns on it"},
-    "zh": {"sentence": "句子", "why": "原因", "turning": "判断取决于此句"},
-}
 
 
 def gate_html(whole: Explanation, language: str = "en") -> str:
@@ -23,17 +19,17 @@ def gate_html(whole: Explanation, language: str = "en") -> str:
 
 def gate_of(whole: Explanation, language: str = "en") -> Any:
     """A decision as an element; ``language`` is ``en`` or ``zh``."""
-    words = WORDS["zh" if language == "zh" else "en"]
+    words = messages(language)
     rows = (
         (
             str(unit.number),
             mark(unit.label.value, LABELS[unit.label.value]),
             unit.text,
-            f"{unit.reason} ({words['turning']})" if unit.turning else unit.reason,
+            f"{unit.reason} ({words['gate.turns']})" if unit.turning else unit.reason,
         )
         for unit in whole.units
     )
-    units = table(("", "", words["sentence"], words["why"]), rows) if whole.units else None
+    units = table(("", "", words["gate.sentence"], words["gate.why"]), rows) if whole.units else None
     return element(
         "div",
         element("p", element("b", whole.verdict)),

@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 from agent.agent import Agent
 from agent.cli.app import app
-from agent.cli.differential import WORDS
 from agent.interview import Interview, Read
 from agent.settings import Settings
 from prompts.errors import InputError
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.questions import PLACE
+from tools.messages import messages
 
 CASE = "I am a 45-year-old man and I feel sick."
 
@@ -155,7 +155,7 @@ def test_a_chat_session_takes_the_same_replies(built_home: Path) -> None:
 def test_every_reply_that_the_hint_names_is_taken(graph: KnowledgeGraph, language: str) -> None:
     case = {"en": "I am a 45-year-old man with a cough.", "zh": "男，45岁，咳嗽。"}[language]
     replies = {"en": ("yes", "no", "not known"), "zh": ("是", "没有", "不知道")}[language]
-    assert all(r in WORDS[language]["hint"] for r in replies)
+    assert all(r in messages(language)["interview.hint"] for r in replies)
     for said in replies:
         talk = Interview(graph, case)
         assert talk.reply({"en": "no", "zh": "没有"}[language]) is Read.ANSWER  # where it hurts

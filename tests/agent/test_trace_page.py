@@ -19,10 +19,10 @@ from agent.agent import Agent
 from agent.cli.trace import trace
 from agent.settings import Settings
 from agent.trace import read_trace
+from agent.trace_page.evidence import Quote, pieces
+from agent.trace_page.happened import happened
 from agent.trace_page.machine import LAYOUT, drawing, edges
 from agent.trace_page.page import page, run_of
-from agent.trace_page.quotes import Quote, pieces
-from agent.trace_page.reading import happened
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, SearchTool, parts

@@ -10,14 +10,13 @@ import pytest
 
 from agent import web
 from graphs.completeness.contract import Decision, Label
-from graphs.completeness.explained import REASONS
 from graphs.reporting.contract import PARTS
 from graphs.verdicts.contract import Certainty, VerdictValue
-from graphs.verdicts.shown import CERTAINTIES, FACTS, VALUES
 from prompts.report import DISCIPLINES
 from prompts.tool_arguments import Arguments
 from tools.contract import Severity
 from tools.evidence import Origin, Status
+from tools.messages import messages
 
 SCRIPTS = Path(web.__file__).parent / "static" / "js"
 ENTRY = re.compile(r'^  (?:(\w+)|"([^"]+)"):\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+),', re.MULTILINE)
@@ -32,6 +31,7 @@ def table(language: str) -> dict[str, str]:
 
 
 EN, ZH = table("en"), table("zh")
+REASONS = messages("en").group("gate.reasons")
 
 
 def test_both_languages_have_the_same_words_with_the_same_blanks() -> None:
@@ -74,11 +74,14 @@ def test_every_value_of_the_contract_has_its_word(stem: str, values: type[Enum] 
 
 def test_the_page_says_of_a_verdict_what_every_other_view_says() -> None:
     for table_, language in ((EN, "en"), (ZH, "zh")):
-        assert {v: table_[f"verdict_{v}"].strip('"') for v in VerdictValue} == {v: VALUES[v][language] for v in VALUES}
+        words = messages(language)
+        values = {v: table_[f"verdict_{v}"].strip('"') for v in VerdictValue}
+        assert values == {v: words[f"verdict.values.{v.value}"] for v in VerdictValue}
         said = {c: table_[f"certainty_{c}"].strip('"') for c in Certainty}
-        assert said == {c: CERTAINTIES[c][language] for c in CERTAINTIES}
-        for fact, word in FACTS[language].items():
-            assert table_["verdict" if fact == "verdict" else f"verdict_{fact}"].strip('"') == word
+        assert said == {c: words[f"verdict.certainties.{c.value}"] for c in Certainty}
+        assert table_["verdict"].strip('"') == words["verdict.title"]
+        for fact in ("effect", "population", "certainty", "reason"):
+            assert table_[f"verdict_{fact}"].strip('"') == words[f"verdict.{fact}"]
 
 
 def test_every_step_and_tool_has_its_word() -> None:

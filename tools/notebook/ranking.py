@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tools.messages import messages
 from tools.notebook.markup import element, listed, table
 
 if TYPE_CHECKING:
@@ -12,10 +13,6 @@ if TYPE_CHECKING:
 
 ROWS = 5  # diseases shown, as on the command line; the JSON form has all
 LEAST_SHARE = 0.01  # ours: belief below which a disease is not shown
-HEADS = {
-    "en": ("", "Disease", "ICD-10", "Share", "For", "Against"),
-    "zh": ("", "疾病", "ICD-10", "占比", "支持", "不支持"),
-}
 
 
 def shown_diseases(ranking: Sequence[RankedDisease]) -> list[RankedDisease]:
@@ -23,17 +20,14 @@ def shown_diseases(ranking: Sequence[RankedDisease]) -> list[RankedDisease]:
     return [d for d in ranking[:ROWS] if d.score >= LEAST_SHARE] or list(ranking[:1])
 
 
-def disease_name(disease: RankedDisease, language: str) -> str:
-    """Its name in the language, where it has one."""
-    return disease.name_zh if language == "zh" and disease.name_zh else disease.name
-
-
 def ranking_table(ranking: Sequence[RankedDisease], language: str = "en") -> Any:
     """The table; ``language`` is ``en`` or ``zh``."""
+    words = messages(language)
+    heads = ("", *(words[f"answer.{name}"] for name in ("disease", "icd10", "share", "for", "against")))
     rows = (
         (
             str(place),
-            element("b", disease_name(disease, language)),
+            element("b", words.name_of(disease)),
             disease.icd10,
             f"{disease.score:.0%}",
             listed(disease.findings_for),
@@ -41,4 +35,4 @@ def ranking_table(ranking: Sequence[RankedDisease], language: str = "en") -> Any
         )
         for place, disease in enumerate(shown_diseases(ranking), start=1)
     )
-    return table(HEADS["zh" if language == "zh" else "en"], rows)
+    return table(heads, rows)

@@ -9,10 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.telemetry.allowed import OTHER, Allowed, Count, MadeId, OneOf, Truth
-from agent.telemetry.metrics import METRICS
-from agent.telemetry.names import NODES, attributes
-from agent.telemetry.turns import FollowedTurn, Places
+from agent.telemetry.allowed import OTHER, Allowed, listed
+from agent.telemetry.following import FollowedTurn
 from graphs.clinical import clinical_graph
 from support.machine_parts import parts
 
@@ -25,7 +23,8 @@ CONVENTIONS = [
     "attributes.url_attributes",
     "metrics.http_metrics",
 ]
-KEYS = {a.key: a.holds for a in attributes()}
+KEYS = {key: about["holds"] for key, about in listed()["attributes"].items()}
+METRICS = listed()["metrics"]
 ANYTHING = st.one_of(
     st.text(), st.integers(), st.floats(), st.booleans(), st.none(), st.binary(), st.lists(st.text(), max_size=2)
 )
@@ -36,20 +35,23 @@ FIELDS = st.sampled_from("kind_of_turn decision step tool outcome role model err
 
 
 def allowed_now() -> Allowed:
-    found = Allowed(attributes())
+    found = Allowed()
     found.know("gen_ai.tool.name", ["search_literature"])
     return found
 
 
+LISTS = allowed_now().names
+
+
 def may_be_told(key: str, value: Any) -> bool:
-    holds = KEYS[key]
-    if isinstance(holds, OneOf):
-        return value in (holds.names or ()) or value in (OTHER, "search_literature")
-    if isinstance(holds, Count):
-        return type(value) is int and value >= 0
-    if isinstance(holds, Truth):
-        return isinstance(value, bool)
-    return isinstance(holds, MadeId) and re.fullmatch("[0-9a-f]{16}", value) is not None
+    match KEYS[key]:
+        case "count":
+            return type(value) is int and value >= 0
+        case "truth":
+            return isinstance(value, bool)
+        case "id":
+            return re.fullmatch("[0-9a-f]{16}", value) is not None
+    return value == OTHER or value in LISTS[key]
 
 
 @given(st.dictionaries(st.one_of(st.sampled_from(sorted(KEYS)), st.text()), ANYTHING))
@@ -68,19 +70,20 @@ class Kept:
 
     allowed = allowed_now()
 
-    def start(self, name: str, kind: Any, facts: Any, within: Any) -> Kept:
-        self.names.append(name)
-        self.told.append(self.allowed.of(facts))
+    def start(self, words: str, key: str, facts: Any, within: Any, kind: Any) -> Kept:
+        told = self.allowed.of(facts)
+        self.names.append(f"{words} {told.get(key, '')}")
+        self.told.append(told)
         return self
 
-    def past(self, name: str, kind: Any, facts: Any, seconds: float, error: str = "") -> None:
-        self.start(name, kind, {**facts, "error.type": error}, None)
+    def past(self, words: str, key: str, facts: Any, seconds: float, error: str = "", kind: Any = None) -> None:
+        self.start(words, key, {**facts, "error.type": error}, None, kind)
 
-    def tell(self, span: Any, facts: Any) -> None:
-        self.told.append(self.allowed.of(facts))
+    def set_attributes(self, told: Any) -> None:
+        self.told.append(told)
 
-    def end(self, span: Any, error: str = "") -> None:
-        self.tell(span, {"error.type": error})
+    def end(self, span: Any, facts: Any, error: str = "") -> None:
+        self.told.append(self.allowed.of({**facts, "error.type": error}))
 
     def record(self, name: str, value: float, facts: Any, context: Any = None) -> None:
         self.names.append(name)
@@ -93,12 +96,12 @@ class Kept:
 @given(st.lists(st.tuples(KINDS, st.dictionaries(FIELDS, st.text(min_size=1))), max_size=8))
 def test_no_event_brings_its_words_into_a_name_or_a_value(events: list[tuple[str, dict[str, str]]]) -> None:
     kept: Any = Kept()
-    turn = FollowedTurn(kept, kept, Places({}, ""), {"gen_ai.conversation.id": "Anna Novak"})
+    turn = FollowedTurn(kept, {}, {"gen_ai.conversation.id": "Anna Novak"})
     for kind, data in events:
         turn.event(kind, **data)
     turn.end("Anna Novak")
-    words = {w for a in KEYS.values() if isinstance(a, OneOf) for w in (a.names or ())}
-    fixed = words | {OTHER, "search_literature", "node", "ncbi"} | {m.name for m in METRICS}
+    words = {w for names in LISTS.values() for w in names}
+    fixed = words | {OTHER, "node", "ncbi"} | set(METRICS)
     assert {word for name in kept.names for word in name.split()} <= fixed
     assert all(may_be_told(key, value) for told in kept.told for key, value in told.items())
 
@@ -110,7 +113,7 @@ def test_an_id_that_a_caller_chose_is_left_out() -> None:
 
 
 def test_the_nodes_are_the_machines() -> None:
-    assert {n for n in clinical_graph(parts()).nodes if not n.startswith("__")} - {"tools"} == NODES
+    assert {n for n in clinical_graph(parts()).nodes if not n.startswith("__")} - {"tools"} == LISTS["anamnesis.node"]
 
 
 def test_names_that_are_not_ours_are_the_conventions() -> None:
@@ -120,7 +123,7 @@ def test_names_that_are_not_ours_are_the_conventions() -> None:
         for value in vars(importlib.import_module(f"opentelemetry.semconv.{name}")).values()
         if isinstance(value, str)
     }
-    named = {*KEYS, *(m.name for m in METRICS)}
+    named = {*KEYS, *METRICS}
     assert {name for name in named if not name.startswith("anamnesis.")} <= conventions
-    assert {key for metric in METRICS for key in metric.keys} <= set(KEYS)
-    assert "gen_ai.conversation.id" not in {key for metric in METRICS for key in metric.keys}
+    assert {key for metric in METRICS.values() for key in metric["keys"]} <= set(KEYS)
+    assert "gen_ai.conversation.id" not in {key for metric in METRICS.values() for key in metric["keys"]}

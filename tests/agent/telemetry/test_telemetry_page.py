@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from agent.telemetry import exporting
-from agent.telemetry.metrics import METRICS
-from agent.telemetry.names import attributes
+from agent.telemetry.allowed import listed
 from agent.telemetry.settings import TelemetrySettings
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "telemetry.md").read_text(encoding="utf-8")
@@ -21,11 +20,16 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def test_the_attributes_are_those_of_the_code() -> None:
-    assert {(key, what) for key, _, what in rows("Attributes")} == {(f"`{a.key}`", a.about) for a in attributes()}
+    assert {(key, what) for key, _, what in rows("Attributes")} == {
+        (f"`{key}`", a["about"]) for key, a in listed()["attributes"].items()
+    }
 
 
 def test_the_metrics_are_those_of_the_code() -> None:
-    told = {(m.name, m.form, m.unit, ", ".join(f"`{k}`" for k in m.keys) or "none", m.about) for m in METRICS}
+    told = {
+        (name, m["form"], m["unit"], ", ".join(f"`{k}`" for k in m["keys"]) or "none", m["about"])
+        for name, m in listed()["metrics"].items()
+    }
     assert {(row[0].strip("`"), *row[1:]) for row in rows("Metrics")} == told
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from graphs.answering.contract import AnswerView
-from graphs.verdicts.contract import VerdictValue
-from graphs.verdicts.shown import VALUES
 from prompts.metering import Meter, metered
 from support.answerers import CROUP, READ, answer, codes, document, local, view
 from support.answering_model import Ask, asked, by_model, quoting, saying
@@ -16,6 +14,7 @@ from support.scripted_model import Scripted
 from support.scripted_reader import NO
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
+from tools.messages import messages
 
 FIRST = "Yes, a single dose of dexamethasone relieves the symptoms of croup within hours."
 SECOND = "It does not apply to children with epiglottitis."
@@ -172,7 +171,7 @@ def test_a_models_verdict_that_no_quote_carries_is_told_as_its_view(ask: Ask, op
     draft, _, _ = ask(saying(GOOD, option=option), croup().model_copy(update={"closed": True}))
     assert (draft.choice, draft.verdict) == (None, None)
     (told,) = [n.text for n in draft.notices if n.code == "model_view"]
-    assert VALUES[VerdictValue(option)]["en"] in told
+    assert messages("en")[f"verdict.values.{option}"] in told
     assert draft.statements[0].citations
 
 
