@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.settings import Settings
 from prompts.errors import DataError
 from tools.encoders import Encoder
-from tools.literature.medcpt.reranking import Reranker, load_reranker
+from tools.literature.medcpt.reranking import MedCPTReranker, load_reranker
 from tools.passages.contract import DocumentSource
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
@@ -24,7 +24,7 @@ def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -
     )
 
 
-def cross_encoder(setting: str) -> Reranker | None:
+def cross_encoder(setting: str) -> MedCPTReranker | None:
     """The cross-encoder of an encoder setting; None when it names none, or NCBI's and that one is not on disk."""
     try:
         return load_reranker(setting)

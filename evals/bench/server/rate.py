@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
 import subprocess
 import sys
 import tempfile
@@ -79,12 +77,10 @@ def main(url: str, key: str, database: str, folder: str, workers: int) -> None:
 
 
 async def _ask(client: EUtilities) -> None:
-    numbers = itertools.count()
-
     async def one() -> None:
         while True:
             try:
-                await client.search(f"asthma OR worker{os.getpid()}n{next(numbers)}", 5, fresh=True)
+                await client.search("asthma", 5, fresh=True)
             except EUtilitiesError as error:
                 sys.stderr.write(f"{error.reason}\n")
 
@@ -193,7 +189,7 @@ def _serving(mirror: Mirror, counter: Counter) -> Iterator[str]:
 
 @contextmanager
 def _worker(url: str, key: str, database: str, folder: Path, log: Path) -> Iterator[None]:
-    command = [sys.executable, "-m", "evals.bench.server.asking", url, key, database, str(folder), str(WORKERS)]
+    command = [sys.executable, "-m", "evals.bench.server.rate", url, key, database, str(folder), str(WORKERS)]
     with log.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file)  # noqa: S603
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tools.literature.client import EUtilities
+from tools.literature.reachability import REMEMBERED, Reachability
 
 
 def test_waiting_for_a_turn_is_no_request_time(ncbi: Any, settings_for: Callable[..., Any], xml: Any) -> None:
@@ -102,3 +104,43 @@ def test_requests_at_once_keep_to_the_limit(ncbi: Any, settings_for: Callable[..
     asyncio.run(together())
     assert len(ncbi.requests) == 8
     assert time.monotonic() - started >= 0.65  # eight starts, seven gaps of a tenth of a second, less jitter
+
+
+def test_a_server_that_answers_can_be_reached_and_is_asked_once(ncbi: Any, monkeypatch: Any) -> None:
+    asked = []
+    answer = ncbi.answer
+    monkeypatch.setattr(ncbi, "answer", lambda r: (asked.append(r.utility), answer(r))[1])
+    reachability = Reachability(ncbi.url)
+
+    async def together() -> list[bool]:
+        return await asyncio.gather(*(reachability.check() for _ in range(5)))
+
+    assert asyncio.run(together()) == [True] * 5
+    assert asyncio.run(reachability.check())
+    assert asked == ["einfo"]
+
+
+def test_an_error_page_is_an_answer_too(ncbi: Any, xml: Any) -> None:
+    ncbi.answer = lambda _: xml.Reply("", status=503)
+    assert asyncio.run(Reachability(ncbi.url).check())
+
+
+def test_a_closed_port_cannot_be_reached_and_is_asked_again_after_a_minute(ncbi: Any) -> None:
+    now = [0.0]
+    reachability = Reachability("http://127.0.0.1:9/eutils", clock=lambda: now[0])
+    assert not asyncio.run(reachability.check())
+    reachability._url = f"{ncbi.url}/einfo.fcgi"
+    now[0] = REMEMBERED - 1
+    assert not asyncio.run(reachability.check())
+    now[0] = REMEMBERED + 1
+    assert asyncio.run(reachability.check())
+
+
+def test_a_server_that_hangs_costs_no_more_than_the_timeout() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        reachability = Reachability(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        started = time.monotonic()
+        assert not asyncio.run(reachability.check())
+        assert time.monotonic() - started < 1.5

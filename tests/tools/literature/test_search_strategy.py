@@ -9,6 +9,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prompts.errors import DataError, InputError, ServiceError
 from support.search_words import starter_vocabulary
@@ -16,7 +18,7 @@ from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
-from tools.literature.report import account
+from tools.literature.report import SHOWN, account, folded
 from tools.literature.strategy import (
     Excluded,
     SearchStrategy,
@@ -128,3 +130,22 @@ def test_a_failing_rerun_compares_nothing() -> None:
     strategy = searched(Growing("1"))
     with pytest.raises(ServiceError):
         asyncio.run(rerun(strategy, Down()))
+
+
+def test_many_phrases_that_are_not_held_are_one_line() -> None:
+    phrases = [f'PhraseNotFound: "word{n}"' for n in range(7)]
+    lines = folded([*phrases[:4], "OutputMessage: No items found.", *phrases[4:], "Odd"])
+    assert lines == [
+        'PhraseNotFound, 7 in all: "word0"; "word1"; "word2" and 4 more',
+        "OutputMessage: No items found.",
+        "Odd",
+    ]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9))))
+def test_every_kind_is_one_line_with_its_count(told: list[tuple[str, int]]) -> None:
+    lines = folded(f"{kind}: {n}" for kind, n in told)
+    assert len(lines) == len({kind for kind, _ in told})
+    for line in lines:
+        of_kind = [n for kind, n in told if kind == line[0]]
+        assert (f"{len(of_kind)} in all" in line) == (len(of_kind) > SHOWN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,6 @@ from tools.text.within_tokens import within_tokens
 
 Scores = NDArray[np.float32]
 QUERY_TOKENS = 192  # ours: of the 512, so that an average abstract is still read beside a part of a long query
-
-
-class Reranker(Protocol):
-    """Orders articles by reading each together with the query."""
-
-    def rerank(self, query: str, articles: Sequence[str]) -> Scores:
-        """Array (len(articles),): higher is more relevant; the order of the articles does not change a score."""
 
 
 class MedCPTReranker:
@@ -64,7 +57,7 @@ class MedCPTReranker:
         return [len(tokenizer.encode(text, add_special_tokens=False, verbose=False)) for text in texts]
 
 
-def load_reranker(encoder_setting: str) -> Reranker | None:
+def load_reranker(encoder_setting: str) -> MedCPTReranker | None:
     """The cross-encoder that a setting names (``medcpt`` or ``medcpt:QUERY,ARTICLE,CROSS``); None when it names none.
 
     Raises InputError for a bad setting, DataError when the model is not on this machine.
