@@ -25,6 +25,7 @@ from graphs.verdicts.local import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.medicines.names import medicines_in
 from tools.text.language import language_of
 
 FOLLOW_UPS = 3  # ours: questions a turn
@@ -115,20 +116,20 @@ class AnswererLocal:
         scored = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._stating(query, _figures_first(query, scored))
+        chosen = self._stating(_figures_first(query, scored))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
         return self._draft(view, chosen, None, more)
 
-    def _stating(self, query: str, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
+    def _stating(self, scored: Sequence[Sentence], limit: int = 0) -> list[Sentence]:
         """The sentences to state, best first; of studies and of what is the user's own none that is a title, a
         question, an aim or a method: others take their place once."""
         known: dict[str, bool] = {}
         pool, chosen = list(scored), self._extractor.choose(scored, limit)
         for _ in range(ROUNDS):
             fresh = [s for s in chosen if s.text not in known]
-            known |= zip((s.text for s in fresh), self.judge.states(query, fresh), strict=True)
+            known |= zip((s.text for s in fresh), self.judge.states(fresh), strict=True)
             if all(known[s.text] for s in chosen):
                 return chosen
             pool = [s for s in pool if known.get(s.text, True)]
@@ -147,7 +148,7 @@ class AnswererLocal:
             return self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
         near = ruling.beside or [
             s
-            for s in self._stating(view.question, scored, limit=CONTEXT)
+            for s in self._stating(scored, limit=CONTEXT)
             if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
         ]
         if not near:
@@ -172,7 +173,7 @@ class AnswererLocal:
 
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
         chosen = self._chooser.choose(view, evidence, query)
-        context = self._stating(query, self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
+        context = self._stating(self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
         stated = [*chosen.sentences]
         stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
         lines, entries = self.writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])
@@ -218,10 +219,16 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted."""
+    """Scored sentences, those lifted that give a figure that a question asks for, of the medicine that it names."""
     if not asks_figure(question):
         return list(scored)
-    return by_score([s._replace(score=s.score + FIGURE * gives_figure(question, s.text)) for s in scored])
+    asked = {m.generic or m.family for m in medicines_in(question)}
+    return by_score([s._replace(score=s.score + FIGURE * _lifts(question, asked, s)) for s in scored])
+
+
+def _lifts(question: str, asked: Collection[str], sentence: Sentence) -> bool:
+    named = {n for m in medicines_in(f"{sentence.evidence.title} {sentence.text}") for n in (m.generic, m.family)}
+    return (not asked or any(name in named for name in asked)) and gives_figure(question, sentence.text)
 
 
 def _quotable(view: AnswerView) -> list[Evidence]:

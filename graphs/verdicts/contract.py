@@ -90,5 +90,5 @@ class VerdictJudge(Protocol):
     def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> Sequence[Sentence]:
         """The quotes that entail a verdict that somebody else gave, by the policy of `judge`, or none."""
 
-    def states(self, question: str, quotes: Sequence[Sentence]) -> Sequence[bool]:
+    def states(self, quotes: Sequence[Sentence]) -> Sequence[bool]:
         """Of each sentence whether it states something: titles, questions, aims and methods of studies do not."""

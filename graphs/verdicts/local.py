@@ -15,7 +15,6 @@ from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
 from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
-from tools.reading.reader import can_read
 from tools.text.sentences import Span, sentences, unlabelled
 from tools.text.tokens import tokens
 
@@ -38,6 +37,7 @@ PLAIN = frozenset(
 OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
+ROLE_ASKED = "Is the treatment effective?"  # ours: a role hangs on no question; the head learned it beside closed ones
 WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
 
 
@@ -89,7 +89,7 @@ class VerdictSettings(Frozen):
     beside: int = 3
     carried: float = 0.5
     on_point: float = 0.6
-    silent: float = 0.6
+    silent: float = 0.5
     alike: float = 0.7
     compared: int = 64
     known: int = 8
@@ -288,15 +288,13 @@ class VerdictJudgeLocal:
         kept = _sides(value, [said for said, _ in heard])
         return [q for q in quotes if any(quote is q and any(s is said for s in kept) for said, quote in heard)]
 
-    def states(self, question: str, quotes: Sequence[Sentence]) -> list[bool]:
+    def states(self, quotes: Sequence[Sentence]) -> list[bool]:
         """Of each sentence whether it states something: it is no title, question, aim or method of its document.
 
         What was written as statements is not read; nor is what the reader cannot read, which stays.
         """
         own = [q for q in quotes if EvidenceId.parse(q.evidence.id).collection not in WRITTEN]
-        asked = [question if can_read(Pair(question, q.text)) else q.text for q in own]
-        before = [_before(q) for q in own]
-        pairs = [Pair(a, q.text, q.evidence.title, b) for a, q, b in zip(asked, own, before, strict=True)]
+        pairs = [Pair(ROLE_ASKED, q.text, q.evidence.title, _before(q)) for q in own]
         silent = {
             at
             for at, (q, r) in enumerate(zip(own, self._reader.read(pairs), strict=True))

@@ -138,6 +138,13 @@ def test_a_figure_that_is_asked_for_is_given_first_or_said_to_be_missing(encoder
         assert "no_figure" not in codes(both)
 
 
+def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> None:
+    other = "In croup of type 2 budesonide 2 mg is used once."
+    own = "Dexamethasone is used in croup of type 2 when it is severe."
+    evidence = document("a", f"{own} {other}", title="Croup")
+    assert answer(local(encoder), view(DOSE, evidence)).statements[0].text == own
+
+
 @pytest.mark.parametrize(
     ("question", "sentence", "gives"),
     [

@@ -15,6 +15,7 @@ from tools.encoders import Encoder
 from tools.evidence import Origin
 from tools.reading.answered import Answered, answered
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
+from tools.reading.reader import WEIGHTS, TrainedReader
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 QUESTION = "Does velmoxatrine prevent gout attacks?"
@@ -286,10 +287,23 @@ def test_titles_questions_aims_and_methods_state_nothing_and_what_was_written_as
     for role in Role:
         reader = ScriptedReader({LESS: reading(Stance.NOT_SHOWN, 1.0, role)})
         study, page = quote(piece(LESS), LESS), quote(piece(LESS, "gout", "library"), LESS)
-        assert VerdictJudgeLocal(reader).states(QUESTION, [study, page]) == [role not in silent, True]
+        assert VerdictJudgeLocal(reader).states([study, page]) == [role not in silent, True]
         assert [p.sentence for p in reader.asked] == [LESS]
     titled = quote(piece(LESS, title=LESS.rstrip(".")), LESS)
-    assert judge({}).states(QUESTION, [titled]) == [False]
+    assert judge({}).states([titled]) == [False]
+
+
+@pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis reader train")
+def test_the_shipped_reader_knows_what_states_nothing() -> None:
+    silent = [
+        "We aimed to find out whether zinc shortens the common cold in adults.",
+        "No effect of zinc on colds: a randomised trial",
+        "We randomised 212 adults with a cold to zinc or placebo.",
+        "Patients aged over 65 were recruited from 12 hospitals between 2010 and 2014.",
+    ]
+    stated = ["Zinc did not shorten the common cold.", "Colds lasted 6.9 days with zinc and 7.0 days with placebo."]
+    quotes = [quote(piece(text, str(n)), text) for n, text in enumerate([*silent, *stated])]
+    assert VerdictJudgeLocal(TrainedReader()).states(quotes) == [False] * len(silent) + [True] * len(stated)
 
 
 # The contract of a judge, which any other one joins by a line.
@@ -328,7 +342,7 @@ def test_contract_of_a_judge(made: object) -> None:
         if value is not VerdictValue.CONFLICTING:
             assert not judging.carries(QUESTION, value, [fewer, more]), "both sides of several documents conflict"
     assert not judging.carries(QUESTION, VerdictValue.YES, [more, unsettled])
-    assert list(judging.states(QUESTION, [fewer, other])) == [True, True]
+    assert list(judging.states([fewer, other])) == [True, True]
 
 
 KNOWN = Answered("Does velmoxatrine keep gout attacks away?", Stance.SUPPORTS)
