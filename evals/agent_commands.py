@@ -8,15 +8,12 @@ from typing import Annotated
 import typer
 
 
-def register(evaluations: typer.Typer, benchmarks: typer.Typer) -> None:
+def register(evaluations: typer.Typer) -> None:
     """Add the commands."""
     evaluations.command("run")(run_one)
     evaluations.command("compare")(compare)
     evaluations.command("view")(view)
     evaluations.command("smoke")(smoke)
-    benchmarks.command("shelf")(shelf)
-    benchmarks.command("server")(server)
-    benchmarks.command("sizing")(sizing)
 
 
 def run_one(
@@ -90,55 +87,3 @@ def smoke(
     from evals.smoke.gate import hold
 
     raise typer.Exit(hold(update=update, json_file=json_file))
-
-
-def shelf(
-    data: Annotated[Path, typer.Option(help="Folder of the evaluation data.")],
-    documents: Annotated[int, typer.Option(min=1, help="How many abstracts.")] = 5000,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
-) -> None:
-    """Ask over thousands of own documents and over none (5,000: ten minutes, most of them to add these)."""
-    from evals.bench.shelf import bench_shelf
-
-    bench_shelf(data, documents, json_file)
-
-
-def server(
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="same-case, access, overhead, kill, load, workers, rolling, rate, clients, soak or schemathesis; "
-            "repeat it. Else all."
-        ),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
-    database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write figures and details to this file too.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the soak's memory by turns into this SVG file.")] = None,
-) -> None:
-    """Measure the server: clients, strangers, overhead, kills, load, two workers (an hour; --quick: ten minutes)."""
-    from evals.bench.server.run import bench_server
-
-    if not bench_server(only or [], json_file, database, plot, quick=quick):
-        raise typer.Exit(1)
-
-
-def sizing(
-    measure: Annotated[
-        bool, typer.Option("--measure", help="Measure turns and abstracts here (five minutes).")
-    ] = False,
-    turns: Annotated[int, typer.Option(min=0, help="Turns of each kind; 0 keeps what was measured before.")] = 15,
-    abstracts: Annotated[int, typer.Option(min=100, help="Abstracts that are cut and embedded.")] = 400,
-    data: Annotated[Path | None, typer.Option(help="The folder with the data, for real abstracts.")] = None,
-    costs: Annotated[
-        Path | None, typer.Option(help="Unit costs of an earlier --json, in place of those shipped.")
-    ] = None,
-    growth: Annotated[Path | None, typer.Option(help="A file of `bench growth --json`, for the index.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the unit costs to this file too.")] = None,
-) -> None:
-    """Work out what a site needs, for 1, 10, 100 turns a second and 1, 10, 38 million abstracts, from unit costs."""
-    from evals.bench.sizing.run import bench_sizing
-
-    bench_sizing(measure, turns, abstracts, data, costs, growth, json_file)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+import typer
 from pydantic import BaseModel
 
 from agent.assembly import open_encoder
 from agent.sessions.home import Home
 from agent.settings import Settings, load_settings
-from evals.bench.figures import Figure, print_figures
+from evals.bench.commands import Data
+from evals.bench.frame import Figure, Row, figures_of, spent
 from evals.contract import TaskContext
-from evals.datasets.literature import LiteratureDocument, read_abstracts
+from evals.datasets.literature import read_abstracts
 from evals.datasets.rows import read_jsonl
 from evals.literature_collection import text_of, vectors_of
 from evals.statistics import bootstrap_mean
 from tools.encoders import Vectors
-from tools.files import write_atomic
 from tools.fusion import RRF_K
 from tools.indexes.backends import backend_for
 from tools.indexes.contract import CollectionIndex, Entry, Filter, Hit, Part
@@ -40,7 +40,6 @@ SEGMENTS = 3  # ours: from four on Milvus Lite puts them together
 SEED = 0
 WARM = 5  # ours: questions asked before the clock counts
 FILTERS = {"all": None, "dates": Filter(since="2005-01-01", until="2014-12-31")}  # ours: admits about a third
-BACKENDS = ("local", "milvus")
 Ask = Callable[[CollectionIndex, str, Vectors, Filter | None], list[Hit]]
 WAYS: Mapping[str, Ask] = {
     "words": lambda index, text, _, where: index.search_text(text, K, where),
@@ -58,30 +57,33 @@ class Collection(NamedTuple):
     asked: Vectors
     encoder: str
 
+    def rows(self, at: int, count: int) -> tuple[list[Entry], Vectors]:
+        """So many rows from one on."""
+        return self.entries[at : at + count], self.vectors[at : at + count]
+
+    def parts(self) -> Iterator[Part]:
+        """All rows."""
+        for at in range(0, len(self.entries), PART):
+            yield Part(name=f"rows-{at}", read=partial(self.rows, at, PART))
+
 
 class _Question(BaseModel):
     question: str
 
 
-def bench_backends(data: Path, sample: int, questions: int, json_file: Path | None) -> None:
-    """Build both, ask both, print the figures and write them where asked.
-
-    The Milvus is the one whose address is set, else the embedded one; what is built lies in a temporary folder.
-
-    Args:
-        data: the folder with the data of the evaluations.
-        sample: abstracts, drawn by a seed; 0 takes all. questions: of BioASQ, drawn by a seed.
-    """
+def measure(
+    data: Data,
+    sample: Annotated[int, typer.Option(min=0, help="How many abstracts; 0 takes all.")] = 0,
+    questions: Annotated[int, typer.Option(min=1, help="How many of BioASQ's questions.")] = 200,
+) -> list[Figure]:
+    """Build both, ask both. Milvus is at the address that is set, else embedded; what is built goes again."""
     settings = load_settings(config="")
     with tempfile.TemporaryDirectory(prefix="anamnesis-backends-") as folder:
-        figures = measure(read(settings, data, sample, questions), settings, Path(folder))
-    print_figures(figures)
-    if json_file is not None:
-        write_atomic(json_file, (json.dumps([f.model_dump() for f in figures], indent=2) + "\n").encode())
+        return compare(read(settings, data, sample, questions), settings, Path(folder))
 
 
 def read(settings: Settings, data: Path, sample: int, questions: int) -> Collection:
-    """The abstracts and questions, with their vectors."""
+    """Abstracts and questions, drawn by a seed, with their vectors."""
     documents = read_abstracts(data)
     context = TaskContext(data=data, limit=sample or len(documents), seed=SEED, settings=settings)
     documents = context.sample(documents)
@@ -91,116 +93,82 @@ def read(settings: Settings, data: Path, sample: int, questions: int) -> Collect
         vectors, asked = vectors_of(documents, encoder, context), encoder.encode_queries(texts)
     finally:
         encoder.close()
-    return Collection([_entry(d) for d in documents], vectors, texts, asked, encoder.name)
+    entries = [
+        Entry(
+            id=f"pubmed:{d.pmid}",
+            text=text_of(d),
+            collection=NAME,
+            kind="abstract",
+            date=f"{d.year}-01-01" if d.year else "",
+            language="en",
+        )
+        for d in documents
+    ]
+    return Collection(entries, vectors, texts, asked, encoder.name)
 
 
-def measure(collection: Collection, settings: Settings, folder: Path) -> list[Figure]:
-    """Build and ask both; how far their results agree."""
-    with ExitStack() as stack:
-        return _measure(collection, settings, folder, stack)
-
-
-def _measure(collection: Collection, settings: Settings, folder: Path, stack: ExitStack) -> list[Figure]:
+def compare(collection: Collection, settings: Settings, folder: Path) -> list[Figure]:
+    """Build and ask both: how far their results agree, and the time."""
     figures: list[Figure] = []
     indexes: dict[str, CollectionIndex] = {}
-    for name in BACKENDS:
-        backend = backend_for(settings.index.model_copy(update={"backend": name}), folder)
-        if isinstance(backend, MilvusBackend):
-            stack.callback(backend.close)
-            stack.callback(backend.delete, NAME)
-        started = time.perf_counter()
-        indexes[name] = backend.build(
-            NAME,
-            _parts(collection),
-            encoder=collection.encoder,
-            dimension=collection.vectors.shape[1],
-            source=f"bench of {len(collection.entries)} at {time.time_ns()}",
-        )
-        seconds = time.perf_counter() - started
-        figures.append(Figure(name=f"build.{name}", value=seconds, unit="s", n=len(collection.entries)))
-    for way, ask in WAYS.items():
-        for filtered, where in FILTERS.items():
-            figures += _compared(f"{way}.{filtered}", collection, indexes, partial(_asked, ask, where))
-    if not settings.index.address:
-        indexes["milvus"] = _in_segments(collection, settings, folder, stack)
-        words = partial(_asked, WAYS["words"], None)
-        figures += _compared(f"words.{SEGMENTS}_segments", collection, indexes, words, asked="")
+    n, dimension = collection.vectors.shape
+    with ExitStack() as stack:
+        for name in ("local", "milvus"):
+            backend = backend_for(settings.index.model_copy(update={"backend": name}), folder)
+            if isinstance(backend, MilvusBackend):
+                stack.callback(backend.close)
+                stack.callback(backend.delete, NAME)
+            given = {"encoder": collection.encoder, "dimension": dimension, "source": f"bench at {time.time_ns()}"}
+            started = time.perf_counter()
+            indexes[name] = backend.build(NAME, collection.parts(), **given)
+            figures += figures_of("build.", n, (name, time.perf_counter() - started, "s"))
+        for way, ask in WAYS.items():
+            for admitted, where in FILTERS.items():
+                figures += asked_of_both(f"{way}.{admitted}", collection, indexes, ask, where)
+        if not settings.index.address:  # the embedded engine weighs words by segment, which is written at each flush
+            connection = Connection.open(settings.index, folder / "engine")
+            stack.callback(connection.close)
+            index = MilvusIndex.create(connection, NAME, collection.encoder, dimension)
+            for at in range(0, n, -(-n // SEGMENTS)):
+                index.add(*collection.rows(at, -(-n // SEGMENTS)))
+                index.flush()
+            both = {**indexes, "milvus": index}
+            figures += asked_of_both(f"words.{SEGMENTS}_segments", collection, both, WAYS["words"], None, asked="")
     return figures
 
 
-def _in_segments(collection: Collection, settings: Settings, folder: Path, stack: ExitStack) -> MilvusIndex:
-    """The same rows in the embedded engine, written to disk at several moments: it weighs words by segment."""
-    connection = Connection.open(settings.index, folder / "engine")
-    stack.callback(connection.close)
-    index = MilvusIndex.create(connection, NAME, collection.encoder, collection.vectors.shape[1])
-    size = -(-len(collection.entries) // SEGMENTS)
-    for at in range(0, len(collection.entries), size):
-        index.add(*_rows(collection, slice(at, at + size)))
-        index.flush()
-    return index
-
-
-def _compared(
+def asked_of_both(
     name: str,
     collection: Collection,
     indexes: Mapping[str, CollectionIndex],
-    ask: Callable[[CollectionIndex, str, Vectors], list[str]],
+    ask: Ask,
+    where: Filter | None,
     asked: str = "at least 0.95",
 ) -> list[Figure]:
     """Overlap of the two, and the latency of each; the questions go to both in turn."""
     found: dict[str, list[list[str]]] = {backend: [] for backend in indexes}
     times: dict[str, list[float]] = {backend: [] for backend in indexes}
     pairs = list(zip(collection.questions, collection.asked, strict=True))
-    for number, (question, vector) in enumerate([*pairs[:WARM], *pairs]):
+    warm = min(WARM, len(pairs))
+    for question, vector in [*pairs[:warm], *pairs]:
         for backend, index in indexes.items():
-            started = time.perf_counter()
-            ids = ask(index, question, vector)
-            if number >= min(WARM, len(pairs)):
-                times[backend].append(1000 * (time.perf_counter() - started))
-                found[backend].append(ids)
-    shares = [overlap(a, b) for a, b in zip(found["local"], found["milvus"], strict=True)]
+            took = spent(
+                lambda: found[backend].append([hit.id for hit in ask(index, question, vector, where)])  # noqa: B023
+            )
+            times[backend].append(1000 * took.clock)
+    both = list(zip(found["local"][warm:], found["milvus"][warm:], strict=True))
+    shares = [overlap(a, b) for a, b in both]
     low, high = bootstrap_mean(shares, SEED)
-    n = len(shares)
-    same = sum(a == b for a, b in zip(found["local"], found["milvus"], strict=True))
-    return [
-        Figure(
-            name=f"{name}.overlap@{K}",
-            value=float(np.mean(shares)),
-            unit=f"({low:.4f} to {high:.4f})",
-            n=n,
-            asked=asked,
-        ),
-        Figure(name=f"{name}.same_order", value=100 * same / n, unit="%", n=n),
-        *(
-            Figure(name=f"{name}.{backend}.p{at}", value=float(np.percentile(values, at)), unit="ms", n=n)
-            for backend, values in times.items()
-            for at in (50, 95)
-        ),
+    rows: list[Row] = [
+        (f"overlap@{K}", float(np.mean(shares)), f"({low:.4f} to {high:.4f})", asked),
+        ("same_order", 100 * sum(a == b for a, b in both) / len(both), "%"),
     ]
+    for backend, values in times.items():
+        rows += [(f"{backend}.p{at}", float(np.percentile(values[warm:], at)), "ms") for at in (50, 95)]
+    return figures_of(f"{name}.", len(both), *rows)
 
 
 def overlap(first: Sequence[str], second: Sequence[str]) -> float:
     """The share of ids that both hold, of the longer list; 1 when both are empty."""
     longest = max(len(first), len(second))
     return len(set(first) & set(second)) / longest if longest else 1.0
-
-
-def _asked(ask: Ask, where: Filter | None, index: CollectionIndex, question: str, vector: Vectors) -> list[str]:
-    return [hit.id for hit in ask(index, question, vector, where)]
-
-
-def _parts(collection: Collection) -> Iterator[Part]:
-    for at in range(0, len(collection.entries), PART):
-        rows = slice(at, at + PART)
-        yield Part(name=f"rows-{at}", read=partial(_rows, collection, rows))
-
-
-def _rows(collection: Collection, rows: slice) -> tuple[list[Entry], Vectors]:
-    return collection.entries[rows], collection.vectors[rows]
-
-
-def _entry(document: LiteratureDocument) -> Entry:
-    date = f"{document.year}-01-01" if document.year else ""
-    return Entry(
-        id=f"pubmed:{document.pmid}", text=text_of(document), collection=NAME, kind="abstract", date=date, language="en"
-    )

@@ -7,28 +7,28 @@ local by default. The planning of a search has a notice of its own, because sear
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import typer
 from pydantic import ValidationError
 
 from agent.agent import Agent
 from agent.loop import run
 from agent.settings import load_settings
-from evals.bench.figures import Figure, print_figures
-from evals.bench.run import quotes_exact
+from evals.bench.commands import JsonFile
+from evals.bench.frame import Figure, figures_of, report, write_json
+from evals.bench.installation import quotes_exact
 from evals.scripted.faults import EITHER, EXCUSED, FAULTS, HARMLESS, SPREADING, spoiling
 from evals.scripted.player import play, role_of
-from evals.scripted.server import Request, Respond, Scripted, ScriptedModel, serving_by
+from evals.scripted.server import Respond, ScriptedModel, serving_by
 from graphs.answering.contract import Answer
 from graphs.nodes.step import ROLES as NAMES
 from graphs.triage.contract import Kind
 from prompts.errors import AnamnesisError
-from tools.files import write_atomic
 
 # Every role of a turn. `graph` has none: it builds graphs from records.
 ROLES = (
@@ -57,15 +57,15 @@ class FaultyAgent:
     """The assembled agent at a server whose fault can be changed from turn to turn.
 
     Args:
-        agent: with every role the model's. server: what it calls.
+        agent: with every role the model's. server: what it calls. answers: the server's, under ``now``.
     """
 
-    def __init__(self, agent: Agent, server: ScriptedModel, spoilt: Spoilt) -> None:
-        self._agent, self._server, self._spoilt = agent, server, spoilt
+    def __init__(self, agent: Agent, server: ScriptedModel, answers: dict[str, Respond]) -> None:
+        self._agent, self._server, self._answers = agent, server, answers
 
     def strike(self, role: str, fault: str) -> Struck:
         """A turn in which one role fails in one way."""
-        self._spoilt.respond = spoiling(role, fault)
+        self._answers["now"] = spoiling(role, fault)
         before = len(self._server.requests)
         started = time.monotonic()
         try:
@@ -85,17 +85,6 @@ class FaultyAgent:
         return max((float(e.get("seconds", 0.0)) - deadline for e in trace if e["kind"] == "model"), default=0.0)
 
 
-class Spoilt:
-    """The server's answers, by what is set."""
-
-    def __init__(self) -> None:
-        self.respond: Respond = play
-
-    def __call__(self, request: Request) -> Scripted:
-        """The answer of the fault that is set."""
-        return self.respond(request)
-
-
 @contextmanager
 def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAgent]:
     """An agent that fails on demand.
@@ -104,8 +93,8 @@ def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAg
         deadline: seconds that a judgement by the model may take.
         home: the data folder; None for the configured one.
     """
-    spoilt = Spoilt()
-    with serving_by(spoilt) as server:
+    answers: dict[str, Respond] = {"now": play}
+    with serving_by(lambda request: answers["now"](request)) as server:
         values: dict[str, Any] = {} if home is None else {"home": home}
         settings = load_settings(
             model="faulty",
@@ -117,10 +106,13 @@ def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAg
             **values,
         )
         with Agent(settings) as agent:
-            yield FaultyAgent(agent, server, spoilt)
+            yield FaultyAgent(agent, server, answers)
 
 
-def bench_faults(deadline: float, json_file: Path | None) -> None:
+def command(
+    deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that a judgement by the model may take.")] = 2.0,
+    json_file: JsonFile = None,
+) -> None:
     """Strike every role with every fault, print what failed and the figures, and write all where asked."""
     from tqdm import tqdm
 
@@ -132,24 +124,21 @@ def bench_faults(deadline: float, json_file: Path | None) -> None:
     for turn in struck:
         if turn.wrong:
             WideConsole().print(f"{turn.role}, {turn.fault}: {turn.wrong}")
-    figures = figures_of(struck)
-    print_figures(figures)
-    if json_file is not None:
-        told = {"figures": [f.model_dump() for f in figures], "turns": [t._asdict() for t in struck]}
-        write_atomic(json_file, (json.dumps(told, indent=2) + "\n").encode())
+    figures = outcome(struck)
+    report(figures)
+    write_json(json_file, {"figures": [f.model_dump() for f in figures], "turns": [t._asdict() for t in struck]})
 
 
-def figures_of(struck: Sequence[Struck]) -> list[Figure]:
+def outcome(struck: Sequence[Struck]) -> list[Figure]:
     """What the matrix came to."""
     n = len(struck)
-    good = 100 * sum(not t.wrong for t in struck) / max(n, 1)
-    late = sum(t.beyond > GRACE for t in struck)
-    longest = max((t.beyond for t in struck), default=0.0)
-    return [
-        Figure(name="faults.valid_and_told", value=good, unit="%", n=n, asked="100"),
-        Figure(name="faults.late", value=late, unit="turns", n=n, asked="0"),
-        Figure(name="faults.longest_beyond_deadline", value=longest, unit="s", n=n, asked="at most 1"),
-    ]
+    return figures_of(
+        "faults.",
+        n,
+        ("valid_and_told", 100 * sum(not t.wrong for t in struck) / max(n, 1), "%", "100"),
+        ("late", sum(t.beyond > GRACE for t in struck), "turns", "0"),
+        ("longest_beyond_deadline", max((t.beyond for t in struck), default=0.0), "s", "at most 1"),
+    )
 
 
 def invalid(answer: Answer) -> list[str]:

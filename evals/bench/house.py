@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 
+import typer
+
 ROOT = Path(__file__).parents[2]
 PRODUCTION = ("prompts", "tools", "graphs", "agent")
 ROOMS = (*PRODUCTION, "evals", "deploy", "anamnesis.py", "tests")
@@ -101,6 +103,12 @@ def repeated_blocks(texts: dict[str, str]) -> int:
         for start in range(len(lines) - BLOCK + 1):
             places[tuple(lines[start : start + BLOCK])].add(name)
     return sum(len(names) > 1 for names in places.values())
+
+
+def command() -> None:
+    """Print the tables of this checkout."""
+    for line in table(ROOT):
+        typer.echo(line)
 
 
 def table(root: Path) -> Iterator[str]:

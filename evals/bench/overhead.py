@@ -7,34 +7,29 @@ and sent (telemetry goes to a receiver of its own process, which throws it away)
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 from unittest.mock import patch
 
-import yaml
+import typer
 
 from agent.agent import Agent
-from agent.settings import load_settings
 from agent.telemetry.contract import NoTelemetry
 from agent.telemetry.opening import open_telemetry
 from agent.trace import TraceRecorder
 from evals.asked import AgentEvaluation, Item, Judged, Reply
-from evals.bench.figures import Figure, print_figures
-from evals.bench.run import QUESTIONS
+from evals.bench.frame import QUESTIONS, Figure, Spent, figures_of, local_settings, mixed_questions, spent
 from evals.contract import Task, TaskContext
 from evals.logged import Logging, check_installed
 from evals.sittings import Sittings
 from evals.statistics import paired_ratio
 from graphs.nodes import tools
-from tools.files import write_atomic
 
 SEED = 0
 MOST = "at most 5"
@@ -52,37 +47,25 @@ server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
 print(server.server_port, flush=True)
 server.serve_forever()
 """
-
 Ask = Callable[[Sequence[Item]], object]  # asks a block of questions
 
 
-class Spent(NamedTuple):
-    """Seconds of the clock and of the processor, all threads together."""
-
-    clock: float
-    processor: float
-
-
-def spent(work: Callable[[], object]) -> Spent:
-    """What a piece of work takes."""
-    clock, processor = time.perf_counter(), time.process_time()
-    work()
-    return Spent(time.perf_counter() - clock, time.process_time() - processor)
-
-
-def bench_overhead(of: str, questions: int, block: int, rounds: int, json_file: Path | None) -> None:
-    """Measure, print a table, and write the figures where asked. Live access is off, and no model is asked."""
-    settings = load_settings(config="", model="", literature={"live": "off", "mirror": None}).without_models()
-    rows = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))[:questions]
-    items = [Item(f"q/{n}", "q", (r["text"],), "", None, options=r.get("options") or {}) for n, r in enumerate(rows)]
-    with Agent(settings) as agent, OPENED[of](agent) as (added, without):
-        figures = measure(of, added, without, items, block, rounds)
-    print_figures(figures)
-    if json_file is not None:
-        write_atomic(json_file, f"{json.dumps([f.model_dump() for f in figures], indent=2)}\n".encode())
+def measure(
+    of: Annotated[Literal["trace", "telemetry", "log"], typer.Argument(help="What is left out in the one way.")],
+    questions: Annotated[int, typer.Option(min=1, max=50, help="How many of the shipped questions.")] = 50,
+    block: Annotated[int, typer.Option(min=1, help="Turns that are timed as one.")] = 10,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each way.")] = 3,
+) -> list[Figure]:
+    """The figures of one addition. Live access is off, no model is asked."""
+    items = [
+        Item(f"q/{n}", "q", (row["text"],), "", None, options=row.get("options") or {})
+        for n, row in enumerate(mixed_questions(questions))
+    ]
+    with Agent(local_settings()) as agent, OPENED[of](agent) as (added, without):
+        return compare(of, added, without, items, block, rounds)
 
 
-def measure(name: str, added: Ask, without: Ask, items: Sequence[Item], block: int, rounds: int) -> list[Figure]:
+def compare(name: str, added: Ask, without: Ask, items: Sequence[Item], block: int, rounds: int) -> list[Figure]:
     """What ``added`` takes in per cent more than ``without``, with the interval of a paired bootstrap over blocks."""
     ways = {"added": added, "without": without, "again": without}
     added(items)  # what is made once is made now
@@ -91,29 +74,41 @@ def measure(name: str, added: Ask, without: Ask, items: Sequence[Item], block: i
     for number, some in enumerate(blocks):
         first = number % len(ways)
         for way in (*list(ways)[first:], *list(ways)[:first]):
-            took[way].append(spent(lambda way=way, some=some: ways[way](some)))  # type: ignore[misc]
+            took[way].append(spent(partial(ways[way], some)))
     figures: list[Figure] = []
-    for kind in Spent._fields:
+    for kind in ("clock", "processor"):
         plain = [getattr(s, kind) for s in took["without"]]
         for way in ("added", "again"):
             (ratio,) = paired_ratio(f"bench.overhead.{way}", [getattr(s, kind) for s in took[way]], plain, SEED)
-            asked = MOST if (kind, way) == ("processor", "added") else ""
-            for end, value in zip(("", "_from", "_to"), (ratio.value, *(ratio.ci95 or ())), strict=False):
-                told = f"{name}.{kind}_{way}{end}"
-                figures.append(Figure(name=told, value=value - 100, unit="%", n=len(blocks), asked=asked))
-                asked = ""
+            low, high = ratio.ci95 or (ratio.value, ratio.value)
+            figures += figures_of(
+                f"{name}.{kind}_{way}",
+                len(blocks),
+                ("", ratio.value - 100, "%", MOST if (kind, way) == ("processor", "added") else ""),
+                ("_from", low - 100, "%"),
+                ("_to", high - 100, "%"),
+            )
         turns = len(items) * rounds
-        figures.append(Figure(name=f"{name}.{kind}_turn", value=1000 * sum(plain) / turns, unit="ms", n=turns))
+        figures += figures_of(f"{name}.{kind}", turns, ("_turn", 1000 * sum(plain) / turns, "ms"))
     return figures
+
+
+def ask(agent: Agent, items: Sequence[Item]) -> None:
+    """Each question in a session of its own, which is deleted."""
+    for item in items:
+        agent.delete_session(agent.ask(item.messages[0], options=dict(item.options) or None).session)
 
 
 @contextmanager
 def trace(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
     """Without: nothing is written, and what a tool call's event is made of is not made either."""
 
+    def nothing(*_: Any, **__: Any) -> None:
+        """In place of what records."""
+
     def without(items: Sequence[Item]) -> None:
-        recorder = patch.multiple(TraceRecorder, __init__=_nothing, event=_nothing, close=_nothing)
-        with recorder, patch.object(tools, "_record", _nothing):
+        recorder = patch.multiple(TraceRecorder, __init__=nothing, event=nothing, close=nothing)
+        with recorder, patch.object(tools, "_record", nothing):
             ask(agent, items)
 
     yield partial(ask, agent), without
@@ -121,8 +116,10 @@ def trace(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
 
 @contextmanager
 def telemetry(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
-    """With: a block ends with the delivery of all of it."""
-    with receiver() as address:
+    """With: a block ends with the delivery of all of it, to a collector that throws everything away."""
+    process = subprocess.Popen([sys.executable, "-c", RECEIVER], stdout=subprocess.PIPE, text=True)  # noqa: S603
+    try:
+        address = f"http://127.0.0.1:{process.stdout.readline().strip() if process.stdout else ''}"
         given = agent.settings.telemetry.model_copy(update={"endpoint": address, "share": 1.0})
         settings = agent.settings.model_copy(update={"telemetry": given})
 
@@ -133,6 +130,9 @@ def telemetry(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
             agent._turns.telemetry = NoTelemetry()
 
         yield added, partial(ask, agent)
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
 
 
 @contextmanager
@@ -162,27 +162,6 @@ def log(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
 
 
 OPENED = {"trace": trace, "telemetry": telemetry, "log": log}
-
-
-@contextmanager
-def receiver() -> Iterator[str]:
-    """A collector in a process of its own that throws everything away; its address."""
-    process = subprocess.Popen([sys.executable, "-c", RECEIVER], stdout=subprocess.PIPE, text=True)  # noqa: S603
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip() if process.stdout else ''}"
-    finally:
-        process.terminate()
-        process.communicate(timeout=10)
-
-
-def ask(agent: Agent, items: Sequence[Item]) -> None:
-    """Each question in a session of its own, which is deleted."""
-    for item in items:
-        agent.delete_session(agent.ask(item.messages[0], options=dict(item.options) or None).session)
-
-
-def _nothing(*_: Any, **__: Any) -> None:
-    """In place of what records."""
 
 
 def _judged(item: Item, reply: Reply) -> Judged:

@@ -1,102 +1,31 @@
-"""`anamnesis bench passages`: SEOS over every full text and abstract, its time and memory, and ICA-RAG's search."""
+"""`anamnesis bench passages`: SEOS over every full text and abstract, its time and memory."""
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 from pydantic import BaseModel
 
-from evals.bench.figures import Figure, print_figures
-from evals.bench.serving import memory
+from evals.bench.commands import Data
+from evals.bench.frame import Figure, Spent, figures_of, memory
+from evals.bench.made_up import HashEncoder
 from evals.datasets.literature import ABSTRACTS
-from evals.datasets.medquad import read_pages
 from evals.datasets.rows import read_jsonl
 from prompts.errors import DataError
 from tools.encoders import Encoder, MiniLMEncoder, Vectors
-from tools.files import write_atomic
-from tools.passages.chunk_counted import ChunkIndex
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.seos import SPECIAL, segment
 from tools.passages.units import HEADING
 from tools.readers.contract import Record
 from tools.readers.reading import read
-from tools.text.sentences import split_sentences
-
-# ICA-RAG's search of a case of 30 sentences over all passages of MedQuAD, against a BM25 pass of the same queries.
-UNITS = 30  # sentences of the case, as the figure is asked for
-ROUNDS = 31  # of each search, in turn; the median counts
-LENGTHS = range(40, 300)  # characters of a sentence that may stand in the case
-
-
-def counted(data: Path, encoder: Encoder) -> list[Figure]:
-    """The ratio, and both times; warm, with the sentences' words stemmed once before.
-
-    One pass is `BatchedBM25.scores` of the same queries, their words included, without choosing the best: the least
-    that any search must do.
-    """
-    pages = [StoredDocument(id=f"medquad:{n}", title=p.focus, text=p.text) for n, p in enumerate(read_pages(data))]
-    index = ChunkIndex.of(pages, encoder)
-    queries = _case(pages)
-    units = [(query, "AB"[n % 2]) for n, query in enumerate(queries)]
-    text = " ".join(queries)
-    whole, one_pass = _medians(
-        lambda: index.search(units, text), lambda: index.bm25.scores(index.query_tokens(queries))
-    )
-    n = len(index.chunks)
-    return [
-        Figure(name="chunk_counted.over_one_pass", value=whole / one_pass, unit="times", n=ROUNDS, asked="at most 2"),
-        Figure(name="chunk_counted.search", value=whole * 1000, unit="ms", n=ROUNDS),
-        Figure(name="chunk_counted.one_pass", value=one_pass * 1000, unit="ms", n=ROUNDS),
-        Figure(name="chunk_counted.chunks", value=n, unit="chunks", n=len(pages)),
-    ]
-
-
-def _case(pages: list[StoredDocument]) -> list[str]:
-    """Sentences of as many pages, drawn by a seed."""
-    drawn = random.Random(0).sample(pages, len(pages))  # noqa: S311 (a sample, not a secret)
-    sentences: list[str] = []
-    for page in drawn:
-        own = [s.of(page.text) for s in split_sentences(page.text) if s.end - s.start in LENGTHS]
-        sentences += own[:1]
-        if len(sentences) == UNITS:
-            return sentences
-    raise DataError(f"The pages have fewer than {UNITS} sentences for a case.", "Restore medquad/pages.jsonl.")
-
-
-def _medians(*searches: Callable[[], object]) -> list[float]:
-    """Median seconds of each search, the rounds taken in turn so that a busy machine touches all alike."""
-    seconds: list[list[float]] = [[] for _ in searches]
-    for _ in range(ROUNDS + 1):
-        for search, own in zip(searches, seconds, strict=True):
-            started = time.perf_counter()
-            search()
-            own.append(time.perf_counter() - started)
-    return [statistics.median(own[1:]) for own in seconds]
-
 
 FULL_TEXTS = "fulltext/nxml"
-
-
-def bench_passages(data: Path, sample: int, json_file: Path | None) -> None:
-    """Measure, print the figures and write them where asked.
-
-    Args:
-        data: the folder with the data of the evaluations.
-        sample: full texts that are cut with the real encoder.
-    """
-    encoder = MiniLMEncoder(bf16=None)
-    figures = [*_every_text(data, encoder), *_time(data, encoder, sample), *counted(data, encoder)]
-    print_figures(figures)
-    if json_file is not None:
-        write_atomic(json_file, (json.dumps([f.model_dump() for f in figures], indent=2) + "\n").encode())
 
 
 class _Row(BaseModel):
@@ -105,27 +34,36 @@ class _Row(BaseModel):
     abstract: str
 
 
-class HashedVectors:
-    """The tokens of a real encoder with vectors from a text's bytes: all that offsets and sizes depend on, quickly."""
+class Metered(HashEncoder):
+    """An encoder that adds up what its own work takes.
 
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self.name, self.dimension, self.limit = "hashed", 8, encoder.limit
+    Args:
+        encoder: counts the tokens. quick: vectors are hashed, which is all that offsets and sizes depend on.
+    """
 
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), 8)."""
-        return self.encode_documents(texts)
+    def __init__(self, encoder: Encoder, *, quick: bool = False) -> None:
+        super().__init__(8 if quick else encoder.dimension)
+        self.limit, self._encoder, self._quick = encoder.limit, encoder, quick
+        self.encoding, self.counting = Spent(), Spent()
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), 8)."""
-        rows = [np.random.default_rng(len(t)).standard_normal(self.dimension) for t in texts]
-        out = np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension)
-        vectors: Vectors = out / np.linalg.norm(out, axis=1, keepdims=True)
-        return vectors
+        """Array (len(texts), dimension)."""
+        with self.encoding.more():
+            return super().encode_documents(texts) if self._quick else self._encoder.encode_documents(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """The real encoder's count."""
-        return self._encoder.count_tokens(texts)
+        """Tokens of each text."""
+        with self.counting.more():
+            return self._encoder.count_tokens(texts)
+
+
+def measure(
+    data: Data,
+    sample: Annotated[int, typer.Option(min=1, help="Full texts that are cut with the real encoder.")] = 20,
+) -> list[Figure]:
+    """All figures."""
+    encoder = MiniLMEncoder(bf16=None)
+    return [*every_text(data, encoder), *times(data, encoder, sample)]
 
 
 def full_texts(data: Path) -> Iterator[StoredDocument]:
@@ -157,11 +95,11 @@ def is_exact(document: StoredDocument, passages: Sequence[Passage], encoder: Enc
     return tiled and ordered and trimmed and max(counts, default=0) <= encoder.limit - SPECIAL
 
 
-def _every_text(data: Path, encoder: Encoder) -> list[Figure]:
-    """Offsets of every document, and memory after a quarter of them and at the end."""
+def every_text(data: Path, encoder: Encoder) -> list[Figure]:
+    """Offsets of every document, and memory over the documents: its slope after a quarter, when caches are full."""
     from tqdm import tqdm
 
-    counting = HashedVectors(encoder)
+    counting = Metered(encoder, quick=True)
     figures: list[Figure] = []
     marks: list[tuple[int, float]] = []
     done = 0
@@ -175,74 +113,35 @@ def _every_text(data: Path, encoder: Encoder) -> list[Figure]:
                 marks.append((done, memory("RssAnon")))
         if not total:
             raise DataError(f"No {name} in {data} can be read.", "Restore the files, or give another folder as --data.")
-        figures.append(Figure(name=f"offsets.{name}", value=100 * exact / total, unit="%", n=total, asked="100"))
-    return [*figures, *_growth(marks)]
+        figures += figures_of("offsets.", total, (name, 100 * exact / total, "%", "100"))
+    kept = marks[len(marks) // 4 :]
+    if len(kept) > 1 and kept[-1][1]:
+        slope = 1000 * statistics.linear_regression(*zip(*kept, strict=True)).slope
+        rows = ("growth", slope, "MB/1,000 documents", "flat"), ("end", kept[-1][1], "MB")
+        figures += figures_of("memory.", kept[-1][0], *rows)
+    return figures
 
 
-def _growth(marks: Sequence[tuple[int, float]]) -> list[Figure]:
-    """Memory over the documents cut: the slope after the first quarter, when caches are full."""
-    kept = list(marks[len(marks) // 4 :])
-    if len(kept) < 2 or not kept[-1][1]:
-        return []
-    slope = float(np.polyfit([n for n, _ in kept], [mb for _, mb in kept], 1)[0])
-    n = kept[-1][0]
-    return [
-        Figure(name="memory.growth", value=1000 * slope, unit="MB/1,000 documents", n=n, asked="flat"),
-        Figure(name="memory.end", value=kept[-1][1], unit="MB", n=n),
-    ]
-
-
-class Metered:
-    """An encoder that adds up its own seconds: of the clock, and of all processors together."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self.name, self.dimension, self.limit = encoder.name, encoder.dimension, encoder.limit
-        self.encoding: NDArray[np.float64] = np.zeros(2)
-        self.counting: NDArray[np.float64] = np.zeros(2)
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), dimension); not measured."""
-        return self._encoder.encode_queries(texts)
-
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Array (len(texts), dimension)."""
-        started = _clocks()
-        vectors = self._encoder.encode_documents(texts)
-        self.encoding = self.encoding + _clocks() - started
-        return vectors
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text."""
-        started = _clocks()
-        counts = self._encoder.count_tokens(texts)
-        self.counting = self.counting + _clocks() - started
-        return counts
-
-
-def _time(data: Path, encoder: Encoder, sample: int) -> list[Figure]:
+def times(data: Path, encoder: Encoder, sample: int) -> list[Figure]:
     """`segment` with the real encoder: encoding the sentences, counting tokens, and all beyond encoding."""
     documents = list(full_texts(data))
     chosen = random.Random(0).sample(documents, min(sample, len(documents)))  # noqa: S311 (a sample, not a secret)
     del documents
     segment(chosen[0], encoder)
     metered = Metered(encoder)
-    started = _clocks()
-    cuts = [segment(document, metered) for document in chosen]
-    whole = _clocks() - started
-    exact = sum(is_exact(d, cut, encoder) for d, cut in zip(chosen, cuts, strict=True))
-    beyond = 100 * (whole - metered.encoding) / metered.encoding
-    counting = 100 * metered.counting / metered.encoding
+    whole, own = Spent(), metered.encoding
+    with whole.more():
+        cuts = [segment(document, metered) for document in chosen]
     n = len(chosen)
+    exact = sum(is_exact(d, cut, encoder) for d, cut in zip(chosen, cuts, strict=True))
     return [
-        Figure(name="offsets.real_encoder", value=100 * exact / n, unit="%", n=n, asked="100"),
-        Figure(name="seos.encoding", value=metered.encoding[0] / n, unit="s/document", n=n),
-        Figure(name="seos.beyond_encoding", value=beyond[0], unit="%", n=n, asked="at most 10"),
-        Figure(name="seos.beyond_encoding.processors", value=beyond[1], unit="%", n=n),
-        Figure(name="seos.counting_tokens", value=counting[0], unit="%", n=n),
+        *figures_of("offsets.", n, ("real_encoder", 100 * exact / n, "%", "100")),
+        *figures_of(
+            "seos.",
+            n,
+            ("encoding", own.clock / n, "s/document"),
+            ("beyond_encoding", 100 * (whole.clock / own.clock - 1), "%", "at most 10"),
+            ("beyond_encoding.processors", 100 * (whole.processor / own.processor - 1), "%"),
+            ("counting_tokens", 100 * metered.counting.clock / own.clock, "%"),
+        ),
     ]
-
-
-def _clocks() -> NDArray[np.float64]:
-    """Seconds of the clock, and of all processors."""
-    return np.array([time.perf_counter(), time.process_time()])

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import pytest
 
-from evals.bench.server.clients import mcp_http, native, native_events, openai_client, openai_streamed
-from evals.bench.server.essence import TURNS, Essence, differences, essence
+from evals.bench.server import Essence, differences, essence
+from support.api_clients import mcp_http, native, native_events, openai_client, openai_streamed
 from support.served import Served
 
+TURNS = (
+    "A 30-year-old woman has had palpitations and chest tightness since this morning.",
+    "no",
+    "Why not pulmonary embolism?",
+)  # a case, the answer to the follow-up question, a question about what was said
 CLIENTS = (native, native_events, openai_client, openai_streamed, mcp_http)
 
 

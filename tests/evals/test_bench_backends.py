@@ -9,7 +9,7 @@ import pytest
 
 from agent.settings import load_settings
 from evals.bench import backends
-from evals.bench.backends import Collection, measure, overlap
+from evals.bench.backends import Collection, compare, overlap
 from tools.indexes.contract import Entry
 
 WORDS = "fever cough rash chest pain oedema wheeze nausea gout fracture".split()
@@ -32,7 +32,7 @@ def test_overlap_is_a_share_of_the_longer_list() -> None:
 
 
 def test_both_give_the_same_and_every_way_is_measured(tmp_path: Path) -> None:
-    figures = {figure.name: figure for figure in measure(small(), load_settings(config=""), tmp_path)}
+    figures = {figure.name: figure for figure in compare(small(), load_settings(config=""), tmp_path)}
     shares = {name: figure.value for name, figure in figures.items() if "overlap" in name}
     assert 0 < shares.pop("words.3_segments.overlap@10") <= 1
     assert shares == {
@@ -48,6 +48,6 @@ def test_a_difference_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(MilvusIndex, "search_text", lambda *_: [])
     monkeypatch.setattr(backends, "FILTERS", {"all": None})
-    figures = {figure.name: figure.value for figure in measure(small(), load_settings(config=""), tmp_path)}
+    figures = {figure.name: figure.value for figure in compare(small(), load_settings(config=""), tmp_path)}
     assert figures["words.all.overlap@10"] == 0
     assert figures["vector.all.overlap@10"] == 1

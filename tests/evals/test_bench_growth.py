@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from evals.bench.correlated import Correlated
-from evals.bench.growth import children
-from evals.bench.growth.collection import A_PART, DIMENSION, RARE, RECENT, Collection, number_of, truth
-from evals.bench.growth.run import PANELS, ROWS, SHARES, as_table, drawn, exponent
+from evals.bench import growth
+from evals.bench.growth import DIMENSION, NAME, PANELS, ROWS, SHARES, K, as_plot, as_table, exponent
+from evals.bench.made_up import Correlated, Passages, number_of
 from tools.text.tokens import tokens
 
 
@@ -24,20 +23,20 @@ def real() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def collection(real: np.ndarray) -> Collection:
-    return Collection(Correlated.fit(real, DIMENSION), vocabulary=50_000)
+def collection(real: np.ndarray) -> Passages:
+    return Passages(Correlated.fit(real, DIMENSION), vocabulary=50_000)
 
 
-def test_passages_are_the_same_for_the_same_numbers_and_vary_as_said(collection: Collection) -> None:
-    entries, vectors = collection.draw(A_PART, 2000)
-    again, same = collection.draw(A_PART, 2000)
+def test_passages_are_the_same_for_the_same_numbers_and_vary_as_said(collection: Passages) -> None:
+    entries, vectors = collection.draw(Passages.A_PART, 2000)
+    again, same = collection.draw(Passages.A_PART, 2000)
     assert entries == again
     assert np.array_equal(vectors, same)
-    assert np.array_equal(vectors, collection.vectors(A_PART, 2000))
-    assert [number_of(entry.id) for entry in entries] == list(range(A_PART, A_PART + 2000))
+    assert np.array_equal(vectors, collection.vectors(Passages.A_PART, 2000))
+    assert [number_of(entry.id) for entry in entries] == list(range(Passages.A_PART, Passages.A_PART + 2000))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    assert 0.2 < np.mean([RECENT.admits(entry) for entry in entries]) < 0.29
-    assert 0.002 < np.mean([RARE.admits(entry) for entry in entries]) < 0.02
+    assert 0.2 < np.mean([Passages.RECENT.admits(entry) for entry in entries]) < 0.29
+    assert 0.002 < np.mean([Passages.RARE.admits(entry) for entry in entries]) < 0.02
     lengths = [len(entry.text.split()) for entry in entries]
     assert (min(lengths), max(lengths)) == (60, 200)
     holding = Counter(word for entry in entries for word in set(tokens(entry.text)))
@@ -46,26 +45,24 @@ def test_passages_are_the_same_for_the_same_numbers_and_vary_as_said(collection:
 
 
 def test_one_size_is_built_and_asked(
-    tmp_path: Path, real: np.ndarray, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, real: np.ndarray, collection: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(children, "_collection", lambda folder: collection)
+    monkeypatch.setattr(growth, "collection", lambda *_: collection)
     words, vectors = collection.questions(20)
     (tmp_path / "questions.json").write_text(json.dumps(words))
     np.save(tmp_path / "questions.npy", vectors)
-    expected = truth(collection, 1500, vectors, children.K)
-    assert np.array_equal(expected, np.argsort(-(vectors @ collection.vectors(0, 1500).T), axis=1)[:, : children.K])
+    expected = collection.nearest(1500, vectors, K)
+    assert np.array_equal(expected, np.argsort(-(vectors @ collection.vectors(0, 1500).T), axis=1)[:, :K])
     np.save(tmp_path / "truth-1500.npy", expected)
-    children.build(tmp_path, 1500)
-    children.serve(tmp_path, 1500)
-    measured = json.loads((tmp_path / "build.json").read_text()) | json.loads((tmp_path / "serve.json").read_text())
+    built = growth.build(str(tmp_path), 1500, DIMENSION)
+    measured = built | growth.serve(str(tmp_path), 1500, DIMENSION)
     assert measured["recall"] == 1
-    on_disk = sum(path.stat().st_size for path in (tmp_path / children.NAME).rglob("*") if path.is_file())
+    on_disk = sum(path.stat().st_size for path in (tmp_path / NAME).rglob("*") if path.is_file())
     assert measured["disk_mb"] == pytest.approx(on_disk / 1e6)
     assert measured["disk_vectors"] == DIMENSION * 4
     assert measured["disk_rows"] > 0 < measured["disk_words"]
-    assert {key for key, *_ in (*ROWS, *SHARES)} <= measured.keys()
-    assert "vector_short" not in measured
-    assert "recent_short" not in measured
+    assert ROWS.keys() | SHARES.keys() <= measured.keys()
+    assert measured["vector_short"] == measured["recent_short"] == 0
 
 
 def test_the_exponent_is_the_power_and_wide_where_there_is_none() -> None:
@@ -78,17 +75,15 @@ def test_the_exponent_is_the_power_and_wide_where_there_is_none() -> None:
 
 
 def test_table_and_plot_show_every_size() -> None:
-    measured = {
-        size: {key: size / 1000 * n for n, (key, *_) in enumerate((*ROWS, *SHARES), 1)} for size in (1000, 10_000)
-    }
+    measured = {size: {key: size / 1000 * n for n, key in enumerate((*ROWS, *SHARES), 1)} for size in (1000, 10_000)}
     lines = as_table(measured).splitlines()
     assert lines[0].startswith("| figure | 1,000 | 10,000 |")
     assert len(lines) == 2 + len(ROWS) + len(SHARES)
     assert all(line.count("|") == lines[0].count("|") for line in lines)
     assert "| 1 | 10 | 1.00 | 1.00 |" in lines[2], "with two sizes there is no interval"
-    figure = ElementTree.fromstring(drawn(measured, PANELS))  # noqa: S314 - our own text
+    figure = ElementTree.fromstring(as_plot(measured))  # noqa: S314 - our own text
     lines_ = figure.findall(".//{*}polyline")
-    assert len(lines_) == sum(len(panel.lines) for panel in PANELS)
+    assert len(lines_) == sum(map(len, PANELS.values()))
     for line in lines_:
         (left, low), (right, high) = (map(float, point.split(",")) for point in line.attrib["points"].split())
         assert right > left

@@ -13,7 +13,7 @@ from agent.settings import Settings
 from agent.telemetry.contract import NoTelemetry
 from agent.trace import TraceRecorder
 from evals.asked import Item
-from evals.bench.overhead import OPENED, ask, measure
+from evals.bench.overhead import OPENED, ask, compare
 from graphs.nodes import tools
 from support.machine_parts import parts
 
@@ -32,7 +32,7 @@ def test_what_is_added_is_told_in_per_cent_of_the_plain_way() -> None:
 
         return work
 
-    figures = measure("toy", way("added", 0.03), way("without", 0.02), ITEMS, 2, 3)  # type: ignore[arg-type]
+    figures = compare("toy", way("added", 0.03), way("without", 0.02), ITEMS, 2, 3)  # type: ignore[arg-type]
     values = {f.name: f.value for f in figures}
     assert values["toy.processor_added"] == pytest.approx(50, abs=10)
     assert values["toy.processor_again"] == pytest.approx(0, abs=10)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.passages import UNITS, HashedVectors, Metered, bench_passages, is_exact
+from evals.bench.passages import Metered, is_exact, measure
 from prompts.errors import DataError
 from support.counting_encoder import CountingEncoder
 from tools.encoders import Encoder
@@ -22,35 +22,21 @@ ARTICLE = """<article article-type="review-article"><front><article-meta>
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    for folder in ("fulltext/nxml", "literature", "medquad"):
+    for folder in ("fulltext/nxml", "literature"):
         (tmp_path / folder).mkdir(parents=True)
     body = "Gout hurts a lot in the night. Colchicine helps it. It is taken early by most people. " * 12
     for n in range(2):
         (tmp_path / "fulltext/nxml" / f"{n}.nxml").write_text(ARTICLE.format(n=n, body=body))
     rows = [{"pmid": str(n), "title": None, "abstract": body if n else ""} for n in range(3)]
     (tmp_path / "literature/abstracts.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    pages = [
-        {
-            "url": str(n),
-            "focus": f"Illness {n}",
-            "segments": [
-                {"question": "What?", "text": f"Illness number {n} brings fever, pain and a cough. It passes."}
-            ],
-        }
-        for n in range(UNITS + 5)
-    ]
-    (tmp_path / "medquad/pages.jsonl").write_text("\n".join(map(json.dumps, pages)))
     return tmp_path
 
 
-def test_the_figures(data: Path, tmp_path: Path) -> None:
-    bench_passages(data, 1, tmp_path / "figures.json")
-    figures = {f["name"]: f for f in json.loads((tmp_path / "figures.json").read_text())}
-    exact = {name: (f["value"], f["n"]) for name, f in figures.items() if name.startswith("offsets.")}
+def test_the_figures(data: Path) -> None:
+    figures = {f.name: f for f in measure(data, 1)}
+    exact = {name: (f.value, f.n) for name, f in figures.items() if name.startswith("offsets.")}
     assert exact == {"offsets.abstracts": (100, 2), "offsets.full_texts": (100, 2), "offsets.real_encoder": (100, 1)}
-    assert figures["chunk_counted.over_one_pass"]["value"] > 1
-    assert figures["chunk_counted.chunks"]["value"] == UNITS + 5
-    assert figures["seos.encoding"]["value"] > 0
+    assert figures["seos.encoding"].value > 0
 
 
 def test_what_is_not_exact() -> None:
@@ -72,13 +58,13 @@ def test_what_is_not_exact() -> None:
 
 def test_the_encoders_of_the_benchmark_count_as_the_real_one(encoder: Encoder) -> None:
     texts = ["Gout hurts.", "", "痛风"]
-    metered = Metered(encoder)
-    assert HashedVectors(encoder).count_tokens(texts) == metered.count_tokens(texts) == encoder.count_tokens(texts)
-    assert metered.counting[0] > 0
+    metered, quick = Metered(encoder), Metered(encoder, quick=True)
+    assert quick.count_tokens(texts) == metered.count_tokens(texts) == encoder.count_tokens(texts)
+    assert metered.counting.clock > 0
     assert metered.encode_documents(texts).shape == (3, encoder.dimension)
-    assert HashedVectors(encoder).encode_documents(texts).shape == (3, 8)
+    assert quick.encode_documents(texts).shape == (3, 8)
 
 
 def test_missing_data_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError):
-        bench_passages(tmp_path, 1, None)
+        measure(tmp_path, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.shelf import bench_shelf, own_file
+from evals.bench.shelf import measure, own_file
 from prompts.errors import InputError
 from support.word_encoder import WordEncoder
 from tools.library.adding import add
@@ -28,4 +28,4 @@ def test_abstracts_become_own_documents(tmp_path: Path) -> None:
 
 def test_missing_abstracts_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--data"):
-        bench_shelf(tmp_path, 10, None)
+        measure(tmp_path, 10)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.mirror import FIRST_PMID, Synthetic
+from evals.bench.made_up import FIRST_PMID, Publications
 from evals.datasets.literature import LiteratureDocument
 from evals.mirror_runs import timed_import, times_in_process, times_over_http, write_xml
 from prompts.errors import DataError
@@ -41,8 +41,9 @@ def test_the_collection_as_xml_is_imported_and_timed(tmp_path: Path) -> None:
 def test_made_up_records_are_as_many_as_asked_the_same_for_a_seed_and_of_the_collections_words(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    made = list(Synthetic(DOCUMENTS, seed=3).files(tmp_path / "a", 300))
-    again = list(Synthetic(DOCUMENTS, seed=3).files(tmp_path / "b", 300))
+    made, again = (
+        list(Publications.of_a_collection(DOCUMENTS, seed=3).files(tmp_path / name, 300, update=False)) for name in "ab"
+    )
     assert [p.name for p in made] == ["pubmed99n0001.xml"]
     assert made[0].read_bytes() == again[0].read_bytes()
     (report,) = import_files(tmp_path / "m", made, workers=0)

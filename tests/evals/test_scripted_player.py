@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import prompts
-from evals.bench.model import longest_chain, outside
-from evals.bench.stopwatch import covered
+from evals.bench.model import covered, longest_chain, outside
 from evals.scripted.player import ROLES, play, role_of
 from prompts.asking import Asking
 from prompts.forms import METHODS, Method, form_of, form_of_tools

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evals.bench.server import cluster as real
+from evals.bench import postgres as real
 
 QUIET = ("fsync=off", "shared_buffers=16MB")
 

@@ -12,11 +12,9 @@ import pytest
 from agent.agent import Agent
 from agent.loop import run
 from agent.server.tables import Tables
-from evals.bench.server.endpoints import OPEN, endpoints, guarded
-from evals.bench.server.matrix import Cell, Owned, matrix
-from evals.bench.server.mcp_matrix import mcp_matrix
-from evals.bench.server.strangers import People
+from support.access_matrix import OPEN, Cell, Owned, People, endpoints, guarded, matrix
 from support.machine_parts import parts
+from support.mcp_access_matrix import mcp_matrix
 from support.served import Served, served
 
 UNDESCRIBED = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.bench.correlated import Correlated
+from evals.bench.made_up import Correlated
 from prompts.errors import DataError, InputError
 from tools.encoders import Vectors
 from tools.indexes.contract import Filter

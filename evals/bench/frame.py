@@ -1,0 +1,192 @@
+"""What all benchmarks share: figures and how they are told, clocks, looks at memory, work in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel
+
+from agent.settings import Settings, load_settings
+from prompts.errors import DataError, InputError
+from tools.files import write_atomic
+
+T = TypeVar("T")
+QUESTIONS = Path(__file__).parent / "questions.yaml"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+CHILD = """
+import importlib, json, os, sys
+out = os.dup(1)
+os.dup2(2, 1)  # what is printed on the way is no result
+module, name = sys.argv[1].split(":")
+found = getattr(importlib.import_module(module), name)(*json.loads(sys.argv[2]))
+os.write(out, json.dumps(found).encode())
+"""
+
+
+class Figure(BaseModel):
+    """One measured figure; ``asked`` is the bound it is held to, where there is one."""
+
+    name: str
+    value: float
+    unit: str
+    n: int
+    asked: str = ""
+
+
+Row = tuple[str, float, str] | tuple[str, float, str, str]
+
+
+def figures_of(prefix: str, n: int, *rows: Row) -> list[Figure]:
+    """Figures that rest on as many observations, from (name, value, unit) or (name, value, unit, asked)."""
+    return [
+        Figure(name=prefix + name, value=value, unit=unit, n=n, asked=asked[0] if asked else "")
+        for name, value, unit, *asked in rows
+    ]
+
+
+def late(values: Sequence[float]) -> float:
+    """The 95th percentile; of nothing, 0."""
+    ordered = sorted(values) or [0.0]
+    return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+
+
+def report(figures: Sequence[Figure], json_file: Path | None = None) -> None:
+    """Print a table of figures, and write them as JSON where asked."""
+    from rich.table import Table
+
+    from agent.cli.wide import WideConsole
+
+    table = Table("figure", "value", "asked", "n", title="anamnesis bench", title_justify="left")
+    for figure in figures:
+        table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.asked, str(figure.n))
+    WideConsole().print(table)
+    write_json(json_file, [figure.model_dump() for figure in figures])
+
+
+def write_json(file: Path | None, value: object) -> None:
+    """Write a value as JSON, where there is a file."""
+    if file is not None:
+        write_atomic(file, (json.dumps(value, indent=1) + "\n").encode())
+
+
+def told(step: str, done: int, of: int) -> None:
+    """Progress, on one line of standard error."""
+    sys.stderr.write(f"\r{step} {done} of {of}   ")
+
+
+def local_settings(**given: Any) -> Settings:
+    """Settings of this machine alone: the user's file left out, no model, no live access, no mirror."""
+    literature = {"live": "off", "mirror": None, **given.pop("literature", {})}
+    return load_settings(config="", model="", literature=literature, **given).without_models()
+
+
+def mixed_questions(count: int | None = None) -> list[dict[str, Any]]:
+    """The first ``count`` of the 50 mixed questions that ship: text, kind, options of those that have them."""
+    rows: list[dict[str, Any]] = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
+    return rows[:count]
+
+
+@dataclass
+class Spent:
+    """Seconds of the clock, and of this process's processors, all threads together."""
+
+    clock: float = 0.0
+    processor: float = 0.0
+
+    @contextmanager
+    def more(self) -> Iterator[None]:
+        """What is done inside is added."""
+        clock, processor = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self.clock += time.perf_counter() - clock
+            self.processor += time.process_time() - processor
+
+
+def spent(work: Callable[[], object]) -> Spent:
+    """What a piece of work takes."""
+    took = Spent()
+    with took.more():
+        work()
+    return took
+
+
+def memory(field: str) -> float:
+    """A field of this process's memory in MB (``VmRSS``, ``RssAnon``, ``VmHWM``), 0 where the system does not tell."""
+    path = Path("/proc/self/status")
+    lines = path.read_text(encoding="ascii").splitlines() if path.is_file() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{field}:")), 0.0)
+
+
+@contextmanager
+def looking(look: Callable[[], T], every: float) -> Iterator[list[T]]:
+    """What ``look`` gives at once, every so many seconds from then on, and at the end, from a thread of its own."""
+    seen = [look()]
+    over = threading.Event()
+
+    def often() -> None:
+        while not over.wait(every):
+            seen.append(look())
+
+    thread = threading.Thread(target=often, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+        seen.append(look())
+
+
+def start_child(function: str, *arguments: object) -> subprocess.Popen[bytes]:
+    """Call ``module:function`` in a new process with one thread a library; both its input and result are JSON."""
+    command = [sys.executable, "-c", CHILD, function, json.dumps(arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(THREADS, "1")})  # noqa: S603
+
+
+def result_of(child: subprocess.Popen[bytes]) -> Any:
+    """What a child's function gave, once it has ended; raises DataError where it failed."""
+    out, _ = child.communicate()
+    if child.returncode:
+        raise DataError(f"A process of the benchmark ended with {child.returncode}.", "Look at its output above.")
+    return json.loads(out)
+
+
+def in_child(function: str, *arguments: object) -> Any:
+    """Call ``module:function`` in a process of its own, so that memory and times are its own, and wait for it."""
+    return result_of(start_child(function, *arguments))
+
+
+@contextmanager
+def two_homes() -> Iterator[tuple[Path, Path]]:
+    """Two data folders with what set-up built in the configured one, gone afterwards.
+
+    Raises:
+        InputError: nothing was built yet.
+    """
+    built = load_settings(config="").home
+    if not (built / "indexes").is_dir():
+        raise InputError(f"Nothing is built in {built}.", "Run `anamnesis setup` first.")
+    with TemporaryDirectory(prefix="anamnesis-bench-") as folder:
+        homes = Path(folder) / "one", Path(folder) / "two"
+        for home in homes:
+            for name in ("indexes", "cache"):
+                if (built / name).is_dir():
+                    shutil.copytree(built / name, home / name)
+            if (built / "encoder.json").is_file():
+                shutil.copy(built / "encoder.json", home)
+        yield homes

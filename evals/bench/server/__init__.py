@@ -1,1 +1,0 @@
-"""The server under test: the same case by every client, strangers, load, kills, overhead, two workers."""
