@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tools.medicines.names import medicines_in
+
 WHAT = r"\b(?:what|which|how (?:much|many|high|often|common|accurate)|maximum|usual|recommended)\b[^?]{0,60}"
 COUNT = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten)"
 PART = r"(?:half|an? (?:third|quarter|fifth)|two thirds|three quarters)"
@@ -55,6 +57,10 @@ def asks_figure(question: str) -> bool:
     return any(kind.asks.search(question) for kind in KINDS)
 
 
-def gives_figure(question: str, sentence: str) -> bool:
-    """Whether a sentence gives a figure of a kind that the question asks for."""
-    return any(kind.gives.search(sentence) for kind in KINDS if kind.asks.search(question))
+def gives_figure(question: str, sentence: str, title: str = "") -> bool:
+    """Whether a sentence gives a figure of a kind that the question asks for; where the question names a medicine, of
+    that: the sentence or the title of its document names it, or its class."""
+    if not any(kind.gives.search(sentence) for kind in KINDS if kind.asks.search(question)):
+        return False
+    asked = {m.generic or m.family for m in medicines_in(question)}
+    return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))

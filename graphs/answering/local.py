@@ -25,7 +25,6 @@ from graphs.verdicts.local import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
-from tools.medicines.names import medicines_in
 from tools.text.language import language_of
 
 FOLLOW_UPS = 3  # ours: questions a turn
@@ -219,16 +218,11 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those lifted that give a figure that a question asks for, of the medicine that it names."""
+    """Scored sentences, those with the figure that a question asks for lifted."""
     if not asks_figure(question):
         return list(scored)
-    asked = {m.generic or m.family for m in medicines_in(question)}
-    return by_score([s._replace(score=s.score + FIGURE * _lifts(question, asked, s)) for s in scored])
-
-
-def _lifts(question: str, asked: Collection[str], sentence: Sentence) -> bool:
-    named = {n for m in medicines_in(f"{sentence.evidence.title} {sentence.text}") for n in (m.generic, m.family)}
-    return (not asked or any(name in named for name in asked)) and gives_figure(question, sentence.text)
+    given = [gives_figure(question, s.text, s.evidence.title) for s in scored]
+    return by_score([s._replace(score=s.score + FIGURE * g) for s, g in zip(scored, given, strict=True)])
 
 
 def _quotable(view: AnswerView) -> list[Evidence]:

@@ -44,7 +44,9 @@ def notices_for(
     if own:
         out.append(notice("own_document", view.language, _names(own)))
     asked = view.kind == Kind.EVIDENCE and statements and asks_figure(view.question)
-    if asked and not any(gives_figure(view.question, s.text) for s in statements):
+    titles = {e.id: e.title for e in cited}
+    given = [(s.text, " ".join(titles.get(c.evidence_id, "") for c in s.citations)) for s in statements]
+    if asked and not any(gives_figure(view.question, text, title) for text, title in given):
         out.append(notice("no_figure", view.language))
     late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
     if late:

@@ -142,7 +142,9 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
     other = "In croup of type 2 budesonide 2 mg is used once."
     own = "Dexamethasone is used in croup of type 2 when it is severe."
     evidence = document("a", f"{own} {other}", title="Croup")
-    assert answer(local(encoder), view(DOSE, evidence)).statements[0].text == own
+    draft = answer(local(encoder), view(DOSE, evidence))
+    assert draft.statements[0].text == own
+    assert "no_figure" in codes(draft)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +152,10 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
     [
         ("What is the dose of metformin?", "Metformin is the first medicine for type 2 diabetes.", False),
         ("What is the dose of metformin?", "Metformin is started at 500 mg once a day.", True),
+        ("What is the dose of metformin?", "Magnesium 2 g is given intravenously.", False),
+        ("What is the NNT?", "The NNT was 20.", True),
         ("What is the number needed to treat?", "It was given to 412 adults in 2019.", False),
-        ("What is the NNT of statins?", "For every 50 people treated, one stroke is prevented.", True),
+        ("What is the NNT of statins?", "For every 50 people on a statin, one stroke is prevented.", True),
         ("How accurate is the D-dimer?", "The D-dimer is used in 2 scores.", False),
         ("What is the sensitivity of the test?", "Its sensitivity is 95 per cent.", True),
         ("What is the risk of stroke?", "One in 20 people with TIA has a stroke within a week.", True),
