@@ -11,6 +11,7 @@ import typer
 def register(evaluations: typer.Typer) -> None:
     """Add the commands."""
     evaluations.command("run")(run_one)
+    evaluations.command("judges")(judges)
     evaluations.command("compare")(compare)
     evaluations.command("view")(view)
     evaluations.command("smoke")(smoke)
@@ -34,7 +35,7 @@ def run_one(
 ) -> None:
     """Run an evaluation, print its figures and write them as JSON."""
     from evals.runner import prepare, print_report, run_task, write_report
-    from evals.tasks.registry import find_task
+    from evals.tasks.registry import TASKS, find_task
     from prompts.errors import InputError
 
     if json_file is not None and json_file.is_dir():
@@ -45,14 +46,41 @@ def run_one(
             raise InputError("--resume, --by-model and --parallel need a log.", "Give a folder with --log.")
         report = run_task(task, data, limit=limit, seed=seed, config=config)
     else:
-        from evals.logged import PARALLEL, Logging, check_logged
+        from evals.inspect import PARALLEL, Logging, check_installed
 
-        check_logged(task)
+        if task.asks is None:
+            logged = ", ".join(t.name for t in TASKS.values() if t.asks)
+            raise InputError(
+                f"{name} does not ask the agent: there is nothing to log.", f"Leave --log out. Logged: {logged}."
+            )
+        check_installed()
         from evals.inspect.running import run_logged
 
         prepared = prepare(task, data, limit=limit, seed=seed, config=config, by_model=by_model)
         report, place = run_logged(task, prepared, Logging(log, resume, parallel or PARALLEL))
         typer.echo(f"log: {place}", err=True)
+    if json_file is not None:
+        write_report(report, json_file)
+    print_report(report)
+
+
+def judges(
+    labels: Annotated[Path | None, typer.Option(help="A file of JSON lines with people's labels.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A data folder: compare with the grades of LiveQA's answers.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=3, help="Most graded answers, drawn by the seed.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples and bootstraps.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file too.")] = None,
+) -> None:
+    """Compare the judges of answers with people: agreement, kappas, correlations."""
+    from evals.judges.validation import validate
+    from evals.runner import print_report, write_report
+    from prompts.errors import InputError
+
+    if labels is None and data is None:
+        raise InputError("There is nothing to compare with.", "Give --labels FILE, --data DIR, or both.")
+    report = validate(labels, data, limit, seed)
     if json_file is not None:
         write_report(report, json_file)
     print_report(report)
@@ -64,7 +92,7 @@ def compare(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the comparison to this file too.")] = None,
 ) -> None:
     """Compare two runs figure by figure, and sample by sample where both have a log."""
-    from evals.comparing.command import print_comparison
+    from evals.comparison import print_comparison
 
     print_comparison(first, second, json_file)
 
@@ -74,7 +102,7 @@ def view(
     port: Annotated[int, typer.Option(min=1024, max=65535, help="The port on this machine.")] = 7575,
 ) -> None:
     """Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."""
-    from evals.logged import show
+    from evals.inspect import show
 
     show(folder, port)
 

@@ -10,7 +10,6 @@ import typer
 from agent.cli.app import COMMANDS
 from evals import agent_commands, data_commands, reader_commands
 from evals.bench import commands as benchmarks
-from evals.judges import command as judging
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +22,6 @@ def register(app: typer.Typer) -> None:
     evaluations.command("lost")(lost)
     agent_commands.register(evaluations)
     data_commands.register(evaluations)
-    judging.register(evaluations)
     reader_commands.register(app)
     COMMANDS["gate"] = (
         "evals.training.gate",
@@ -38,7 +36,7 @@ def calibrate(
     out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
 ) -> None:
     """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""
-    from evals.completeness_shipping import ship
+    from evals.training.completeness_gate import ship
 
     for line in ship(data, out):
         typer.echo(line)
@@ -48,7 +46,7 @@ def calibrate_outside(
     data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
 ) -> None:
     """Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes)."""
-    from evals.outside_fitting import ship
+    from evals.training.edge import ship
 
     typer.echo(ship(data))
 
@@ -58,8 +56,7 @@ def ledger(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("REPRODUCTION.md"),
 ) -> None:
     """Write every published figure beside ours, from the reports of our evaluations."""
-    from evals.ledger.reading import REPORTS, Reports, published
-    from evals.ledger.writing import reproduction
+    from evals.ledger.page import REPORTS, Reports, published, reproduction
     from tools.files import write_atomic
 
     write_atomic(out, reproduction(published(), Reports(reports or REPORTS)).encode())
@@ -80,6 +77,12 @@ def lost(
 
 def list_tasks() -> None:
     """List the evaluations: what each measures, and its expected time on two cores, warm."""
-    from evals.listing import print_tasks
+    from rich.table import Table
 
-    print_tasks()
+    from agent.cli.wide import WideConsole
+    from evals.tasks.registry import TASKS
+
+    table = Table("name", "what", "expected time", "limit", "log")
+    for task in TASKS.values():
+        table.add_row(task.name, task.what, task.expected, str(task.limit), "yes" if task.asks else "")
+    WideConsole().print(table)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from evals.asked import Reply, label_of
-from evals.contract import Task
+from rich.table import Table
+
+from agent.cli.wide import WideConsole
+from evals.contract import Reply, Task, TaskContext, label_of
+from evals.inspect import check_installed
+from evals.runner import json_file_of, prepare, write_json
+from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
 from graphs.triage.contract import Kind
 from prompts.errors import InputError
@@ -17,6 +21,7 @@ from tools.evidence import EvidenceId, Frozen
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
 Event = dict[str, Any]
+Sample = tuple[str, str, str, Reply, list[Event]]  # id, group, target, reply, events of the last turn
 GoldKind = Literal["document", "disease", "choice"]
 AWAY = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 TRIAGE, GATE, TOOLS, KADS, FILTER, ANSWER = (
@@ -66,38 +71,30 @@ class Followed(Frozen):
 
 def gold_of(task: str, group: str, target: str) -> Gold | None:
     """The gold of a sample; None where the group has none."""
-    for begins, kind in KINDS.get(task, {}).items():
-        if group.startswith(begins):
-            return Gold(kind, target)
-    return None
+    kinds = KINDS.get(task, {})
+    return next((Gold(kind, target) for begins, kind in kinds.items() if group.startswith(begins)), None)
 
 
 def lost_by(gold: Gold, reply: Reply, events: Sequence[Event]) -> Loss | None:
     """Where a reply lost its gold; None when it is right. ``events``: of the trace of its last turn."""
     answer = reply.answer
+    ranking = [d.disease for d in answer.differential]
+    first = ranking[0] if ranking else "nothing"
     if _right(gold, answer):
         return None
     if answer.kind in AWAY or (gold.kind == "disease" and answer.kind != Kind.CASE):
-        return Loss(
-            TRIAGE, "turned away", f"read as {answer.kind.replace('_', ' ')}: {_last(events, 'triage', 'reason')}"
-        )
+        read = f"read as {answer.kind.replace('_', ' ')}: {_last(events, 'triage', 'reason')}"
+        return Loss(TRIAGE, "turned away", read)
+    place = f"{gold.name} is in place {ranking.index(gold.name) + 1}" if gold.name in ranking else "it is not ranked"
+    ranked = f"{place}, {first} is first"
     if _last(events, "gate", "decision") == "direct" and _last(events, "selection", "kept") is None:
-        return Loss(GATE, "answered directly", f"{_last(events, 'gate', 'reason')}; {_came_to(gold, answer)}")
-    if gold.kind == "disease":
-        return _ranking(gold, answer)
-    return _documents(gold, reply, events)
-
-
-def table_of(followed: Followed) -> list[tuple[str, str, int, str]]:
-    """Node, how, count, the first samples; nodes in the order of the machine, then the commonest."""
-    counts = Counter((x.node, x.how) for x in followed.lost)
-    rows = sorted(counts.items(), key=lambda row: (NODES.index(row[0][0]), -row[1], row[0][1]))
-    return [(node, how, n, _named(followed, node, how)) for (node, how), n in rows]
-
-
-def _named(followed: Followed, node: str, how: str) -> str:
-    ids = [x.sample for x in followed.lost if (x.node, x.how) == (node, how)]
-    return ", ".join(ids[:SHOWN]) + (f", and {len(ids) - SHOWN} more" if len(ids) > SHOWN else "")
+        came_to = ranked if gold.kind == "disease" else f"{len(answer.statements)} statements"
+        return Loss(GATE, "answered directly", f"{_last(events, 'gate', 'reason')}; {came_to}")
+    if gold.kind != "disease":
+        return _document_lost(gold, reply, events)
+    if gold.name in ranking:
+        return Loss(TOOLS, "ranked below another", ranked)
+    return Loss(TOOLS, "not ranked", f"the graph ranks {first} first")
 
 
 def _right(gold: Gold, answer: Answer) -> bool:
@@ -105,19 +102,12 @@ def _right(gold: Gold, answer: Answer) -> bool:
         return bool(answer.differential) and answer.differential[0].disease == gold.name
     if gold.kind == "choice":
         return label_of(answer) == gold.name
-    return any(_document(c.evidence_id) == gold.name for s in answer.statements for c in s.citations)
+    return any(EvidenceId.parse(c.evidence_id).name == gold.name for s in answer.statements for c in s.citations)
 
 
-def _ranking(gold: Gold, answer: Answer) -> Loss:
-    ranking = [d.disease for d in answer.differential]
-    if gold.name not in ranking:
-        return Loss(TOOLS, "not ranked", f"the graph ranks {ranking[0] if ranking else 'nothing'} first")
-    return Loss(TOOLS, "ranked below another", _came_to(gold, answer))
-
-
-def _documents(gold: Gold, reply: Reply, events: Sequence[Event]) -> Loss:
+def _document_lost(gold: Gold, reply: Reply, events: Sequence[Event]) -> Loss:
     """The gold document's way, or for an option, whose documents nobody knows, that of whatever was found."""
-    wanted = [i for i in reply.found if gold.kind == "choice" or _document(i) == gold.name]
+    wanted = [i for i in reply.found if gold.kind == "choice" or EvidenceId.parse(i).name == gold.name]
     if not wanted:
         return Loss(TOOLS, "not retrieved", f"{len(reply.found)} other pieces of evidence were found")
     taken = {k["evidence_id"] for k in _last(events, "selection", "kept") or ()}
@@ -128,28 +118,12 @@ def _documents(gold: Gold, reply: Reply, events: Sequence[Event]) -> Loss:
     judged = [verdicts[i] for i in wanted if i in verdicts]
     if judged and not any(v["keep"] for v in judged):
         return Loss(FILTER, "dropped by the filter", "; ".join(unique([v["reason"] for v in judged])))
-    return Loss(ANSWER, _unused(gold, reply.answer), _said(reply.answer, events))
-
-
-def _unused(gold: Gold, answer: Answer) -> str:
-    if gold.kind == "document":
-        return "not used in the answer"
-    return "chose no option" if label_of(answer) is None else "chose another option"
-
-
-def _said(answer: Answer, events: Sequence[Event]) -> str:
-    dropped = _last(events, "verified", "dropped") or 0
-    label = label_of(answer)
+    label, statements = label_of(reply.answer), len(reply.answer.statements)
     chosen = f"chose {label}; " if label is not None else ""
-    return f"{chosen}{len(answer.statements)} statements, {dropped} dropped by verification"
-
-
-def _came_to(gold: Gold, answer: Answer) -> str:
-    ranking = [d.disease for d in answer.differential]
-    if gold.kind != "disease":
-        return f"{len(answer.statements)} statements"
-    place = f"{gold.name} is in place {ranking.index(gold.name) + 1}" if gold.name in ranking else "it is not ranked"
-    return f"{place}, {ranking[0] if ranking else 'nothing'} is first"
+    other = "chose no option" if label is None else "chose another option"
+    how = "not used in the answer" if gold.kind == "document" else other
+    dropped = _last(events, "verified", "dropped") or 0
+    return Loss(ANSWER, how, f"{chosen}{statements} statements, {dropped} dropped by verification")
 
 
 def _last(events: Sequence[Event], kind: str, name: str) -> Any:
@@ -157,11 +131,29 @@ def _last(events: Sequence[Event], kind: str, name: str) -> Any:
     return next((e.get(name) for e in reversed(events) if e["kind"] == kind), None)
 
 
-def _document(evidence_id: str) -> str:
-    return EvidenceId.parse(evidence_id).name
+def followed(task: str, samples: Iterable[Sample]) -> Followed:
+    """Every sample with known gold, followed through its run."""
+    known = 0
+    lost: list[Lost] = []
+    for name, group, target, reply, events in samples:
+        gold = gold_of(task, group, target)
+        if gold is not None:
+            known += 1
+            loss = lost_by(gold, reply, events)
+            lost += [Lost(sample=name, group=group, **loss._asdict())] if loss is not None else []
+    return Followed(task=task, samples=known, right=known - len(lost), lost=tuple(lost))
 
 
-Sample = tuple[str, str, str, Reply, list[Event]]  # id, group, target, reply, events of the last turn
+def table_of(followed: Followed) -> list[tuple[str, str, int, str]]:
+    """Node, how, count, the first samples; nodes in the order of the machine, then the commonest."""
+    samples: dict[tuple[str, str], list[str]] = {}
+    for one in followed.lost:
+        samples.setdefault((one.node, one.how), []).append(one.sample)
+    rows = sorted(samples.items(), key=lambda row: (NODES.index(row[0][0]), -len(row[1]), row[0][1]))
+    return [
+        (node, how, len(ids), ", ".join(ids[:SHOWN]) + (f", and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""))
+        for (node, how), ids in rows
+    ]
 
 
 def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path | None) -> None:
@@ -170,57 +162,23 @@ def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path
     Args:
         what: a log (``.eval``) or the name of a task, which is then run plainly, without a model.
     """
-    from tools.files import write_atomic
-
-    if json_file is not None and json_file.is_dir():
-        raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
-    found = _of_log(Path(what)) if Path(what).suffix == ".eval" else _of_run(what, data, limit)
-    print_losses(found)
-    if json_file is not None:
-        write_atomic(json_file, f"{found.model_dump_json(indent=2)}\n".encode())
-
-
-def followed(task: str, samples: Iterable[Sample]) -> Followed:
-    """Every sample with known gold, followed through its run."""
-    known = right = 0
-    lost: list[Lost] = []
-    for name, group, target, reply, events in samples:
-        gold = gold_of(task, group, target)
-        if gold is None:
-            continue
-        known += 1
-        loss = lost_by(gold, reply, events)
-        if loss is None:
-            right += 1
-        else:
-            lost.append(Lost(sample=name, group=group, **loss._asdict()))
-    return Followed(task=task, samples=known, right=right, lost=tuple(lost))
-
-
-def print_losses(found: Followed) -> None:
-    """The table."""
-    from rich.table import Table
-
-    from agent.cli.wide import WideConsole
-
+    out = json_file_of(json_file)
+    found = _of_log(Path(what)) if Path(what).suffix == ".eval" else _of_run(find_task(what), data, limit)
     title = f"{found.task}: {len(found.lost)} of {found.samples} samples with known gold lost their answer"
-    if not found.lost:
-        WideConsole().print(title)
-        return
     table = Table("node", "how", title=title, title_justify="left")
     table.add_column("samples", justify="right")
     table.add_column("share", justify="right")
     table.add_column("which", overflow="fold")
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
-    WideConsole().print(table)
+    WideConsole().print(table if found.lost else title)
+    if out is not None:
+        write_json(found.model_dump(mode="json"), out)
 
 
 def _of_log(path: Path) -> Followed:
-    from evals.logged import check_installed
-
     check_installed()
-    from evals.inspect.followed import samples_of
+    from evals.inspect.logs import samples_of
 
     if not path.is_file():
         raise InputError(f"There is no log {path}.", "`anamnesis eval run NAME --log FOLDER` writes one.")
@@ -229,24 +187,17 @@ def _of_log(path: Path) -> Followed:
     return followed(task, samples)
 
 
-def _of_run(name: str, data: Path | None, limit: int | None) -> Followed:
-    from evals.runner import prepare
-    from evals.tasks.registry import find_task
-
-    task = find_task(name)
+def _of_run(task: Task, data: Path | None, limit: int | None) -> Followed:
     _check(task.name)
-    prepared = prepare(task, data, limit=limit, seed=0)
-    return followed(task.name, _asked(task, prepared.context))
+    return followed(task.name, _asked(task, prepare(task, data, limit=limit, seed=0).context))
 
 
-def _asked(task: Task, context: object) -> Iterable[Sample]:
-    from evals.contract import TaskContext
-
-    if task.asks is None or not isinstance(context, TaskContext):
+def _asked(task: Task, context: TaskContext) -> Iterable[Sample]:
+    if task.asks is None:
         raise InputError(f"{task.name} does not ask the agent.", f"These do: {', '.join(KINDS)}.")
     items = [i for i in task.asks.items(context) if gold_of(task.name, i.group, i.target) is not None]
     with task.asks.opened(context.settings) as sittings:
-        for item in context.tick(items, task.name, len(items)):
+        for item in context.each(items, task.name):
             held = sittings.hold(item)
             yield item.id, item.group, item.target, held.reply, list(held.events[-1])
 

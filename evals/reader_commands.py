@@ -48,7 +48,7 @@ def heads(
     out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
 ) -> None:
     """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
-    from evals.message_heads import train_heads
+    from evals.training.message_heads import train_heads
     from tools.reading.messages import WEIGHTS
 
     train_heads(data, out or WEIGHTS, tell=typer.echo)
@@ -58,7 +58,7 @@ def findings(
     out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
 ) -> None:
     """Train what hears findings in clauses, on our wordings and marked texts (six minutes)."""
-    from evals.finding_head import train_findings
+    from evals.training.finding_head import train_findings
     from tools.knowledge_graph.spoken import WEIGHTS
 
     train_findings(out or WEIGHTS, tell=typer.echo)
@@ -68,7 +68,7 @@ def assertions(
     out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
 ) -> None:
     """Train what tells the present from the denied, the past and other people's, on marked texts (four minutes)."""
-    from evals.assertion_head import train_assertions
+    from evals.training.assertion_head import train_assertions
     from tools.reading.assertion import WEIGHTS
 
     train_assertions(out or WEIGHTS, tell=typer.echo)
@@ -79,7 +79,7 @@ def revisions(
     held_out: Annotated[bool, typer.Option(help="Say first what writers not seen in training would get.")] = False,
 ) -> None:
     """Train what reads corrections of a case, on our examples (a quarter of an hour; twice that with --held-out)."""
-    from evals.revision_head import train_revisions
+    from evals.training.revision_head import train_revisions
     from tools.reading.replacing import WEIGHTS
 
     train_revisions(out or WEIGHTS, tell=typer.echo, held_out=held_out)

@@ -6,42 +6,36 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pydantic import BaseModel, SecretStr
+from pydantic_core import to_jsonable_python
+from rich.table import Table
+from tqdm import tqdm
+
+from agent.cli.wide import WideConsole
+from agent.settings import Settings, load_settings, silence_telemetry
 from evals.contract import Figure, Published, Report, Task, TaskContext
-from evals.ledger.contract import named
-from evals.ledger.reading import published
-from evals.told_settings import changed
+from evals.ledger.page import named, published
 from prompts.errors import DataError, InputError
+from tools.encoders import MINILM
 from tools.files import write_atomic
 
 # Figures of papers that stand beside ours, by the name of ours: those of the ledger's list, and one more.
 ZERO_SHOT = "a zero-shot knowledge-graph method on DDXPlus, other patients (its paper is not identified here)"
 UNIDENTIFIED = {"starter.text.l3_top1": 62.0, "starter.text.l3_top3": 82.3, "starter.text.mrr": 0.739}
-
-
-@cache
-def by_figure() -> dict[str, Published]:
-    """Each paper's figure by the name of ours."""
-    out = {
-        named(table, row)[1]: Published(value=row.value, source=f"{paper.name}, {table.title}: {table.setting}")
-        for paper in published().papers
-        for table in paper.tables
-        for row in table.rows
-        if row.ours and row.value is not None
-    }
-    return out | {name: Published(value=value, source=ZERO_SHOT) for name, value in UNIDENTIFIED.items()}
-
-
-def with_published(figures: list[Figure]) -> tuple[Figure, ...]:
-    """The figures, each with the paper's where there is one."""
-    return tuple(f.model_copy(update={"published": by_figure().get(f.name)}) for f in figures)
-
-
-if TYPE_CHECKING:
-    from agent.settings import Settings
+NO_MATTER: Any = {
+    **dict.fromkeys(("home", "server", "sessions", "database", "telemetry", "corpora", "ray"), True),
+    "literature": {"cache_folder", "shared_folder", "database"},
+}
+"""Settings that change no answer: where things lie and are built, and how sessions are kept, served and watched."""
+APART = frozenset({"encoder", "model", "config", "literature.live", "literature.mirror"})  # a report says them anyway
+UNSAID = frozenset({"email", "base_url", "openai_base_url", "address", "ncbi_email"})  # of people and their machines
+OF_MODELS = ("model_", "budget.", "prices.", "roles.")  # without a model they change nothing
+IN_THOUSANDTHS = (".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p", ".kappa", ".spearman", ".pearson")
 
 
 class Prepared(NamedTuple):
@@ -68,16 +62,19 @@ def prepare(
         InputError: no data folder, a bad limit or seed, or a configuration that cannot be run or fits no such task.
         DataError: a file is missing.
     """
-    from agent.settings import silence_telemetry
-    from tools.encoders import MINILM
-
-    folder = _folder(task, data)
+    folder = data or task.home_data
+    if folder is None:
+        raise InputError(f"{task.name} needs data.", f"Give the folder that holds {task.inputs[0]} with --data.")
+    if not folder.is_dir():
+        raise InputError(f"There is no data folder {folder}.", "Give an existing folder with --data.")
     rows = task.limit if limit is None else limit
     if rows < 1 or seed < 0:
         raise InputError("--limit must be at least 1 and --seed at least 0.", f"The default limit is {task.limit}.")
     if config and not task.by_agent:
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
-    settings = _settings(config, by_model=by_model or task.by_model)
+    offline = {"live": "off", "mirror": None}
+    named_model = by_model or task.by_model
+    settings = load_settings(config=config, literature=offline) if named_model else local_settings(config)
     inputs = _there(folder, task)
     digest = data_sha256(folder, (*inputs, *(o for o in task.optional if (folder / o).is_file())))
     silence_telemetry(settings)
@@ -93,6 +90,67 @@ def prepare(
         **changed(settings),
     }
     return Prepared(context, told, digest)
+
+
+def local_settings(config: str = "", **more: Any) -> Settings:
+    """The settings, or those of a configuration, without a language model and without PubMed."""
+    offline = {"live": "off", "mirror": None}
+    return load_settings(config=config, model="", literature=offline, **more).without_models()
+
+
+def _there(folder: Path, task: Task) -> tuple[str, ...]:
+    """The inputs that a run reads: all, or of a task for which one is enough those that are there."""
+    there = tuple(i for i in task.inputs if not task.any_of or any(p.is_file() for p in folder.glob(i)))
+    if not there:
+        raise DataError(
+            f"None of {', '.join(task.inputs)} is in {folder}.", "`anamnesis eval data` says where they are to be had."
+        )
+    return there
+
+
+def changed(settings: Settings) -> dict[str, Any]:
+    """The settings that an answer may depend on and that are not at their defaults, by dotted name, as JSON.
+
+    Left out are those that a report says otherwise, keys, addresses, and without a language model all that is of one.
+    A path is told by its name alone.
+    """
+    defaults = dict(_leaves(type(settings).model_construct()))
+    by_model = settings.language_model is not None
+    return {
+        name: value.name if isinstance(value, Path) else to_jsonable_python(value, fallback=str)
+        for name, value in _leaves(settings)
+        if value != defaults.get(name)
+        and name not in APART
+        and name.rpartition(".")[2] not in UNSAID
+        and not isinstance(value, SecretStr)
+        and (by_model or not name.startswith(OF_MODELS))
+    }
+
+
+def _leaves(part: Any, place: str = "", without: Any = NO_MATTER) -> Iterator[tuple[str, Any]]:
+    """Every single setting with its dotted name."""
+    rows = dict(part) if isinstance(part, BaseModel) else part
+    if not isinstance(rows, dict) or (place and not rows):
+        yield place, part
+        return
+    for key, value in rows.items():
+        left_out = without.get(key, set()) if isinstance(without, dict) else key in without
+        if left_out is not True:
+            name = str(key.value) if isinstance(key, Enum) else str(key)
+            yield from _leaves(value, f"{place}.{name}" if place else name, left_out or set())
+
+
+def data_sha256(folder: Path, patterns: Iterable[str]) -> str:
+    """sha256 over the names and bytes of every file that matches; a pattern without a file is a DataError."""
+    digest = hashlib.sha256()
+    for pattern in patterns:
+        paths = sorted(p for p in folder.glob(pattern) if p.is_file())
+        if not paths:
+            raise DataError(f"{pattern} is not in {folder}.", "Give the folder of the data with --data.")
+        for path in paths:
+            name = path.relative_to(folder).as_posix().encode()
+            digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def run_task(task: Task, data: Path | None, *, limit: int | None, seed: int, config: str = "") -> Report:
@@ -115,70 +173,57 @@ def report_of(task: Task, prepared: Prepared, figures: list[Figure], seconds: fl
     )
 
 
-def _settings(config: str, *, by_model: bool) -> Settings:
-    from agent.settings import load_settings
-
-    offline = {"live": "off", "mirror": None}
-    if by_model:
-        return load_settings(config=config, literature=offline)
-    return load_settings(config=config, model="", literature=offline).without_models()
-
-
-def _there(folder: Path, task: Task) -> tuple[str, ...]:
-    """The inputs that a run reads: all, or of a task for which one is enough those that are there."""
-    if not task.any_of:
-        return task.inputs
-    there = tuple(i for i in task.inputs if any(p.is_file() for p in folder.glob(i)))
-    if not there:
-        raise DataError(
-            f"None of {', '.join(task.inputs)} is in {folder}.", "`anamnesis eval data` says where they are to be had."
-        )
-    return there
+@cache
+def by_figure() -> dict[str, Published]:
+    """Each paper's figure by the name of ours."""
+    out = {
+        named(table, row)[1]: Published(value=row.value, source=f"{paper.name}, {table.title}: {table.setting}")
+        for paper in published().papers
+        for table in paper.tables
+        for row in table.rows
+        if row.ours and row.value is not None
+    }
+    return out | {name: Published(value=value, source=ZERO_SHOT) for name, value in UNIDENTIFIED.items()}
 
 
-def data_sha256(folder: Path, patterns: Iterable[str]) -> str:
-    """sha256 over the names and bytes of every file that matches; a pattern without a file is a DataError."""
-    digest = hashlib.sha256()
-    for pattern in patterns:
-        paths = sorted(p for p in folder.glob(pattern) if p.is_file())
-        if not paths:
-            raise DataError(f"{pattern} is not in {folder}.", "Give the folder of the data with --data.")
-        for path in paths:
-            name = path.relative_to(folder).as_posix().encode()
-            digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+def with_published(figures: list[Figure]) -> tuple[Figure, ...]:
+    """The figures, each with the paper's where there is one."""
+    return tuple(f.model_copy(update={"published": by_figure().get(f.name)}) for f in figures)
+
+
+def json_file_of(path: Path | None) -> Path | None:
+    """What ``--json`` names; raises InputError where it is a folder."""
+    if path is not None and path.is_dir():
+        raise InputError(f"{path} is a folder.", "Give the name of a file with --json.")
+    return path
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write JSON; a reader sees the old file or the new one."""
+    write_atomic(path, f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode())
 
 
 def write_report(report: Report, path: Path) -> None:
     """Write a report as JSON; a reader sees the old file or the new one."""
-    text = json.dumps(report.model_dump(mode="json"), indent=2, ensure_ascii=False)
-    write_atomic(path, f"{text}\n".encode())
+    write_json(report.model_dump(mode="json"), path)
 
 
 def progress(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:
     """A progress bar on standard error."""
-    from tqdm import tqdm
-
     return iter(tqdm(rows, desc=label, total=total, unit="row", leave=False))
 
 
 def print_report(report: Report) -> None:
     """The figures as a table."""
-    from rich.table import Table
-
-    from agent.cli.wide import WideConsole
-
     by = f" --config {report.settings['config']}" if report.settings.get("config") else ""
     title = f"anamnesis eval run {report.task}{by}: {report.seconds:.1f} s, data {report.data_sha256[:12]}"
     table = Table(title=title, title_justify="left")
     table.add_column("figure", no_wrap=True)
     for column in ("value", "95 % interval", "n", "published"):
         table.add_column(column, justify="right")
-    for figure in report.figures:
-        published = figure_number(figure.published.value, figure.name) if figure.published else ""
-        table.add_row(
-            figure.name, figure_number(figure.value, figure.name), _interval(figure), str(figure.n), published
-        )
+    for f in report.figures:
+        beside = figure_number(f.published.value, f.name) if f.published else ""
+        table.add_row(f.name, figure_number(f.value, f.name), interval(f), str(f.n), beside)
     console = WideConsole()
     console.print(table)
     for source in sorted({f.published.source for f in report.figures if f.published}):
@@ -187,26 +232,12 @@ def print_report(report: Report) -> None:
         console.print(f"not run: {name}: {reason}", markup=False, highlight=False)
 
 
-def _folder(task: Task, data: Path | None) -> Path:
-    folder = data or task.home_data
-    if folder is None:
-        raise InputError(f"{task.name} needs data.", f"Give the folder that holds {task.inputs[0]} with --data.")
-    if not folder.is_dir():
-        raise InputError(f"There is no data folder {folder}.", "Give an existing folder with --data.")
-    return folder
-
-
-def _interval(figure: Figure) -> str:
-    if figure.ci95 is None:
-        return ""
-    return " to ".join(figure_number(end, figure.name) for end in figure.ci95)
+def interval(figure: Figure) -> str:
+    """The ends of a figure's interval; "" without one."""
+    return " to ".join(figure_number(end, figure.name) for end in figure.ci95 or ())
 
 
 def figure_number(value: float, name: str) -> str:
     """A figure's value with as many places as its kind has."""
-    small = (
-        name.endswith((".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p", ".kappa", ".spearman", ".pearson"))
-        or ".ddx_" in name
-        or ".boundaries." in name
-    )
+    small = name.endswith(IN_THOUSANDTHS) or ".ddx_" in name or ".boundaries." in name
     return f"{value:.3f}" if small else f"{value:.1f}"

@@ -1,19 +1,28 @@
-"""Intervals and tests, all from scipy. Shares are in percent, seeds are given, intervals are at 95 %."""
+"""Intervals and tests, from scipy and numpy. Shares are in percent, seeds are given, intervals are at 95 %."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+import math
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evals.contract import Figure
 
 LEVEL = 0.95  # ours: every interval
+TAILS = (50 * (1 - LEVEL), 50 * (1 + LEVEL))  # the same in percentiles
 RESAMPLES = 9999  # ours: scipy's own default
 BATCH = 500  # ours: resamples held in memory at once
+METRICS = ("precision", "recall", "f1")
 
 Interval = tuple[float, float]
+Numbers = NDArray[np.float64]
+SetPair = tuple[AbstractSet[Hashable], AbstractSet[Hashable]]  # predicted, gold
+Pairs = Sequence[tuple[str, str | None]]
+"""Gold and what was said; None where nothing was."""
 
 
 def wilson(successes: int, n: int) -> Interval:
@@ -22,6 +31,12 @@ def wilson(successes: int, n: int) -> Interval:
 
     interval = binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def ends(drawn: Any) -> Interval:
+    """The percentile interval of resampled values; those that are not numbers are left out."""
+    low, high = np.nanpercentile(drawn, TAILS)
+    return float(low), float(high)
 
 
 def bootstrap_mean(values: Sequence[float], seed: int) -> Interval:
@@ -34,15 +49,9 @@ def _bootstrap(values: Sequence[float], statistic: Callable[..., object], seed: 
 
     if len(values) < 2:
         return float(values[0]), float(values[0])
-    done = bootstrap(
-        (np.asarray(values, dtype=np.float64),),
-        statistic,
-        n_resamples=RESAMPLES,
-        batch=BATCH,
-        confidence_level=LEVEL,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
+    rows = (np.asarray(values, dtype=np.float64),)
+    how: dict[str, Any] = {"n_resamples": RESAMPLES, "batch": BATCH, "confidence_level": LEVEL, "method": "percentile"}
+    done = bootstrap(rows, statistic, rng=np.random.default_rng(seed), **how)
     return float(done.confidence_interval.low), float(done.confidence_interval.high)
 
 
@@ -68,9 +77,7 @@ def wilcoxon(first: Sequence[float], second: Sequence[float]) -> float:
     from scipy.stats import wilcoxon as signed_rank
 
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    if not differences.any():
-        return 1.0
-    return float(signed_rank(differences, alternative="greater").pvalue)
+    return float(signed_rank(differences, alternative="greater").pvalue) if differences.any() else 1.0
 
 
 def share(name: str, hits: Sequence[bool]) -> list[Figure]:
@@ -78,8 +85,7 @@ def share(name: str, hits: Sequence[bool]) -> list[Figure]:
     if not hits:
         return []
     low, high = wilson(sum(hits), len(hits))
-    ci95 = (100 * low, 100 * high)
-    return [Figure(name=name, value=100 * sum(hits) / len(hits), n=len(hits), ci95=ci95)]
+    return [Figure(name=name, value=100 * sum(hits) / len(hits), n=len(hits), ci95=(100 * low, 100 * high))]
 
 
 def clustered_share(name: str, clusters: Sequence[Sequence[bool]], seed: int) -> list[Figure]:
@@ -95,11 +101,18 @@ def clustered_share(name: str, clusters: Sequence[Sequence[bool]], seed: int) ->
     pairs = np.array([(sum(cluster), len(cluster)) for cluster in held], dtype=np.float64)
     hits, n = int(pairs[:, 0].sum()), int(pairs[:, 1].sum())
     if hits in (0, n):
-        low, high = (100 * end for end in wilson(len(held) if hits else 0, len(held)))
+        low, high = wilson(len(held) if hits else 0, len(held))
+        ci95 = (100 * low, 100 * high)
     else:
-        sums = pairs[np.random.default_rng(seed).integers(0, len(held), (RESAMPLES, len(held)))].sum(axis=1)
-        low, high = np.percentile(100 * sums[:, 0] / sums[:, 1], [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return [Figure(name=name, value=100 * hits / n, n=n, ci95=(float(low), float(high)))]
+        sums = _drawn(pairs, seed)
+        ci95 = ends(100 * sums[:, 0] / sums[:, 1])
+    return [Figure(name=name, value=100 * hits / n, n=n, ci95=ci95)]
+
+
+def _drawn(rows: Numbers, seed: int) -> Numbers:
+    """Array (resamples, columns): sums over rows drawn with replacement."""
+    places = np.random.default_rng(seed).integers(0, len(rows), (RESAMPLES, len(rows)))
+    return np.asarray(rows[places].sum(axis=1))
 
 
 def mean(name: str, values: Sequence[float], seed: int) -> list[Figure]:
@@ -122,14 +135,18 @@ def quantile(name: str, values: Sequence[float], share: float, seed: int) -> lis
     if not values:
         return []
     drawn = np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
-    resampled = np.quantile(np.asarray(values, dtype=np.float64)[drawn], share, axis=1)
-    low, high = np.percentile(resampled, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return [Figure(name=name, value=float(np.quantile(values, share)), n=len(values), ci95=(float(low), float(high)))]
+    ci95 = ends(np.quantile(np.asarray(values, dtype=np.float64)[drawn], share, axis=1))
+    return [Figure(name=name, value=float(np.quantile(values, share)), n=len(values), ci95=ci95)]
 
 
 def paired_difference(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
     """The mean of ``first - second`` over the same rows with a paired bootstrap interval; nothing for no rows."""
     return mean(name, [a - b for a, b in zip(first, second, strict=True)], seed)
+
+
+def points(name: str, first: Sequence[bool], second: Sequence[bool], seed: int) -> list[Figure]:
+    """The same of two shares, in points of percent."""
+    return paired_difference(name, [100.0 * a for a in first], [100.0 * b for b in second], seed)
 
 
 def paired_ratio(name: str, first: Sequence[float], second: Sequence[float], seed: int) -> list[Figure]:
@@ -140,9 +157,109 @@ def paired_ratio(name: str, first: Sequence[float], second: Sequence[float], see
     if not first or not any(second):
         return []
     pairs = np.array(list(zip(first, second, strict=True)), dtype=np.float64)
-    drawn = np.random.default_rng(seed).integers(0, len(pairs), (RESAMPLES, len(pairs)))
-    sums = pairs[drawn].sum(axis=1)
+    sums = _drawn(pairs, seed)
     ratios = 100 * sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
-    low, high = np.nanpercentile(ratios, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
     value = 100 * pairs[:, 0].sum() / pairs[:, 1].sum()
-    return [Figure(name=name, value=float(value), n=len(pairs), ci95=(float(low), float(high)))]
+    return [Figure(name=name, value=float(value), n=len(pairs), ci95=ends(ratios))]
+
+
+def recovered(ids: Sequence[str], gold: Collection[str], depth: int) -> bool:
+    """Whether a gold document is among the first ``depth`` (QB-RAG's exact recovery, elsewhere hit@depth)."""
+    return any(key in gold for key in ids[:depth])
+
+
+def reciprocal_rank(ids: Sequence[str], gold: Collection[str], depth: int) -> float:
+    """1 / rank of the first gold document among the first ``depth``, else 0."""
+    return next((1 / rank for rank, key in enumerate(ids[:depth], 1) if key in gold), 0.0)
+
+
+def ndcg(ids: Sequence[str], gains: Mapping[str, float], depth: int) -> float:
+    """Discounted cumulative gain over that of the best order (Järvelin and Kekäläinen 2002); 0 without any gain.
+
+    Args:
+        ids: each document once, best first.
+        gains: of the documents that have any, 0 or more.
+    """
+
+    def discounted(found: Sequence[float]) -> float:
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(found, 1))
+
+    best = discounted(sorted(gains.values(), reverse=True)[:depth])
+    return discounted([gains.get(key, 0.0) for key in ids[:depth]]) / best if best else 0.0
+
+
+class SetScore(NamedTuple):
+    """Set-level precision, recall and F1 of predicted against gold entities (ICA-RAG's metric), each in 0..1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, right: float, predicted: float, gold: float) -> SetScore:
+        """Two empty sets agree (1, 1, 1); one empty set alone gives 0 for all three."""
+        if predicted == gold == 0:
+            return cls(1.0, 1.0, 1.0)
+        precision, recall = right / predicted if predicted else 0.0, right / gold if gold else 0.0
+        return cls(precision, recall, 2 * right / (predicted + gold))
+
+
+def set_score(predicted: AbstractSet[Hashable], gold: AbstractSet[Hashable]) -> SetScore:
+    """The score of one case."""
+    return SetScore.of(len(predicted & gold), len(predicted), len(gold))
+
+
+def micro_score(pairs: Sequence[SetPair]) -> SetScore:
+    """The score of the counts over all cases; no entity predicted and none due anywhere agree."""
+    return SetScore.of(sum(len(p & g) for p, g in pairs), sum(len(p) for p, _ in pairs), sum(len(g) for _, g in pairs))
+
+
+def set_figures(name: str, pairs: Sequence[SetPair], seed: int) -> list[Figure]:
+    """``<name>.micro_...`` over the counts of all cases and ``<name>.mean_...`` over cases, in percent.
+
+    Intervals resample cases; nothing for no cases.
+    """
+    if not pairs:
+        return []
+    counts = np.array([(len(p & g), len(p), len(g)) for p, g in pairs], dtype=np.float64)
+    resampled = [SetScore.of(*row) for row in _drawn(counts, seed).tolist()]
+    micro = micro_score(pairs)
+    out: list[Figure] = []
+    for metric in METRICS:
+        ci95 = ends([100 * getattr(score, metric) for score in resampled])
+        out.append(Figure(name=f"{name}.micro_{metric}", value=100 * getattr(micro, metric), n=len(pairs), ci95=ci95))
+    for metric in METRICS:
+        out += mean(f"{name}.mean_{metric}", [100 * getattr(set_score(p, g), metric) for p, g in pairs], seed)
+    return out
+
+
+def macro_f1(
+    name: str, pairs: Pairs, labels: Sequence[str], seed: int, groups: Sequence[Hashable] | None = None
+) -> list[Figure]:
+    """Macro F1 over the labels in percent; whatever else is said is wrong for its label. Nothing for no rows.
+
+    Without an interval where every draw gives the same (nothing is right, or all are one group): it would look sure.
+
+    Args:
+        groups: what each row hangs together with; the bootstrap draws whole groups. Without it every row by itself.
+    """
+    if not pairs:
+        return []
+    own: Sequence[Hashable] = range(len(pairs)) if groups is None else groups
+    place = {group: at for at, group in enumerate(dict.fromkeys(own))}
+    counts = np.zeros((len(place), len(labels), 2))  # rightly said, and are or are said to be (twice if both)
+    for (gold, said), group in zip(pairs, own, strict=True):
+        for at, label in enumerate(labels):
+            counts[place[group], at] += (gold == label == said, (gold == label) + (said == label))
+
+    def scores(sums: Numbers) -> Numbers:
+        right, either = sums[..., 0], sums[..., 1]
+        f1 = np.divide(2 * right, either, out=np.zeros_like(right), where=either > 0)
+        return np.asarray(100 * f1.mean(axis=-1))
+
+    rng = np.random.default_rng(seed)
+    sizes = [(min(BATCH, RESAMPLES - done), len(counts)) for done in range(0, RESAMPLES, BATCH)]
+    drawn = np.concatenate([scores(counts[rng.integers(0, len(counts), size)].sum(axis=1)) for size in sizes])
+    low, high = ends(drawn)
+    value = float(scores(counts.sum(axis=0)[None])[0])
+    return [Figure(name=name, value=value, n=len(pairs), ci95=(low, high) if low < high else None)]

@@ -22,8 +22,8 @@ from evals.bench.frame import Figure, Row, figures_of, spent
 from evals.contract import TaskContext
 from evals.datasets.literature import read_abstracts
 from evals.datasets.rows import read_jsonl
-from evals.literature_collection import text_of, vectors_of
 from evals.statistics import bootstrap_mean
+from evals.tasks.literature import text_of, vectors_of
 from tools.encoders import Vectors
 from tools.fusion import RRF_K
 from tools.indexes.backends import backend_for
@@ -90,7 +90,8 @@ def read(settings: Settings, data: Path, sample: int, questions: int) -> Collect
     texts = context.sample_of([row.question for row in read_jsonl(data / BIOASQ, _Question)], questions)
     encoder = open_encoder(settings, Home(settings.home).prepare())
     try:
-        vectors, asked = vectors_of(documents, encoder, context), encoder.encode_queries(texts)
+        vectors = vectors_of([text_of(d) for d in documents], encoder, context, "vectors")
+        asked = encoder.encode_queries(texts)
     finally:
         encoder.close()
     entries = [

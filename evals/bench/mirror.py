@@ -14,7 +14,7 @@ from evals.bench.commands import Data
 from evals.bench.frame import Figure, figures_of, local_settings, told
 from evals.bench.made_up import Publications
 from evals.datasets.literature import read_bioasq, read_collection
-from evals.mirror_runs import RUNGS, ladder_queries, timed_import, times_in_process, times_over_http
+from evals.tasks.mirror import RUNGS, ladder_queries, timed_import, times_in_process, times_over_http
 from prompts.errors import InputError
 from tools.mirror.database import FILE
 from tools.mirror.engine import Mirror

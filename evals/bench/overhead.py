@@ -23,11 +23,10 @@ from agent.agent import Agent
 from agent.telemetry.contract import NoTelemetry
 from agent.telemetry.opening import open_telemetry
 from agent.trace import TraceRecorder
-from evals.asked import AgentEvaluation, Item, Judged, Reply
 from evals.bench.frame import QUESTIONS, Figure, Spent, figures_of, local_settings, mixed_questions, spent
-from evals.contract import Task, TaskContext
-from evals.logged import Logging, check_installed
-from evals.sittings import Sittings
+from evals.contract import AgentEvaluation, Item, Judged, Reply, Task, TaskContext
+from evals.inspect import Logging, check_installed
+from evals.sessions import Sittings
 from evals.statistics import paired_ratio
 from graphs.nodes import tools
 
@@ -143,9 +142,8 @@ def log(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
     with tempfile.TemporaryDirectory(prefix="anamnesis-overhead-") as folder:
 
         def added(items: Sequence[Item]) -> None:
-            from evals.inspect.adapter import Run
             from evals.inspect.bridge import Bridged
-            from evals.inspect.running import evaluate
+            from evals.inspect.running import Run, evaluate
 
             context = TaskContext(data=QUESTIONS.parent, limit=len(items), seed=0, settings=agent.settings)
             evaluation = AgentEvaluation(

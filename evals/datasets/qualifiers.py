@@ -1,6 +1,6 @@
 """Pairs of a condition and the statement that it governs: places in documents, found in the data and read one by one.
 
-`evals/qualifier_pairs.py` tells how they were found. No text is kept: a row has a document's id, four offsets and a
+Five patterns proposed them and a reader decided. No text is kept: a row has a document's id, four offsets and a
 checksum of the two sentences, so that a changed document is noticed.
 """
 

@@ -18,8 +18,6 @@ from inspect_ai.util import current_span_id
 Event = dict[str, Any]
 TOOLS = "tools"  # the node of the machine that records no step of its own
 OUTSIDE = ("run", "answered", "configuration", "damaged_line")  # events of the turn, not of a node
-
-
 NAMED = ("strategy", "notices")  # of a tool call, beside its arguments and what it found
 
 
@@ -45,60 +43,54 @@ def tell(turns: Sequence[Sequence[Event]], calls: Calls | None = None) -> None:
     """
     made = list(calls.made) if calls is not None else []
     for number, events in enumerate(turns, start=1):
-        if not events:
-            continue
-        ends = _time(events[-1])
-        own = made if number == len(turns) else [c for c in made if _ended(c) <= ends]
-        made = made[len(own) :]
-        _Turn(number, own).write(events)
+        if events:
+            ends = _time(events[-1])
+            own = made if number == len(turns) else [c for c in made if _ended(c) <= ends]
+            made = made[len(own) :]
+            _Turn(own).write(f"turn {number}", events)
 
 
 class _Turn:
     """Writes one turn: its steps are spans, one after the other or, where they ran at once, side by side."""
 
-    def __init__(self, number: int, calls: list[ModelEvent]) -> None:
-        self._transcript = transcript()
-        self._own = secrets.token_hex(8)
-        self._made = 0
-        self._span = self._id()
-        self._name = f"turn {number}"
-        self._calls = calls
+    def __init__(self, calls: list[ModelEvent]) -> None:
+        self._own, self._made = secrets.token_hex(8), 0
+        self._calls, self._span = calls, self._id()
         self._open: dict[str, str] = {}  # step to span, in the order of their beginnings
-        self._finished: dict[str, list[Event]] = {}
+        self._ends: dict[str, list[Event]] = {}  # how each step ended, in order: it may run in several rounds
 
-    def write(self, events: Sequence[Event]) -> None:
-        """The turn's span with all that is in it."""
-        first, last = _time(events[0]), _time(events[-1])
-        self._begin(self._span, current_span_id(), "turn", self._name, first, self._told(events))
-        self._finished = _finished(events)
+    def write(self, name: str, events: Sequence[Event]) -> None:
+        """The turn's span with all that is in it: its run, the configuration, how it ended are told of the whole."""
+        last = _time(events[-1])
+        told = {e["kind"]: _said(e) for e in events if e["kind"] in OUTSIDE}
+        self._begin(self._span, current_span_id(), "turn", name, _time(events[0]), told)
+        for event in events:
+            if event["kind"] == "step_finished":
+                self._ends.setdefault(event["step"], []).append(event)
         for event in events:
             self._calls_until(_time(event))
-            self._event(event)
+            self._event(event, _time(event))
         self._calls_until(None)
         for step in list(self._open):
             self._end(self._open.pop(step), last)
         self._end(self._span, last)
 
-    def _event(self, event: Event) -> None:
-        kind, at = event["kind"], _time(event)
+    def _event(self, event: Event, at: datetime) -> None:
+        kind = event["kind"]
         if kind == "step_started":
             if TOOLS in self._open:
                 self._end(self._open.pop(TOOLS), at)
             self._start(event["step"], at)
-            return
-        if kind == "step_finished":
+        elif kind == "step_finished":
             if event["step"] in self._open:
                 self._end(self._open.pop(event["step"]), at)
-            return
-        if kind in OUTSIDE:
-            return
-        if not self._open:
-            began = at - timedelta(seconds=float(event.get("seconds", 0.0)))
-            self._start(TOOLS, began)
-        if kind == "tool":
-            self._tool(event, at)
-        else:
-            self._info(kind, event, at)  # of a model call too: it has the prompt's id and the cost
+        elif kind not in OUTSIDE:
+            if not self._open:
+                self._start(TOOLS, at - timedelta(seconds=float(event.get("seconds", 0.0))))
+            if kind == "tool":
+                self._tool(event, at)
+            else:  # of a model call too: it has the prompt's id and the cost
+                self._put(InfoEvent, source=kind, data=_said(event), span_id=self._current, timestamp=at)
 
     def _id(self) -> str:
         """Unique in the log. Inspect makes one for an event that has none, which takes longer than the event."""
@@ -111,52 +103,33 @@ class _Turn:
 
     def _start(self, step: str, at: datetime) -> None:
         self._open[step] = self._id()
-        ends = self._finished.get(step, [])
-        told = {name: ends[0][name] for name in ("summary", "seconds")} if ends else None
-        self._finished[step] = ends[1:]
+        ends = self._ends.get(step, [])
+        told = {name: ends[0][name] for name in ("summary", "seconds")} if ends else {}
+        self._ends[step] = ends[1:]
         self._begin(self._open[step], self._span, "node", step, at, told)
 
-    def _begin(
-        self, span: str, parent: str | None, kind: str, name: str, at: datetime, told: dict[str, Any] | None
-    ) -> None:
-        begun = SpanBeginEvent(
-            id=span,
-            uuid=self._id(),
-            span_id=span,
-            parent_id=parent,
-            type=kind,
-            name=name,
-            timestamp=at,
-            metadata=told or None,
-        )
-        self._put(begun)
-
-    def _told(self, events: Sequence[Event]) -> dict[str, Any]:
-        """What is said of the whole turn: its run, the configuration, how it ended, lines that were damaged."""
-        return {e["kind"]: _said(e) for e in events if e["kind"] in OUTSIDE}
+    def _begin(self, span: str, parent: str | None, kind: str, name: str, at: datetime, told: dict[str, Any]) -> None:
+        own = {"id": span, "span_id": span, "parent_id": parent, "type": kind, "name": name, "metadata": told or None}
+        self._put(SpanBeginEvent, timestamp=at, **own)
 
     def _end(self, span: str, at: datetime) -> None:
-        self._put(SpanEndEvent(id=span, uuid=self._id(), span_id=span, timestamp=at))
-
-    def _info(self, kind: str, event: Event, at: datetime) -> None:
-        self._put(InfoEvent(source=kind, data=_said(event), uuid=self._id(), span_id=self._current, timestamp=at))
+        self._put(SpanEndEvent, id=span, span_id=span, timestamp=at)
 
     def _tool(self, event: Event, at: datetime) -> None:
         seconds = float(event["seconds"])
         found = ", ".join(item["id"] for item in event["evidence"])
+        more = {name: [_line(part) for part in event[name]] for name in NAMED if event.get(name)}
         self._put(
-            ToolEvent(
-                id=self._id(),
-                uuid=self._id(),
-                function=event["tool"],
-                arguments=event["arguments"],
-                result=f"{event['outcome']}: {found or 'no evidence'}",
-                timestamp=at - timedelta(seconds=seconds),
-                completed=at,
-                working_time=seconds,
-                span_id=self._current,
-                metadata={name: [_line(part) for part in event[name]] for name in NAMED if event.get(name)} or None,
-            )
+            ToolEvent,
+            id=self._id(),
+            function=event["tool"],
+            arguments=event["arguments"],
+            result=f"{event['outcome']}: {found or 'no evidence'}",
+            timestamp=at - timedelta(seconds=seconds),
+            completed=at,
+            working_time=seconds,
+            span_id=self._current,
+            metadata=more or None,
         )
 
     def _calls_until(self, at: datetime | None) -> None:
@@ -165,24 +138,15 @@ class _Turn:
             if not self._open and at is not None:
                 self._start(TOOLS, call.timestamp)
             call.span_id = self._current
-            self._put(call)
+            transcript()._event(call)
 
-    def _put(self, event: Any) -> None:
+    def _put(self, kind: Any, **values: Any) -> None:
         """Inspect has no public way to write a finished event with the time at which it happened."""
-        self._transcript._event(event)
+        transcript()._event(kind(uuid=self._id(), **values))
 
 
 def _line(part: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in part.items())
-
-
-def _finished(events: Sequence[Event]) -> dict[str, list[Event]]:
-    """How each step ended, in order: a step may run in several rounds."""
-    out: dict[str, list[Event]] = {}
-    for event in events:
-        if event["kind"] == "step_finished":
-            out.setdefault(event["step"], []).append(event)
-    return out
 
 
 def _said(event: Event) -> dict[str, Any]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from evals.judges.contract import RELEVANT, Adherence, Faithfulness, Relevancy
+from agent.models import open_models
+from agent.sessions import Home
+from agent.settings import Settings
+from evals.judges.contract import RELEVANT, Adherence, AnswerJudge, Faithfulness, Relevancy
+from evals.judges.local import JudgeLocal
 from prompts.answer_judging import (
     AdherenceReply,
     FaithfulnessReply,
@@ -19,6 +23,7 @@ from prompts.language_model import LanguageModel
 from prompts.model_failures import InvalidReplyError
 from prompts.shown import one_line
 from prompts.templates import load_prompt
+from tools.encoders import Encoder
 from tools.evidence import Evidence, Statement
 
 WORTH = {"full": 1.0, "part": 0.5, "no": 0.0}  # ours: a point that is half said counts half
@@ -115,3 +120,14 @@ def _letter(place: int) -> str:
     """A, B, ... Z, then A2, B2, ..."""
     turn, letter = divmod(place, 26)
     return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
+
+
+def model_judge(settings: Settings, home: Home) -> JudgeByModel | None:
+    """The judge by the model that ``ANAMNESIS_ROLES__VERIFICATION__MODEL``, else ``ANAMNESIS_MODEL`` names."""
+    models = open_models(settings, home)
+    return None if models is None else JudgeByModel(models.of("verification"))
+
+
+def open_judge(settings: Settings, home: Home, encoder: Encoder) -> AnswerJudge:
+    """The judge of answers in a run: the model of the settings in its role ``verification``, else the local judge."""
+    return model_judge(settings, home) or JudgeLocal(encoder)

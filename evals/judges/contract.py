@@ -1,11 +1,17 @@
-"""Judging answer text as QB-RAG does: guideline adherence, relevancy, faithfulness; and Mini-CEX of a report."""
+"""Judging answer text as QB-RAG does: guideline adherence, relevancy, faithfulness; and Mini-CEX of a report.
+
+What a model fails to judge is counted and told, never replaced.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
+from evals.contract import TaskContext
 from prompts.answer_judging import MiniCexItem
+from prompts.errors import ServiceError
 from tools.evidence import Evidence, Frozen, Statement
 
 RELEVANT = 4  # ours: from this score of five a model's relevancy counts as addressing the question
@@ -80,3 +86,37 @@ class ReportJudge(Protocol):
 
     async def mini_cex(self, case: str, report: str) -> dict[MiniCexItem, int]:
         """The seven items, each 1..9. Raises ServiceError where the model fails or leaves an item out."""
+
+
+T = TypeVar("T")
+AT_ONCE = 8  # ours: as many requests as the model client lets run at once by default
+
+
+async def ask_all(
+    jobs: Sequence[Callable[[], Awaitable[T]]], label: str, context: TaskContext, *, at_once: int = 1
+) -> list[T | None]:
+    """The outcome of each job in order, None where the model failed; how many failed is told as not run.
+
+    Args:
+        label: for the progress bar and for what is told. at_once: 1 for a local judge, `AT_ONCE` for a model.
+
+    Raises:
+        ServiceError: every job failed.
+    """
+    out: list[T | None] = []
+    failures: list[ServiceError] = []
+
+    async def one(job: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await job()
+        except ServiceError as error:
+            failures.append(error)
+            return None
+
+    for at in context.each(range(0, len(jobs), at_once), label):
+        out += await asyncio.gather(*(one(job) for job in jobs[at : at + at_once]))
+    if failures and len(failures) == len(jobs):
+        raise failures[0]
+    if failures:
+        context.not_run[label] = f"{len(failures)} of {len(jobs)} could not be judged: {failures[0].what}"
+    return out

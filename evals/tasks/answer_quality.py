@@ -3,7 +3,9 @@ retrieval.
 
 Sets: ``medquad``, a sample of MedQuAD's questions over 114 pages; ``liveqa``, consumers' messages over the judged
 answers; ``library``, our own questions over the starter library, which have no golden answer. On the first two the
-agent is given the five passages that naive retrieval found; on the library it searches by itself.
+agent is given the five passages that naive retrieval found; on the library it searches by itself. Naive retrieval and
+the index write nothing: they give the sentences that they found. The index declines below the similarity at which the
+product counts two questions as the same.
 ``adherence``: golden answer to guideline, guideline to score, in percent, 0 for a declined answer; ``relevant``: it
 addresses the question; ``faithful``: every statement is supported by what was supplied, a declined answer is not;
 ``ungrounded``: answered, and not faithful; ``declined``. ``_answered`` leaves declined answers out. ``X_over_naive``
@@ -14,29 +16,59 @@ binomial on discordant pairs for the others. A model judges where the settings n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from agent.questions import question_tool
 from evals.contract import Figure, Task, TaskContext
+from evals.datasets.answered_questions import (
+    AnswerSet,
+    GoldQuestion,
+    read_library_questions,
+    read_liveqa_answers,
+    read_medquad,
+)
 from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
 from evals.datasets.medquad import QBRAG_PAGES, QBRAG_QUESTIONS
-from evals.judges.asking import AT_ONCE, ask_all
-from evals.judges.contract import Adherence, AnswerJudge, Faithfulness, GivenAnswer, Relevancy
+from evals.judges.by_model import open_judge
+from evals.judges.contract import (
+    AT_ONCE,
+    Adherence,
+    AnswerJudge,
+    Faithfulness,
+    GivenAnswer,
+    Relevancy,
+    ask_all,
+)
+from evals.sessions import Ask, EvalEncoder, asking, encoders, starter_library
 from evals.statistics import exact_mcnemar, mean, paired_difference, share, wilcoxon
-
-if TYPE_CHECKING:
-    from agent.sessions import Home
-    from evals.answer_systems import Answering
-    from evals.datasets.answered_questions import AnswerSet, GoldQuestion
-    from evals.encoder import EvalEncoder
-    from tools.embedding_cache import CachedEncoder
-    from tools.library.collection import Library
+from evals.tasks.literature import vectors_of
+from evals.tasks.questions.systems import build_index
+from prompts.tool_arguments import FindAnsweredQuestion as Arguments
+from tools.contract import ToolContext
+from tools.embedding_cache import CachedEncoder
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Origin, Statement, cite, content_key
+from tools.library.collection import Library
+from tools.passages.contract import StoredDocument
+from tools.passages.seos import SeosSettings, segment
+from tools.questions.collection import of_library
+from tools.questions.contract import QuestionIndex
+from tools.questions.index import open_questions
+from tools.questions.tool import SAME_QUESTION, FindAnsweredQuestion
+from tools.text.sentences import sentences
 
 NAIVE = "naive"
 MEDQUAD, LIVE = (QBRAG_PAGES, QBRAG_QUESTIONS), (LIVEQA, LIVEQA_ANSWERS)
 TESTED = ("relevant", "faithful")
+SUPPLIED = 5  # paper: MedRGAG keeps five documents; so many passages are supplied to an answer
+SENTENCES = 5  # ours: of a passage that naive retrieval gives, about as many statements as the agent makes
+KEY = 16  # ours: characters of a hash in an id, enough to tell texts apart
+Answering = Callable[[str], GivenAnswer]
 
 
 @dataclass(frozen=True)
@@ -59,48 +91,65 @@ class JudgedAnswer:
         return self.faithfulness.faithful if self.faithfulness is not None else None
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What every set is answered with."""
-
-    context: TaskContext
-    home: Home
-    library: Library
-    plain: CachedEncoder
-    cached: EvalEncoder
-
-
 def run(context: TaskContext) -> list[Figure]:
     """Answer every question by every system, judge, and count."""
-    from agent.assembly import build
-    from agent.sessions import Home
-    from evals.agent_runs import evaluation_encoders
-    from evals.judges.opening import open_judge
-    from tools.library.collection import Library
+    with encoders(context.settings, context.home) as (plain, cached):
+        library = starter_library(context, cached)
+        judge = open_judge(context.settings, context.home, cached)
+        answered = {
+            f"{system}.{questions.name}": (questions, answers)
+            for questions in sets(context, library)
+            for system, answers in answers_of(context, questions, library, plain, cached).items()
+        }
 
-    home = Home(context.settings.home).prepare()
-    if not (home.indexes / "library").exists():
-        build(context.settings, home, rebuild=False, say=lambda _: None)
-    plain, cached = evaluation_encoders(context.settings, home)
-    try:
-        opened = Opened(context, home, Library.open(home.indexes / "library", cached), plain, cached)
-        judge = open_judge(context.settings, home, cached)
-        answered = [(s, system, a) for s in sets(opened) for system, a in _answers(opened, s).items()]
-        return asyncio.run(_all_figures(answered, judge, context))
-    finally:
-        cached.close()
-        plain.close()
+        async def every() -> list[Figure]:  # in one event loop, because a model belongs to one
+            out: list[Figure] = []
+            rows: dict[str, list[JudgedAnswer]] = {}
+            for name, (questions, answers) in answered.items():
+                rows[name] = await judged(name, questions.asked, answers, judge, context)
+                out += system_figures(name, rows[name], context.seed)
+            for name, own in rows.items():
+                system, _, of = name.partition(".")
+                if system != NAIVE:
+                    out += compared_figures(f"{system}_over_naive.{of}", own, rows[f"{NAIVE}.{of}"], context.seed)
+            return out
+
+        return asyncio.run(every())
 
 
-def sets(opened: Opened) -> Iterator[AnswerSet]:
+def sets(context: TaskContext, library: Library) -> Iterator[AnswerSet]:
     """The sets whose files are there, and our own."""
-    from evals.datasets.answered_questions import read_library_questions, read_liveqa_answers, read_medquad
-    from tools.questions.collection import of_library
-
     for reader, files in ((read_medquad, MEDQUAD), (read_liveqa_answers, LIVE)):
-        if all((opened.context.data / file).is_file() for file in files):
-            yield reader(opened.context)
-    yield read_library_questions(opened.context, of_library(opened.library.documents))
+        if context.has(*files):
+            yield reader(context)
+    yield read_library_questions(context, of_library(library.documents))
+
+
+def answers_of(
+    context: TaskContext, questions: AnswerSet, library: Library, plain: CachedEncoder, cached: EvalEncoder
+) -> dict[str, list[GivenAnswer]]:
+    """The answers of every system to a set, naive retrieval first."""
+
+    def every(answer: Answering, system: str) -> list[GivenAnswer]:
+        return [answer(question.text) for question in context.each(questions.asked, f"{questions.name}: {system}")]
+
+    own = questions.name == "library"
+    search = PassageSearch(questions, plain, cached, context)
+    if own:
+        quiet = context.settings.questions.model_copy(update={"learn": False})
+        settings = context.settings.model_copy(update={"questions": quiet})
+        index = by_tool(question_tool(settings, context.home, library, cached))
+    else:
+        kept = {"medquad": "qbrag"}.get(questions.name, questions.name)  # the index that `questions` builds too
+        name = f"{kept}-{len(questions.documents)}-{context.seed}"
+        folder = context.home.cache / "evaluations" / "questions" / name
+        build_index(questions.documents, folder, plain, context, questions.name)
+        index = by_index(open_questions(folder, cached), questions)
+    out = {NAIVE: every(naive(search), NAIVE), "question_index": every(index, "question index")}
+    with asking(context.settings) as ask:
+        agent = by_agent(ask, None if own else search, context.settings.max_characters)
+        out["agent"] = every(agent, "agent")
+    return out
 
 
 async def judged(
@@ -110,13 +159,15 @@ async def judged(
     at_once = 1 if judge.name == "local" else AT_ONCE
     rows = list(zip(asked, answers, strict=True))
     golden = [n for n, question in enumerate(asked) if question.golden]
-    adherence: list[Any] = [partial(judge.adherence, *asked[n], answers[n].text) for n in golden]
-    relevancy: list[Any] = [partial(judge.relevancy, question.text, answer.text) for question, answer in rows]
-    faithfulness: list[Any] = [partial(judge.faithfulness, answer.statements, answer.portions) for answer in answers]
-    scores = dict(zip(golden, await ask_all(adherence, f"{name}: adherence", context, at_once=at_once), strict=True))
-    relevant = await ask_all(relevancy, f"{name}: relevancy", context, at_once=at_once)
-    faithful = await ask_all(faithfulness, f"{name}: faithfulness", context, at_once=at_once)
-    return [JudgedAnswer(a, scores.get(n), relevant[n], faithful[n]) for n, a in enumerate(answers)]
+    jobs: dict[str, list[Any]] = {
+        "adherence": [partial(judge.adherence, *asked[n], answers[n].text) for n in golden],
+        "relevancy": [partial(judge.relevancy, question.text, answer.text) for question, answer in rows],
+        "faithfulness": [partial(judge.faithfulness, answer.statements, answer.portions) for answer in answers],
+    }
+    done = {what: await ask_all(own, f"{name}: {what}", context, at_once=at_once) for what, own in jobs.items()}
+    scores = dict(zip(golden, done["adherence"], strict=True))
+    both = zip(answers, done["relevancy"], done["faithfulness"], strict=True)
+    return [JudgedAnswer(a, scores.get(n), relevant, faithful) for n, (a, relevant, faithful) in enumerate(both)]
 
 
 def system_figures(name: str, rows: Sequence[JudgedAnswer], seed: int) -> list[Figure]:
@@ -137,78 +188,111 @@ def compared_figures(
     name: str, first: Sequence[JudgedAnswer], second: Sequence[JudgedAnswer], seed: int
 ) -> list[Figure]:
     """One system against another on the same questions, one-sided: that the first is better."""
-    scores = [
-        (100 * a.adherence.score, 100 * b.adherence.score)
-        for a, b in zip(first, second, strict=True)
-        if a.adherence is not None and b.adherence is not None
-    ]
+    pairs = list(zip(first, second, strict=True))
+    scores = [(100 * a.adherence.score, 100 * b.adherence.score) for a, b in pairs if a.adherence and b.adherence]
     left, right = [a for a, _ in scores], [b for _, b in scores]
     out = paired_difference(f"{name}.adherence", left, right, seed)
     if scores:
         out.append(Figure(name=f"{name}.adherence_p", value=wilcoxon(left, right), n=len(scores)))
     for measure in TESTED:
-        pairs = [(getattr(a, measure), getattr(b, measure)) for a, b in zip(first, second, strict=True)]
-        kept = [(a, b) for a, b in pairs if a is not None and b is not None]
+        both = [(getattr(a, measure), getattr(b, measure)) for a, b in pairs]
+        kept = [(a, b) for a, b in both if a is not None and b is not None]
         if kept:
             p = exact_mcnemar([a for a, _ in kept], [b for _, b in kept], "greater")
             out.append(Figure(name=f"{name}.{measure}_p", value=p, n=len(kept)))
     return out
 
 
-async def _all_figures(
-    answered: Sequence[tuple[AnswerSet, str, list[GivenAnswer]]], judge: AnswerJudge, context: TaskContext
-) -> list[Figure]:
-    out: list[Figure] = []
-    of_set: dict[str, list[JudgedAnswer]] = {}
-    for questions, system, answers in answered:
-        name = f"{system}.{questions.name}"
-        of_set[name] = await judged(name, questions.asked, answers, judge, context)
-        out += system_figures(name, of_set[name], context.seed)
-    for name, rows in of_set.items():
-        system, _, questions_name = name.partition(".")
-        if system != NAIVE:
-            other = of_set[f"{NAIVE}.{questions_name}"]
-            out += compared_figures(f"{system}_over_naive.{questions_name}", rows, other, context.seed)
-    return out
+class PassageSearch:
+    """The passages of a set's documents by cosine with the question.
+
+    Args:
+        plain: the encoder that keeps document vectors. asked: the encoder of questions.
+    """
+
+    def __init__(self, questions: AnswerSet, plain: Encoder, asked: Encoder, context: TaskContext) -> None:
+        self._asked = asked
+        self.texts: list[str] = []
+        embedded: list[str] = []
+        for source in context.each(questions.documents, f"{questions.name}: cutting"):
+            document = StoredDocument(id=source.id, title=source.title, text=source.text)
+            for passage in segment(document, plain, SeosSettings()):
+                if text := source.text[passage.start : passage.end].strip():
+                    self.texts.append(text)
+                    embedded.append(passage.embedded_text(source.text))
+        self._vectors = vectors_of(embedded, plain, context, f"{questions.name}: passages")
+
+    def nearest(self, question: str) -> list[str]:
+        """The nearest passages, best first."""
+        near = self._vectors @ self._asked.encode_queries([question])[0]
+        return [self.texts[n] for n in np.argsort(-near, kind="stable")[:SUPPLIED]]
 
 
-def _answers(opened: Opened, questions: AnswerSet) -> dict[str, list[GivenAnswer]]:
-    """The answers of every system to a set, naive retrieval first."""
-    from evals.agent_runs import asking
-    from evals.answer_systems import PassageSearch, by_agent, naive
+def naive(search: PassageSearch) -> Answering:
+    """Gives the beginning of the nearest passage."""
 
-    context = opened.context
-    search = PassageSearch(questions, opened.plain, opened.cached, context)
-    out = {
-        NAIVE: _all(naive(search), questions, NAIVE, context),
-        "question_index": _all(_index(opened, questions), questions, "question index", context),
-    }
-    with asking(context.settings) as ask:
-        own = by_agent(ask, None if questions.name == "library" else search, context.settings.max_characters)
-        out["agent"] = _all(own, questions, "agent", context)
-    return out
+    def answer(question: str) -> GivenAnswer:
+        portions = [piece(text) for text in search.nearest(question)]
+        return quoting(portions[0], portions, SENTENCES) if portions else GivenAnswer()
+
+    return answer
 
 
-def _all(answer: Answering, questions: AnswerSet, system: str, context: TaskContext) -> list[GivenAnswer]:
-    rows = context.tick(questions.asked, f"{questions.name}: {system}", len(questions.asked))
-    return [answer(question.text) for question in rows]
+def by_index(index: QuestionIndex, questions: AnswerSet) -> Answering:
+    """Gives what answers the nearest prepared question, where that asks the same."""
+    texts = {document.id: document.text for document in questions.documents}
+
+    def answer(question: str) -> GivenAnswer:
+        hits = index.search_many([question], 1)[0]
+        if not hits or hits[0].similarity < SAME_QUESTION:
+            return GivenAnswer()
+        found = texts[hits[0].document][hits[0].start : hits[0].end].strip()
+        return quoting(piece(found), [piece(found)]) if found else GivenAnswer()
+
+    return answer
 
 
-def _index(opened: Opened, questions: AnswerSet) -> Answering:
-    from agent.questions import question_tool
-    from evals.answer_systems import by_index, by_tool
-    from evals.answered_questions_index import build_index
-    from tools.questions.index import open_questions
+def by_tool(tool: FindAnsweredQuestion) -> Answering:
+    """Gives the product's direct answer out of the library's questions."""
 
-    context = opened.context
-    if questions.name == "library":
-        quiet = context.settings.questions.model_copy(update={"learn": False})
-        settings = context.settings.model_copy(update={"questions": quiet})
-        return by_tool(question_tool(settings, opened.home, opened.library, opened.cached))
-    kept = {"medquad": "qbrag"}.get(questions.name, questions.name)  # the index that `questions` builds too
-    folder = opened.home.cache / "evaluations" / "questions" / f"{kept}-{len(questions.documents)}-{context.seed}"
-    build_index(questions.documents, folder, opened.plain, context, questions.name)
-    return by_index(open_questions(folder, opened.cached), questions)
+    def answer(question: str) -> GivenAnswer:
+        told = ToolContext(question=question, kind="evidence")
+        answered = asyncio.run(tool.run(Arguments(question=question, limit=1), told)).answered
+        if not answered:
+            return GivenAnswer()
+        item = answered[0].evidence
+        citation = cite(item, answered[0].start, answered[0].end)
+        said = Statement(text=citation.quote, origin=item.origin, citations=(citation,))
+        return GivenAnswer(statements=(said,), portions=(item,))
+
+    return answer
+
+
+def by_agent(ask: Ask, search: PassageSearch | None, most: int) -> Answering:
+    """The whole agent: over its own library, or over the passages of a set, which are given with the question.
+
+    Args:
+        search: None for the agent's own search. most: characters of a text that the agent takes.
+    """
+
+    def answer(question: str) -> GivenAnswer:
+        given = [text[:most] for text in search.nearest(question)] if search is not None else []
+        found = ask(question[:most], None, list(dict.fromkeys(given)))
+        return GivenAnswer(statements=tuple(found.statements), portions=tuple(found.evidence))
+
+    return answer
+
+
+def piece(text: str) -> Evidence:
+    """A text as evidence."""
+    return Evidence(id=f"given:{content_key(text)[:KEY]}", text=text, kind="passage", origin=Origin.CASE)
+
+
+def quoting(item: Evidence, portions: Sequence[Evidence], most: int | None = None) -> GivenAnswer:
+    """The sentences of a piece of evidence as statements that quote themselves."""
+    spans = sentences(item.text)[:most]
+    said = [Statement(text=s.of(item.text), origin=item.origin, citations=(cite(item, s.start, s.end),)) for s in spans]
+    return GivenAnswer(statements=tuple(said), portions=tuple(portions))
 
 
 TASK = Task(

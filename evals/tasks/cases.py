@@ -11,13 +11,11 @@ every turn is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, of_group, short
-from evals.contract import Figure, Task, TaskContext
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, of_group, short
 from evals.datasets.cases import (
     DECLINE,
     DIFFERENTIAL,
@@ -32,15 +30,13 @@ from evals.datasets.cases import (
 )
 from evals.datasets.conversations import CONVERSATIONS, Conversation, lacks, read_conversations
 from evals.statistics import share
+from graphs.answering.contract import Answer
 from prompts.errors import DataError
 from tools.evidence import EvidenceId
+from tools.knowledge_graph.loader import read_graph
 
-if TYPE_CHECKING:
-    from graphs.answering.contract import Answer
-
-WHAT = "the written cases through the agent: differentials, emergencies, evidence, declining, conversations"
 SHIPPED = Path(__file__).resolve().parents[1] / "data" / "dev"
-TURNS = "every turn holds what is written beside it"
+GROUPS = ("conversations", "differentials", "emergencies", "evidence", "decline")
 CALM = ("routine", "self_limiting")  # severities of the graph at which no flag is due
 
 
@@ -58,25 +54,51 @@ class Answered:
 def items(context: TaskContext) -> list[Item]:
     """Every written conversation and case. Raises DataError for a disease that the graph lacks."""
     differentials = read_cases(context.data, DIFFERENTIAL, DifferentialCase)
-    unknown = sorted({c.disease for c in differentials} - set(_severities()))
+    unknown = sorted({c.disease for c in differentials} - {d.id for d in read_graph().diseases})
     if unknown:
         raise DataError(f"The starter graph lacks {', '.join(unknown)}.", f"Mend {DIFFERENTIAL}.")
+
+    def item(group: str, case: WrittenCase, target: str) -> Item:
+        return Item(f"{group}/{case.id}", group, (case.text,), target, case)
+
     talks = context.sample(read_conversations(context.data))
     emergencies = context.sample(read_cases(context.data, EMERGENCIES, EmergencyCase))
     evidence = context.sample(read_cases(context.data, EVIDENCE, EvidenceCase))
     decline = context.sample(read_cases(context.data, DECLINE, DeclineCase))
+    told = "every turn holds what is written beside it"
     return [
-        *(Item(f"conversations/{c.id}", "conversations", tuple(t.say for t in c.turns), TURNS, c) for c in talks),
-        *(_item("differentials", c, c.disease) for c in context.sample(differentials)),
-        *(_item("emergencies", c, "a red flag" if c.emergency else "no red flag") for c in emergencies),
-        *(_item("evidence", c, c.monograph) for c in evidence),
-        *(_item("decline", c, "declined") for c in decline),
+        *(Item(f"conversations/{c.id}", "conversations", tuple(t.say for t in c.turns), told, c) for c in talks),
+        *(item("differentials", c, c.disease) for c in context.sample(differentials)),
+        *(item("emergencies", c, "a red flag" if c.emergency else "no red flag") for c in emergencies),
+        *(item("evidence", c, c.monograph) for c in evidence),
+        *(item("decline", c, "declined") for c in decline),
     ]
 
 
 def judge(item: Item, reply: Reply) -> Judged:
     """Whether a case's disease is first, a flag is where it belongs, the monograph is cited, or nothing is said."""
-    return JUDGES[item.group](item.row, reply)
+    case, answer = item.row, reply.answer
+    if item.group == "differentials":
+        ranking = [d.disease for d in answer.differential]
+        place = f"in place {ranking.index(case.disease) + 1}" if case.disease in ranking else "not ranked"
+        right = ranking[:1] == [case.disease]
+        return Judged(right, ", ".join(ranking[:3]) or "nothing", f"{case.disease} is {place}.")
+    if item.group == "emergencies":
+        flags = [f"{f.code}: {f.seen}" for f in answer.emergency]
+        why = f"It is {'an' if case.emergency else 'no'} emergency."
+        return Judged(bool(flags) == case.emergency, "; ".join(flags) or "no red flag", why)
+    if item.group == "evidence":
+        found = cited(answer)
+        why = f"{case.monograph} is {'cited' if case.monograph in found else 'not cited'}."
+        return Judged(case.monograph in found, ", ".join(found) or "nothing is cited", why)
+    if item.group == "decline":
+        return Judged(declined(answer), short(answer), f"This is to be declined: {case.kind}.")
+    faults = [
+        f"turn {number} ({turn.say[:40]}): {'; '.join(found)}"
+        for number, (turn, said) in enumerate(zip(case.turns, reply.answers, strict=True), start=1)
+        if (found := lacks(turn, said))
+    ]
+    return Judged(not faults, short(answer), "\n".join(faults) or "every turn holds what it must")
 
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
@@ -87,36 +109,38 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
 
 def answered_of(told: Told) -> Answered:
     """Every case with its answer, by kind."""
-    return Answered(
-        of_group(told, "differentials"),
-        of_group(told, "emergencies"),
-        of_group(told, "evidence"),
-        of_group(told, "decline"),
-        [(item.row, reply.answers) for item, reply in told if item.group == "conversations"],
-    )
+    talks = [(item.row, reply.answers) for item, reply in told if item.group == "conversations"]
+    return Answered(**{group: of_group(told, group) for group in GROUPS[1:]}, conversations=talks)
 
 
 def calm_diseases() -> frozenset[str]:
     """The diseases at which no red flag is due."""
-    return frozenset(d for d, s in _severities().items() if s in CALM)
-
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every case and count."""
-    return ask_plainly(ASKS, context)
+    return frozenset(d.id for d in read_graph().diseases if d.severity in CALM)
 
 
 def figures_of(answered: Answered, calm: frozenset[str]) -> list[Figure]:
     """Every figure; ``calm`` are the diseases at which no red flag is due."""
-    return [
-        *_differentials(answered.differentials),
-        *_flags(answered, calm),
+    out: list[Figure] = []
+    for setting, languages in (("all", ("en", "zh")), ("en", ("en",)), ("zh", ("zh",))):
+        rows = [(c.disease, [d.disease for d in a.differential]) for c, a in answered.differentials
+                if c.language in languages]  # fmt: skip
+        for k in (1, 3):
+            out += share(f"cases.{setting}.top{k}", [disease in ranking[:k] for disease, ranking in rows])
+    flagged = [(c.emergency, bool(a.emergency)) for c, a in answered.emergencies]
+    others = [bool(a.emergency) for c, a in answered.differentials if c.disease in calm]
+    others += [bool(a.emergency) for _, a in (*answered.evidence, *answered.decline)]
+    out += [
+        *share("cases.emergencies.flagged", [flag for emergency, flag in flagged if emergency]),
+        *share("cases.near_emergencies.false_flags", [flag for emergency, flag in flagged if not emergency]),
+        *share("cases.others.false_flags", others),
         *share("cases.evidence.right_monograph", [c.monograph in cited(a) for c, a in answered.evidence]),
         *share("cases.evidence.right_first", [c.monograph in cited(a)[:1] for c, a in answered.evidence]),
         *share("cases.evidence.abstained", [a.abstained for _, a in answered.evidence]),
-        *_declined(answered.decline),
-        *conversation_figures(answered.conversations),
+        *share("cases.decline.declined", [declined(a) for _, a in answered.decline]),
     ]
+    for kind in ("small_talk", "out_of_scope", "no_evidence"):
+        out += share(f"cases.{kind}.declined", [declined(a) for c, a in answered.decline if c.kind == kind])
+    return out + conversation_figures(answered.conversations)
 
 
 def conversation_figures(talked: Sequence[tuple[Conversation, Sequence[Answer]]]) -> list[Figure]:
@@ -144,92 +168,13 @@ def declined(answer: Answer) -> bool:
     return not answer.statements and not answer.differential and answer.choice is None
 
 
-def _differentials(rows: Sequence[tuple[DifferentialCase, Answer]]) -> list[Figure]:
-    out: list[Figure] = []
-    for setting, languages in (("all", ("en", "zh")), ("en", ("en",)), ("zh", ("zh",))):
-        ranked = [(c.disease, [d.disease for d in a.differential]) for c, a in rows if c.language in languages]
-        for k in (1, 3):
-            out += share(f"cases.{setting}.top{k}", [disease in ranking[:k] for disease, ranking in ranked])
-    return out
-
-
-def _flags(answered: Answered, calm: frozenset[str]) -> list[Figure]:
-    near = [bool(a.emergency) for c, a in answered.emergencies if not c.emergency]
-    others = [bool(a.emergency) for c, a in answered.differentials if c.disease in calm]
-    others += [bool(a.emergency) for _, a in (*answered.evidence, *answered.decline)]
-    return [
-        *share("cases.emergencies.flagged", [bool(a.emergency) for c, a in answered.emergencies if c.emergency]),
-        *share("cases.near_emergencies.false_flags", near),
-        *share("cases.others.false_flags", others),
-    ]
-
-
-def _declined(rows: Sequence[tuple[DeclineCase, Answer]]) -> list[Figure]:
-    out = share("cases.decline.declined", [declined(a) for _, a in rows])
-    for kind in ("small_talk", "out_of_scope", "no_evidence"):
-        out += share(f"cases.{kind}.declined", [declined(a) for c, a in rows if c.kind == kind])
-    return out
-
-
-def _severities() -> dict[str, str]:
-    from tools.knowledge_graph.loader import read_graph
-
-    return {d.id: d.severity for d in read_graph().diseases}
-
-
-def _item(group: str, case: WrittenCase, target: str) -> Item:
-    return Item(f"{group}/{case.id}", group, (case.text,), target, case)
-
-
-def _ranked_first(case: DifferentialCase, reply: Reply) -> Judged:
-    ranking = [d.disease for d in reply.answer.differential]
-    place = f"in place {ranking.index(case.disease) + 1}" if case.disease in ranking else "not ranked"
-    return Judged(ranking[:1] == [case.disease], ", ".join(ranking[:3]) or "nothing", f"{case.disease} is {place}.")
-
-
-def _flagged(case: EmergencyCase, reply: Reply) -> Judged:
-    flags = [f"{f.code}: {f.seen}" for f in reply.answer.emergency]
-    why = f"It is {'an' if case.emergency else 'no'} emergency."
-    return Judged(bool(flags) == case.emergency, "; ".join(flags) or "no red flag", why)
-
-
-def _monograph(case: EvidenceCase, reply: Reply) -> Judged:
-    named = cited(reply.answer)
-    why = f"{case.monograph} is {'cited' if case.monograph in named else 'not cited'}."
-    return Judged(case.monograph in named, ", ".join(named) or "nothing is cited", why)
-
-
-def _is_declined(case: DeclineCase, reply: Reply) -> Judged:
-    return Judged(declined(reply.answer), short(reply.answer), f"This is to be declined: {case.kind}.")
-
-
-def _talked(talk: Conversation, reply: Reply) -> Judged:
-    faults = [
-        f"turn {number} ({turn.say[:40]}): {'; '.join(found)}"
-        for number, (turn, answer) in enumerate(zip(talk.turns, reply.answers, strict=True), start=1)
-        if (found := lacks(turn, answer))
-    ]
-    return Judged(not faults, short(reply.answer), "\n".join(faults) or "every turn holds what it must")
-
-
-JUDGES: dict[str, Callable[[Any, Reply], Judged]] = {
-    "conversations": _talked,
-    "differentials": _ranked_first,
-    "emergencies": _flagged,
-    "evidence": _monograph,
-    "decline": _is_declined,
-}
-
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
-
 TASK = Task(
     name="cases",
-    what=WHAT,
+    what="the written cases through the agent: differentials, emergencies, evidence, declining, conversations",
     inputs=(DIFFERENTIAL, EMERGENCIES, EVIDENCE, DECLINE, CONVERSATIONS),
     expected="2 minutes; 4 the first time",
     limit=200,
-    run=run,
     by_agent=True,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted),
     home_data=SHIPPED,
 )

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.assembly import open_encoder
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.clinical import CASES, read_clinic
 from evals.datasets.messages import KQA
 from evals.datasets.rows import read_jsonl
-from evals.outside_cases import STRANGERS_INSIDE, STRANGERS_OUTSIDE, Stranger
+from evals.sessions import starter_library
 from evals.statistics import clustered_share, share
-from evals.verdict_figures import the_reader
+from evals.tasks.outside import STRANGERS_INSIDE, STRANGERS_OUTSIDE, Stranger
+from evals.tasks.verdicts import the_reader
 from tools.encoders import Encoder
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import STARTER, read_graph
@@ -53,49 +54,37 @@ class KqaRow(BaseModel):
 
 
 def run(context: TaskContext) -> list[Figure]:
-    """Look for every statement, and for every diagnosis."""
-    library, encoder = _library(context)
-    says = partial(is_said, library, encoder, the_reader())
+    """Look for every statement, for every diagnosis, and where the diagnoses of cases stand among all diseases."""
+    encoder, reader = open_encoder(context.settings, context.home), the_reader()
+    library = starter_library(context, encoder)
     rows = context.sample([row for row in read_jsonl(context.data / KQA, KqaRow) if row.must_have])
-    said = [[says(statement) for statement in row.must_have] for row in context.tick(rows, "statements", len(rows))]
-    found = clustered_share("coverage.kqa.statements", said, context.seed)
-    found += share("coverage.kqa.questions", [all(one) for one in said])
-    gold = sorted({case.gold_diagnosis for case in read_clinic(context.data)})
+    said = [[is_said(library, encoder, reader, s) for s in row.must_have] for row in context.each(rows, "statements")]
+    out = clustered_share("coverage.kqa.statements", said, context.seed)
+    out += share("coverage.kqa.questions", [all(one) for one in said])
+    clinic = read_clinic(context.data)
+    gold = sorted({case.gold_diagnosis for case in clinic})
     graph = read_graph(STARTER)
     held = {
         "graph": [name for d in graph.diseases for name in (d.name, *d.aliases)],
         "library": [name for d in library.documents for name in (d.title, *re.split(r"[()]", d.title))],
     }
     for room, names in held.items():
-        found += share(f"coverage.diagnoses.{room}", [is_named(one, names) for one in gold])
-    return found + _ranked(context, graph, encoder)
-
-
-def _ranked(context: TaskContext, graph: Graph, encoder: Encoder) -> list[Figure]:
-    """Where the diagnoses of cases stand among all diseases of the graph."""
-    from agent.sessions import Home
-
-    home = Home(context.settings.home).prepare()
-    looked = KnowledgeGraph(encoder, home.indexes)
-    names = DiagnosisNames(graph, load_icd10(home.indexes / "icd10.json"))
-    found: list[Figure] = []
-    for source, cases in _cases(context).items():
-        places: list[int] = []
-        for text, gold in context.tick(cases, source, len(cases)):
-            right = [is_right(d.disease, gold, graph, names) for d in looked.look_up(text, limit=FIVE).ranking]
-            places.append(right.index(True) if True in right else FIVE)
-        found += share(f"coverage.{source}.first", [place == 0 for place in places])
-        found += share(f"coverage.{source}.five", [place < FIVE for place in places])
-    return found
-
-
-def _cases(context: TaskContext) -> dict[str, list[tuple[str, str]]]:
-    """Cases with their diagnosis, by source; the strangers' where the data folder has them."""
-    found = {"agentclinic": [(c.text, c.gold_diagnosis) for c in context.sample(read_clinic(context.data))]}
+        out += share(f"coverage.diagnoses.{room}", [is_named(one, names) for one in gold])
+    cases = {"agentclinic": [(c.text, c.gold_diagnosis) for c in context.sample(clinic)]}
     for source, path in {"strangers_inside": STRANGERS_INSIDE, "strangers_outside": STRANGERS_OUTSIDE}.items():
-        if (context.data / path).is_file():
-            found[source] = [(row.text, row.disease) for row in read_jsonl(context.data / path, Stranger)]
-    return found
+        if context.has(path):
+            cases[source] = [(row.text, row.disease) for row in read_jsonl(context.data / path, Stranger)]
+    looked = KnowledgeGraph(encoder, context.home.indexes)
+    known = DiagnosisNames(graph, load_icd10(context.home.indexes / "icd10.json"))
+    for source, told in cases.items():
+        places: list[int] = []
+        for text, diagnosis in context.each(told, source):
+            ranking = looked.look_up(text, limit=FIVE).ranking
+            right = [is_right(d.disease, diagnosis, graph, known) for d in ranking]
+            places.append(right.index(True) if True in right else FIVE)
+        out += share(f"coverage.{source}.first", [place == 0 for place in places])
+        out += share(f"coverage.{source}.five", [place < FIVE for place in places])
+    return out
 
 
 def is_right(disease: str, diagnosis: str, graph: Graph, names: DiagnosisNames) -> bool:
@@ -122,26 +111,13 @@ def _pairs(statement: str, document: Document) -> list[Pair]:
 
 def is_named(diagnosis: str, names: Iterable[str]) -> bool:
     """Whether a name stands in a diagnosis, or a diagnosis in a name, as whole words."""
-    wanted = _folded(diagnosis)
-    return any(
-        f" {name} " in f" {wanted} " or f" {wanted} " in f" {name} "
-        for name in map(_folded, names)
-        if len(name) >= SHORTEST
-    )
 
+    def folded(name: str) -> str:
+        plain = name.lower().replace("'s", "").replace("ae", "e").replace("oe", "e")
+        return f" {' '.join(re.findall(r'[a-z0-9]+', plain))} "
 
-def _folded(name: str) -> str:
-    return " ".join(re.findall(r"[a-z0-9]+", name.lower().replace("'s", "").replace("ae", "e").replace("oe", "e")))
-
-
-def _library(context: TaskContext) -> tuple[Library, Encoder]:
-    from agent.assembly import build, open_encoder
-    from agent.sessions import Home
-
-    home = Home(context.settings.home).prepare()
-    build(context.settings, home, rebuild=False, say=lambda _: None)
-    encoder = open_encoder(context.settings, home)
-    return Library.open(home.indexes / "library", encoder), encoder
+    wanted = folded(diagnosis)
+    return any(name in wanted or wanted in name for name in map(folded, names) if len(name) >= SHORTEST + 2)
 
 
 TASK = Task(

@@ -6,36 +6,40 @@ our rules; reference and answer are linked in the same way. ``micro_`` counts en
 averages cases. A case whose reference names nothing that can be linked is not scored; ``linked`` is the share of those
 that are. ``named`` is the share of cases in which the answer names a diagnosis that can be linked, ``first`` that in
 which the first one has a right category, ``direct`` that answered without retrieval, ``ms`` the median time of a turn.
-`evals.told_diagnoses` says what counts as named.
+
+Without a language model the diagnoses are the first diseases of the differential: those with at least half of the
+first one's belief, three at most. With one they are what its statements name, because the methods leave the choice to
+the model; a statement that tells a diagnosis from others names these too, which lowers precision.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Sequence
+from typing import get_args
 
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.contract import Figure, Task, TaskContext
+from agent.icd10 import CHINESE, chinese_names, open_linker
+from agent.sessions import Home
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.clinical import Source, clinical_file, read_clinical
 from evals.datasets.icd10 import CHINESE as CHINESE_TABLE
-from evals.metrics.entity_sets import set_figures
-from evals.statistics import median, share
-from evals.told_diagnoses import codes_of, diagnosis_texts
+from evals.statistics import median, set_figures, share
+from graphs.answering.contract import Answer
 from graphs.completeness.contract import Decision
+from tools.contract import RankedDisease
+from tools.icd10.chinese import ChineseNames, open_chinese
 from tools.icd10.contract import Setting
-
-if TYPE_CHECKING:
-    from tools.icd10.chinese import ChineseNames
-    from tools.icd10.linking import Linker
+from tools.icd10.linking import Linker
 
 SETTINGS: tuple[Setting, ...] = ("paper", "strict")
 SOURCES: tuple[Source, ...] = get_args(Source)
+NAMED, HALF = 3, 0.5  # ours: diseases named at most; share of the first one's belief from which another is named
 
 
 def items(context: TaskContext) -> list[Item]:
     """At most ``limit`` cases of each source; one that is longer than a message may be is told as not run."""
     out: list[Item] = []
     for source in SOURCES:
-        if not (context.data / clinical_file(source)).is_file():
+        if not context.has(clinical_file(source)):
             continue
         cases = context.sample(read_clinical(context.data, source))
         short = [c for c in cases if len(c.text) <= context.settings.max_characters]
@@ -57,22 +61,17 @@ def judge(item: Item, reply: Reply) -> Judged:
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """The figures of every source in both settings."""
-    from agent.icd10 import open_linker
-    from agent.sessions import Home
-
-    home = Home(context.settings.home).prepare()
-    chinese = _chinese(context, told)
-    linkers = {setting: open_linker(context.settings, home, setting, chinese) for setting in SETTINGS}
+    names = chinese(context, told)
+    linkers = {setting: open_linker(context.settings, context.home, setting, names) for setting in SETTINGS}
     by_model = context.settings.language_model is not None
     out: list[Figure] = []
     for source in SOURCES:
         rows = [(item, reply) for item, reply in told if item.group == source]
-        if not rows:
-            continue
-        for setting, linker in linkers.items():
-            ticked = list(context.tick(rows, f"{source}, {setting}", len(rows)))
+        for setting, linker in linkers.items() if rows else ():
+            ticked = list(context.each(rows, f"{source}, {setting}"))
             out += source_figures(f"{source}.{setting}", ticked, linker, context.seed, by_model=by_model)
-        out += share(f"{source}.turns.direct", [_direct(reply) for _, reply in rows])
+        gates = [reply.answer.gate for _, reply in rows]
+        out += share(f"{source}.turns.direct", [g is not None and g.decision is Decision.DIRECT for g in gates])
         times = [1000 * reply.seconds[-1] for _, reply in rows if reply.seconds]
         out += median(f"{source}.turns.ms", times, context.seed)
     return out
@@ -80,29 +79,24 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
 
 def source_figures(name: str, rows: Told, linker: Linker, seed: int, *, by_model: bool) -> list[Figure]:
     """The scores of one source in one setting."""
-    gold = [codes_of(item.row.diagnoses, linker) for item, _ in rows]
+
+    def codes_of(texts: Sequence[str]) -> frozenset[str]:
+        return frozenset(code for text in texts for code in linker.codes(text))
+
+    gold = [codes_of(item.row.diagnoses) for item, _ in rows]
     texts = [diagnosis_texts(reply.answer, by_model=by_model) for _, reply in rows]
-    found = [codes_of(text, linker) for text in texts]
+    found = [codes_of(text) for text in texts]
     scored = [at for at, codes in enumerate(gold) if codes]
     return [
         *share(f"{name}.linked", [bool(codes) for codes in gold]),
         *set_figures(name, [(found[at], gold[at]) for at in scored], seed),
         *share(f"{name}.named", [bool(found[at]) for at in scored]),
-        *share(f"{name}.first", [bool(codes_of(texts[at][:1], linker) & gold[at]) for at in scored]),
+        *share(f"{name}.first", [bool(codes_of(texts[at][:1]) & gold[at]) for at in scored]),
     ]
 
 
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every case and count."""
-    return ask_plainly(ASKS, context)
-
-
-def _chinese(context: TaskContext, told: Told) -> ChineseNames | None:
+def chinese(context: TaskContext, told: Told) -> ChineseNames | None:
     """The Chinese names of codes in the data folder, else those of the settings; none is told where they are due."""
-    from agent.icd10 import CHINESE, chinese_names
-    from agent.sessions import Home
-    from tools.icd10.chinese import open_chinese
-
     home = Home(context.settings.home)
     own = context.data / CHINESE_TABLE
     names = open_chinese(own, home.indexes / f"eval-{CHINESE}") if own.is_file() else None
@@ -112,12 +106,18 @@ def _chinese(context: TaskContext, told: Told) -> ChineseNames | None:
     return names
 
 
-def _direct(reply: Reply) -> bool:
-    gate = reply.answer.gate
-    return gate is not None and gate.decision is Decision.DIRECT
+def leading(ranking: Sequence[RankedDisease]) -> list[RankedDisease]:
+    """The diseases that a ranking names."""
+    first = max((d.score for d in ranking), default=0.0)
+    return [d for d in ranking[:NAMED] if d.score > 0 and d.score >= HALF * first]
 
 
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
+def diagnosis_texts(answer: Answer, *, by_model: bool) -> tuple[str, ...]:
+    """The texts that name the diagnoses of an answer, in its language: names of diseases, or a model's statements."""
+    if by_model:
+        return tuple(s.text for s in answer.statements)
+    return tuple((d.name_zh if answer.language == "zh" else "") or d.name for d in leading(answer.differential))
+
 
 TASK = Task(
     name="diagnosis",
@@ -125,9 +125,8 @@ TASK = Task(
     inputs=tuple(clinical_file(source) for source in SOURCES),
     expected="5 minutes for 300 cases",
     limit=300,
-    run=run,
     by_agent=True,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted),
     any_of=True,
     optional=(CHINESE_TABLE,),
 )

@@ -13,106 +13,84 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.contract import Figure, Task, TaskContext
-from evals.statistics import clustered_share
-from evals.verdict_figures import Known, commonest, macro_f1, the_reader, words
+from evals.statistics import clustered_share, macro_f1
+from evals.tasks.verdicts import Known, commonest, the_reader, words
 from tools.reading import corpus
-from tools.reading.contract import DIRECTIONS, Direction, Pair, Reader, Reading, comparison
+from tools.reading.contract import DIRECTIONS, Direction, Pair, Reader, comparison
 
-WHAT = "the trained reader: direction of an effect given the sentence and where it must be found, roles, stances"
 LABELS = tuple(d.value for d in (Direction.INCREASED, Direction.DECREASED, Direction.NO_DIFFERENCE))
 HEADED = 3  # ours: sentences read of an abstract
 Row = Mapping[str, Any]
 
 
-class Chosen(NamedTuple):
-    """A direction and the sentence that it was read in."""
-
-    direction: str
-    sentence: str
-
-
 def run(context: TaskContext) -> list[Figure]:
     """Read everything and count."""
-    reader = the_reader()
-    held = corpus.comparisons(context.data, judge=True)
-    rows = context.sample(held)
-    return [
-        *directions(context, reader, rows, pools(held)),
-        *roles(context, reader, held),
-        *stances(context, reader),
-    ]
+    reader, held = the_reader(), corpus.comparisons(context.data, judge=True)
+    return [*directions(context, reader, held), *roles(context, reader, held), *stances(context, reader)]
 
 
-def directions(
-    context: TaskContext, reader: Reader, rows: Sequence[Row], pool: Mapping[str, Sequence[str]]
-) -> list[Figure]:
+def directions(context: TaskContext, reader: Reader, held: Sequence[Row]) -> list[Figure]:
     """Macro F1 of the reader given the sentences, of the reader that finds one, and of the baselines."""
-    gold, articles = [label_of(row) for row in rows], [str(row["pmcid"]) for row in rows]
-    found = [found_in(reader, row, pool[row["pmcid"]]) for row in context.tick(rows, "found", len(rows))]
-    given = [found_in(reader, row, [shown(row)]) for row in context.tick(rows, "given", len(rows))]
-    said = {"given": [c.direction for c in given], "found": [c.direction for c in found]}
+    pool: dict[str, dict[str, None]] = {}  # of each article its abstract's sentences, and all that were marked
+    for row in held:
+        own = pool.setdefault(row["pmcid"], dict.fromkeys(sentence for sentence, _ in row["abstract"]))
+        own.update(dict.fromkeys(_marked(row)))
+    rows = context.sample(held)
+    gold, articles = [_label(row) for row in rows], [str(row["pmcid"]) for row in rows]
+    found = [_found_in(reader, row, list(pool[row["pmcid"]])) for row in context.each(rows, "found")]
+    given = [_found_in(reader, row, [_shown(row)]) for row in context.each(rows, "given")]
+    said = {"given": [label for label, _ in given], "found": [label for label, _ in found]}
     said["majority"] = [commonest(gold)] * len(gold)
-    known = [Known(shown(row), label_of(row)) for row in to_fit_on(context)]
+    fitted_on = corpus.rows(context.data / corpus.COMPARISONS)
+    judged = corpus.division()["evidence_inference"]
+    known = [Known(_shown(row), _label(row)) for row in fitted_on if row["pmcid"] not in judged]
     if len({k.label for k in known}) > 1:
-        said["words"] = [label for label, _ in words(known, balanced=True)([shown(row) for row in rows])]
+        said["words"] = [label for label, _ in words(known, balanced=True)([_shown(row) for row in rows])]
     else:
         context.not_run["direction.words"] = "not measured: nothing to fit words on"
-    out: list[Figure] = []
-    for name, labels in said.items():
-        pairs = list(zip(gold, labels, strict=True))
-        out += macro_f1(f"direction.{name}.macro_f1", pairs, LABELS, context.seed, articles)
-        out += clustered_share(
-            f"direction.{name}.accuracy", by_article([a == b for a, b in pairs], articles), context.seed
-        )
-    own = [c.sentence in marked(row) for c, row in zip(found, rows, strict=True)]
-    return out + clustered_share("direction.found.own_sentence", by_article(own, articles), context.seed)
+    out = [f for name, labels in said.items() for f in _scores(f"direction.{name}", gold, labels, articles, context)]
+    right = [sentence in _marked(row) for (_, sentence), row in zip(found, rows, strict=True)]
+    return out + clustered_share("direction.found.own_sentence", by_article(right, articles), context.seed)
 
 
-def to_fit_on(context: TaskContext) -> list[Row]:
-    """The comparisons of articles that may be trained on."""
-    held = corpus.division()["evidence_inference"]
-    return [row for row in corpus.rows(context.data / corpus.COMPARISONS) if row["pmcid"] not in held]
+def _scores(
+    name: str,
+    gold: Sequence[str],
+    said: Sequence[str],
+    groups: Sequence[str],
+    context: TaskContext,
+    labels: Sequence[str] = LABELS,
+) -> list[Figure]:
+    pairs = list(zip(gold, said, strict=True))
+    hits = by_article([a == b for a, b in pairs], groups)
+    out = macro_f1(f"{name}.macro_f1", pairs, labels, context.seed, groups)
+    return out + clustered_share(f"{name}.accuracy", hits, context.seed)
 
 
-def label_of(row: Row) -> str:
-    """The gold direction of a comparison."""
+def _label(row: Row) -> str:
     return corpus.DIRECTION[row["label"]].value
 
 
-def marked(row: Row) -> list[str]:
+def _marked(row: Row) -> list[str]:
     """What annotators marked for a comparison, cut to what is read."""
     return [str(text)[: corpus.MOST] for text in row["evidence"]]
 
 
-def shown(row: Row) -> str:
+def _shown(row: Row) -> str:
     """The same joined, cut to what is read."""
     return " ".join(row["evidence"])[: corpus.MOST]
 
 
-def pools(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The sentences of each article in which an answer is to be found: its abstract's, and all that were marked."""
-    out: dict[str, dict[str, None]] = {}
-    for row in rows:
-        held = out.setdefault(row["pmcid"], dict.fromkeys(sentence for sentence, _ in row["abstract"]))
-        held.update(dict.fromkeys(marked(row)))
-    return {article: list(held) for article, held in out.items()}
-
-
-def found_in(reader: Reader, row: Row, sentences: Sequence[str]) -> Chosen:
-    """The direction in the sentence that tells most of the comparison."""
+def _found_in(reader: Reader, row: Row, sentences: Sequence[str]) -> tuple[str, str]:
+    """The likeliest direction in the sentence that tells most of the comparison, and that sentence."""
     asked = comparison(row["intervention"], row["comparator"], row["outcome"])
     readings = reader.read([Pair(asked, sentence) for sentence in sentences])
-    told = list(zip(readings, sentences, strict=True))
+    told = zip(readings, sentences, strict=True)
     reading, sentence = max(told, key=lambda pair: pair[0].relevance * pair[0].telling)
-    return Chosen(likeliest(reading), sentence)
-
-
-def likeliest(reading: Reading) -> str:
-    """The likeliest of the three directions that gold may be."""
-    return max(LABELS, key=lambda label: reading.directions[DIRECTIONS.index(Direction(label))])
+    return max(LABELS, key=lambda label: reading.directions[DIRECTIONS.index(Direction(label))]), sentence
 
 
 def roles(context: TaskContext, reader: Reader, held: Sequence[Row]) -> list[Figure]:
@@ -123,12 +101,12 @@ def roles(context: TaskContext, reader: Reader, held: Sequence[Row]) -> list[Fig
         told = [(sentence, role) for sentence, role in row["abstract"] if role is not None]
         question = comparison(row["intervention"], row["comparator"], row["outcome"])
         for sentence, role in rng.sample(told, min(HEADED, len(told))):
-            asked.append((row["pmcid"], Pair(question, sentence), role))
+            asked.append((row["pmcid"], Pair(question, sentence), role.value))
     if not asked:
         context.not_run["role.headed"] = "not measured: no abstract has headings"
         return []
     readings = reader.read([pair for _, pair, _ in asked])
-    names, gold = [name for name, _, _ in asked], [role.value for _, _, role in asked]
+    names, gold = [name for name, _, _ in asked], [role for _, _, role in asked]
     usual = commonest(gold)
     right = [reading.role == role for reading, role in zip(readings, gold, strict=True)]
     return [
@@ -149,14 +127,8 @@ def stances(context: TaskContext, reader: Reader) -> list[Figure]:
         "own": [max(corpus.STANCE_AT, key=reading.stance).value for reading in readings],
         "majority": [commonest(gold)] * len(gold),
     }
-    out: list[Figure] = []
-    for name, labels in said.items():
-        pairs = list(zip(gold, labels, strict=True))
-        out += macro_f1(f"stance.{name}.macro_f1", pairs, sorted(set(gold)), context.seed, questions)
-        out += clustered_share(
-            f"stance.{name}.accuracy", by_article([a == b for a, b in pairs], questions), context.seed
-        )
-    return out
+    labels = sorted(set(gold))
+    return [f for name, one in said.items() for f in _scores(f"stance.{name}", gold, one, questions, context, labels)]
 
 
 def by_article(hits: Sequence[bool], articles: Sequence[str]) -> list[list[bool]]:
@@ -169,7 +141,7 @@ def by_article(hits: Sequence[bool], articles: Sequence[str]) -> list[list[bool]
 
 TASK = Task(
     name="effects",
-    what=WHAT,
+    what="the trained reader: direction of an effect given the sentence and where it must be found, roles, stances",
     inputs=(corpus.COMPARISONS, corpus.ABSTRACTS),
     expected="10 minutes",
     limit=1000,

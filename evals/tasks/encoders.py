@@ -82,12 +82,7 @@ def run(context: TaskContext) -> list[Figure]:
 
 
 def _figures(
-    name: str,
-    encoder: Encoder,
-    questions: Sequence[str],
-    gold: Sequence[set[int]],
-    texts: Sequence[str],
-    seed: int,
+    name: str, encoder: Encoder, questions: Sequence[str], gold: Sequence[set[int]], texts: Sequence[str], seed: int
 ) -> list[Figure]:
     started = time.process_time()
     documents = encoder.encode_documents(texts)

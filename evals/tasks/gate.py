@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.contract import Figure, Task, TaskContext
-from evals.datasets.cases import FIRST, SECOND, ChineseCase, read_chinese
-from evals.statistics import paired_difference, share
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
+from evals.datasets.cases import FIRST, SECOND, read_chinese
+from evals.statistics import points, share
 from graphs.completeness.contract import Decision
 
 ARMS = ("complete", "sparse")
@@ -23,54 +22,34 @@ SETS = (FIRST.name, SECOND.name)
 def items(context: TaskContext) -> list[Item]:
     """At most ``limit`` cases of each set, first all complete, then all sparse."""
     cases = [case for name in SETS for case in context.sample(read_chinese(context.data / name))]
-    return [_item(arm, case) for arm in ARMS for case in cases]
+    return [
+        Item(f"{arm}/{case.id}", arm, (case.text if arm == "complete" else case.sparse,), case.disease, case)
+        for arm in ARMS
+        for case in cases
+    ]
 
 
 def judge(item: Item, reply: Reply) -> Judged:
     """Whether the right disease is first; the gate's reason beside it."""
-    answer = reply.answer
-    first = answer.differential[0].disease if answer.differential else "nothing"
-    gate = answer.gate
+    ranked, gate = [d.disease for d in reply.answer.differential[:1]], reply.answer.gate
     said = "no gate was asked" if gate is None else f"{gate.decision.value}: {gate.reason}"
-    return Judged(_right(item, reply), first, f"{item.target} is right. Gate: {said}")
+    why = f"{item.target} is right. Gate: {said}"
+    return Judged(ranked == [item.row.disease], ranked[0] if ranked else "nothing", why)
 
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """The figures of both arms, and the difference between them."""
     out: list[Figure] = []
-    direct: dict[str, list[float]] = {}
+    direct: dict[str, list[bool]] = {}
     for arm in ARMS:
-        pairs = [(item, reply) for item, reply in told if item.group == arm]
-        went = [_decided(reply, Decision.DIRECT) for _, reply in pairs]
-        direct[arm] = [100.0 * value for value in went]
-        out += share(f"gate.{arm}.direct", went)
-        out += share(f"gate.{arm}.warned", [_decided(reply, Decision.RETRIEVE_WITH_WARNING) for _, reply in pairs])
-        out += share(f"gate.{arm}.top1", [_right(item, reply) for item, reply in pairs])
-        at_once = [pair for pair, straight in zip(pairs, went, strict=True) if straight]
-        out += share(f"gate.{arm}.wrong_enough", [not _right(item, reply) for item, reply in at_once])
-    points = paired_difference("gate.complete_over_sparse.direct", direct["complete"], direct["sparse"], context.seed)
-    return out + points
+        rows = [(r.answer.gate and r.answer.gate.decision, judge(i, r).right) for i, r in told if i.group == arm]
+        direct[arm] = [decision is Decision.DIRECT for decision, _ in rows]
+        out += share(f"gate.{arm}.direct", direct[arm])
+        out += share(f"gate.{arm}.warned", [d is Decision.RETRIEVE_WITH_WARNING for d, _ in rows])
+        out += share(f"gate.{arm}.top1", [right for _, right in rows])
+        out += share(f"gate.{arm}.wrong_enough", [not right for d, right in rows if d is Decision.DIRECT])
+    return out + points("gate.complete_over_sparse.direct", direct["complete"], direct["sparse"], context.seed)
 
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every case both ways and count."""
-    return ask_plainly(ASKS, context)
-
-
-def _item(arm: str, case: ChineseCase) -> Item:
-    text = case.text if arm == "complete" else case.sparse
-    return Item(f"{arm}/{case.id}", arm, (text,), case.disease, case)
-
-
-def _right(item: Item, reply: Reply) -> bool:
-    return [d.disease for d in reply.answer.differential[:1]] == [item.row.disease]
-
-
-def _decided(reply: Reply, decision: Decision) -> bool:
-    return reply.answer.gate is not None and reply.answer.gate.decision is decision
-
-
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 
 TASK = Task(
     name="gate",
@@ -78,8 +57,7 @@ TASK = Task(
     inputs=SETS,
     expected="2 minutes; 4 the first time",
     limit=100,
-    run=run,
     by_agent=True,
     home_data=Path(FIRST).parent,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted),
 )

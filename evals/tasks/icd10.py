@@ -12,40 +12,38 @@ one shared name among ten best (the released evaluation's rule), or by category.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
+from agent.icd10 import CHINESE, TABLE, build_icd10, named
+from agent.knowledge_graph import STARTER_GRAPH
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import icd10 as rows
 from evals.datasets.cases import DIFFERENTIAL, DifferentialCase, read_cases
 from evals.datasets.clinical import CASES
 from evals.datasets.ddxplus import EVIDENCES, STATEMENTS
 from evals.datasets.icd10 import Judged
-from evals.metrics.entity_sets import set_figures
-from evals.statistics import median, share
+from evals.statistics import median, set_figures, share
+from evals.tasks.cases import SHIPPED
+from tools.icd10 import load_icd10
+from tools.icd10.chinese import open_chinese
+from tools.icd10.contract import Name
+from tools.icd10.linking import Linker
+from tools.icd10.matching import PublishedMatch
+from tools.knowledge_graph.loader import read_graph
 
-if TYPE_CHECKING:
-    from tools.icd10.linking import Linker
-    from tools.knowledge_graph.schema import Graph
-
-WHAT = "ICD-10 codes from free-text diagnoses: the published threshold of 0.5 beside the strict setting"
 SYMPTOMS = "R"  # chapter 18 of ICD-10
 THRESHOLDS = (60, 70, 80, 90)  # ours: percent, beside the one that is set
 DISEASES = 60  # ours: diseases whose pairs are compared; WRatio takes most of the time
-Linkers = dict[str, "Linker"]
 
 
 def run(context: TaskContext) -> list[Figure]:
     """Link everything with every setting."""
-    from agent.knowledge_graph import STARTER_GRAPH
-    from evals.tasks.cases import SHIPPED
-    from tools.knowledge_graph.loader import read_graph
-
     linkers = open_linkers(context)
     graph = read_graph(STARTER_GRAPH)
     cases = read_cases(SHIPPED, DIFFERENTIAL, DifferentialCase)
-    named = {d.id: Judged(d.name, frozenset((d.icd10[:3],))) for d in graph.diseases}
+    by_id = {d.id: Judged(d.name, frozenset((d.icd10[:3],))) for d in graph.diseases}
     none: dict[str, list[str]] = {
         "findings": rows.finding_names(graph, chinese=False),
         "findings_zh": rows.finding_names(graph, chinese=True),
@@ -57,34 +55,46 @@ def run(context: TaskContext) -> list[Figure]:
     coded = {
         "graph_names": rows.disease_names(graph, chinese=False),
         "graph_names_zh": rows.disease_names(graph, chinese=True),
-        "written_cases": [named[case.disease] for case in cases],
+        "written_cases": [by_id[case.disease] for case in cases],
         "agentclinic_judged": rows.read_judged(),
         "examples_en": rows.read_examples("en"),
         "examples_zh": rows.read_examples("zh"),
     }
-    gold = rows.gold_diagnoses(context.data)
+    gold = context.sample(rows.gold_diagnoses(context.data))
     out: list[Figure] = []
-    for setting, linker in context.tick(list(linkers.items()), "settings", len(linkers)):
+    for setting, linker in context.each(list(linkers.items()), "settings"):
         for name, phrases in none.items():
             out += false_links(f"{name}.{setting}", linker, context.sample(phrases))
         for name, judged in coded.items():
             out += right_links(f"{name}.{setting}", linker, context.sample(judged))
-        out += share(f"agentclinic.{setting}.linked", [bool(linker.codes(phrase)) for phrase in context.sample(gold)])
-        out += sets(f"agentclinic_judged.{setting}", linker, rows.read_judged(), context.seed)
+        out += share(f"agentclinic.{setting}.linked", [bool(linker.codes(phrase)) for phrase in gold])
+        out += sets(f"agentclinic_judged.{setting}", linker, coded["agentclinic_judged"], context.seed)
     for language in ("en", "zh"):
-        out += thresholds(f"examples_{language}.strict", linkers["strict"], coded[f"examples_{language}"])
-    return out + _confused(context, linkers, graph) + _times(context, linkers, coded)
+        for percent in THRESHOLDS:  # the written examples at other thresholds than the one that is set
+            at = linkers["strict"].at(percent / 100)
+            found = right_links(f"examples_{language}.strict", at, coded[f"examples_{language}"])
+            out += [figure.model_copy(update={"name": f"{figure.name}_at_{percent}"}) for figure in found]
+    # pairs of diseases that count as the same
+    diseases = context.sample_of([d for d in graph.diseases if d.icd10], DISEASES)
+    published = PublishedMatch([Name(row.code, row.name) for row in linkers["paper"].table.codes()])
+    same: dict[str, list[frozenset[Any]]] = {
+        "paper_ten": [frozenset(m.name for m in published.candidates(d.name)) for d in diseases]
+    }
+    same |= {s: [linkers[s].codes(d.name) for d in diseases] for s in ("paper", "strict")}
+    pairs = [(i, k) for i, k in combinations(range(len(diseases)), 2) if diseases[i].icd10[:3] != diseases[k].icd10[:3]]
+    for name, sides in same.items():
+        out += share(f"different_diseases.{name}.same", [bool(sides[i] & sides[k]) for i, k in pairs])
+    for language, name in (("en", "graph_names"), ("zh", "graph_names_zh")):
+        some = [j.phrase for j in context.sample_of(coded[name], 50)]
+        for setting in ("paper", "strict"):
+            took = _milliseconds(linkers[setting], some)
+            out += median(f"phrase_{language}.{setting}.ms", took, context.seed)
+    return out
 
 
-def open_linkers(context: TaskContext) -> Linkers:
+def open_linkers(context: TaskContext) -> dict[str, Linker]:
     """Each setting's linker, with the Chinese table of the data."""
-    from agent.icd10 import CHINESE, TABLE, build_icd10, named
-    from agent.sessions import Home
-    from tools.icd10 import load_icd10
-    from tools.icd10.chinese import open_chinese
-    from tools.icd10.linking import Linker
-
-    home = Home(context.settings.home).prepare()
+    home = context.home
     build_icd10(home)
     table = load_icd10(home.indexes / TABLE)
     chinese = open_chinese(context.data / rows.CHINESE, home.indexes / f"eval-{CHINESE}")
@@ -107,67 +117,31 @@ def false_links(name: str, linker: Linker, phrases: Sequence[str]) -> list[Figur
 def right_links(name: str, linker: Linker, judged: Sequence[Judged]) -> list[Figure]:
     """Shares of diagnoses that get a right category, or only wrong ones; of other phrases, that get any."""
     coded = [(linker.codes(j.phrase), j.right) for j in judged if j.right]
-    none = [j.phrase for j in judged if not j.right]
     return [
         *share(f"{name}.right", [bool(found & right) for found, right in coded]),
         *share(f"{name}.wrong", [bool(found) and not found & right for found, right in coded]),
-        *share(f"{name}.false", [bool(linker.codes(phrase)) for phrase in none]),
+        *share(f"{name}.false", [bool(linker.codes(j.phrase)) for j in judged if not j.right]),
     ]
 
 
 def sets(name: str, linker: Linker, judged: Sequence[Judged], seed: int) -> list[Figure]:
     """Set-level scores; where several categories are right, the one that was found, else the first, is due."""
-    pairs = []
-    for phrase, right in judged:
-        found = linker.codes(phrase)
-        pairs.append((found, frozenset(sorted(found & right)[:1] or sorted(right)[:1])))
-    return set_figures(name, pairs, seed)
+    found = [(linker.codes(phrase), right) for phrase, right in judged]
+    return set_figures(name, [(own, frozenset(sorted(own & r)[:1] or sorted(r)[:1])) for own, r in found], seed)
 
 
-def thresholds(name: str, linker: Linker, judged: Sequence[Judged]) -> list[Figure]:
-    """The written examples at other thresholds than the one that is set."""
-    out: list[Figure] = []
-    for percent in THRESHOLDS:
-        found = right_links(name, linker.at(percent / 100), judged)
-        out += [figure.model_copy(update={"name": f"{figure.name}_at_{percent}"}) for figure in found]
-    return out
-
-
-def _confused(context: TaskContext, linkers: Linkers, graph: Graph) -> list[Figure]:
-    from tools.icd10.contract import Name
-    from tools.icd10.matching import PublishedMatch
-
-    diseases = context.sample_of([d for d in graph.diseases if d.icd10], DISEASES)
-    table = linkers["paper"].table
-    published = PublishedMatch([Name(row.code, row.name) for row in table.codes()])
-    ten = [frozenset(m.name for m in published.candidates(d.name)) for d in diseases]
-    codes = {s: [linkers[s].codes(d.name) for d in diseases] for s in ("paper", "strict")}
-    pairs = [(i, k) for i, k in combinations(range(len(diseases)), 2) if diseases[i].icd10[:3] != diseases[k].icd10[:3]]
-    out = share("different_diseases.paper_ten.same", [bool(ten[i] & ten[k]) for i, k in pairs])
-    for setting, found in codes.items():
-        out += share(f"different_diseases.{setting}.same", [bool(found[i] & found[k]) for i, k in pairs])
-    return out
-
-
-def _times(context: TaskContext, linkers: Linkers, coded: dict[str, list[Judged]]) -> list[Figure]:
-    out: list[Figure] = []
-    for language, name in (("en", "graph_names"), ("zh", "graph_names_zh")):
-        phrases = [j.phrase for j in context.sample_of(coded[name], 50)]
-        for setting in ("paper", "strict"):
-            seconds = [_seconds(linkers[setting].codes, phrase) for phrase in phrases]
-            out += median(f"phrase_{language}.{setting}.ms", [1000 * s for s in seconds], context.seed)
-    return out
-
-
-def _seconds(codes: Callable[[str], object], phrase: str) -> float:
-    started = time.perf_counter()
-    codes(phrase)
-    return time.perf_counter() - started
+def _milliseconds(linker: Linker, phrases: Sequence[str]) -> list[float]:
+    took = []
+    for phrase in phrases:
+        started = time.perf_counter()
+        linker.codes(phrase)
+        took.append(1000 * (time.perf_counter() - started))
+    return took
 
 
 TASK = Task(
     name="icd10",
-    what=WHAT,
+    what="ICD-10 codes from free-text diagnoses: the published threshold of 0.5 beside the strict setting",
     inputs=(CASES, rows.CHINESE, STATEMENTS, EVIDENCES),
     expected="2 minutes",
     limit=100,

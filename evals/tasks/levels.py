@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly, short
-from evals.contract import Figure, Task, TaskContext
+from agent.knowledge_graph import STARTER_GRAPH
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, short
 from evals.datasets.ddxplus import CODES, TEXTS, read_conditions, validate_texts
 from evals.statistics import share
 from graphs.answering.contract import Answer
+from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.schema import Graph
 
@@ -49,19 +50,14 @@ def judge(item: Item, reply: Reply) -> Judged:
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """Accuracy at every level."""
-    graph = _graph()
-    by_model = context.settings.language_model is not None
+    graph = read_graph(STARTER_GRAPH)
+    by_model, names = context.settings.language_model is not None, Names(graph)
     if not by_model:
         context.not_run[WITHOUT] = "without the graph only a language model names a disease"
-    names = Names(graph)
-    return figures_of(
-        [Diagnosed(i.target, disease_of(r.answer, names, by_model=by_model), i.row.names_gold) for i, r in told], graph
-    )
-
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every patient and count."""
-    return ask_plainly(ASKS, context)
+    found = [
+        Diagnosed(i.target, disease_of(r.answer, names, by_model=by_model), i.row.names_gold) for i, r in told
+    ]  # fmt: skip
+    return figures_of(found, graph)
 
 
 def disease_of(answer: Answer, names: Names, *, by_model: bool) -> str:
@@ -73,29 +69,19 @@ def disease_of(answer: Answer, names: Names, *, by_model: bool) -> str:
 
 def figures_of(found: Sequence[Diagnosed], graph: Graph) -> list[Figure]:
     """Accuracy at L1, L2 and L3 over all rows, and over those that do not name the diagnosis."""
+
+    def path(disease: str) -> tuple[str, ...]:  # L1, L2 and L3; () where the graph has none of this id
+        node = graph.disease.get(disease)
+        return (graph.l2[node.l2].l1, node.l2, node.id) if node is not None else ()
+
     out: list[Figure] = []
     for setting, rows in (("text", list(found)), ("text_clean", [d for d in found if not d.names_gold])):
-        paths = [(_path(graph, d.named), _path(graph, d.right)) for d in rows]
+        paths = [(path(d.named), path(d.right)) for d in rows]
         for at, level in enumerate(("l1", "l2", "l3")):
             out += share(f"levels.{setting}.{level}", [ours[at : at + 1] == gold[at : at + 1] for ours, gold in paths])
         out += share(f"levels.{setting}.named", [bool(ours) for ours, _ in paths])
     return out
 
-
-def _path(graph: Graph, disease: str) -> tuple[str, ...]:
-    """L1, L2 and L3 of a disease; () where the graph has none of this id."""
-    node = graph.disease.get(disease)
-    return (graph.l2[node.l2].l1, node.l2, node.id) if node is not None else ()
-
-
-def _graph() -> Graph:
-    from agent.knowledge_graph import STARTER_GRAPH
-    from tools.knowledge_graph.loader import read_graph
-
-    return read_graph(STARTER_GRAPH)
-
-
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
 
 TASK = Task(
     name="levels",
@@ -103,7 +89,6 @@ TASK = Task(
     inputs=(TEXTS, CODES),
     expected="3 minutes",
     limit=200,
-    run=run,
     by_agent=True,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted),
 )

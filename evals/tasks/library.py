@@ -14,16 +14,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evals.contract import Figure, Task, TaskContext
 from prompts.errors import DataError
+from tools.embedding_cache import CachedEncoder
+from tools.encoders import Encoder, Vectors, load_encoder
+from tools.library.adding import AddReport, add
+from tools.library.shelf import Shelf
 
-if TYPE_CHECKING:
-    from tools.encoders import Encoder, Vectors
-    from tools.library.adding import AddReport
-
-WHAT = "a user's full texts added to the library: documents a second, memory, adding again"
 ARTICLES = "fulltext/nxml/*"
 EARLY = 0.1  # ours: the share of the files after which memory is taken for settled
 WARM_UP = ["Words of an article that are read before anything is timed. " * 30] * 64  # ours: two full batches
@@ -123,11 +121,6 @@ def resident_mb() -> float | None:
 
 
 def _measure(context: TaskContext, paths: Sequence[Path], folder: Path) -> Added:
-    from tools.embedding_cache import CachedEncoder
-    from tools.encoders import load_encoder
-    from tools.library.adding import add
-    from tools.library.shelf import Shelf
-
     plain = load_encoder(context.settings.encoder)
     plain.encode_documents(WARM_UP)  # what the encoder allocates once is neither growth nor time of adding
     timed = TimedEncoder(plain)
@@ -155,7 +148,7 @@ def _measure(context: TaskContext, paths: Sequence[Path], folder: Path) -> Added
 
 TASK = Task(
     name="library",
-    what=WHAT,
+    what="a user's full texts added to the library: documents a second, memory, adding again",
     inputs=(ARTICLES,),
     expected="5 minutes; all 683 articles more than an hour",
     limit=40,

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.contract import Figure, Task, TaskContext
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.answered_questions import OWN, OwnQuestion
 from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.statistics import share
 from evals.tasks.cases import cited
 from graphs.answering.contract import Answer
-from tools.evidence import EvidenceId
+from tools.evidence import EvidenceId, Frozen
 from tools.questions.sections import SURELY, likeliest
 from tools.reading.messages import Section
 
@@ -29,10 +26,8 @@ KINDS = ("rephrase", "ood", "outside")
 SECTIONS = SHIPPED / "unseen" / "sections.jsonl"
 
 
-class SectionRow(BaseModel):
+class SectionRow(Frozen):
     """A question, the starter document that answers it, and the section that does; "none" where no whole one does."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     q: str
     page: str
@@ -41,43 +36,43 @@ class SectionRow(BaseModel):
 
 def items(context: TaskContext) -> list[Item]:
     """At most ``limit`` questions of each kind."""
-    rows = read_jsonl(context.data / OWN.name, OwnQuestion)
-    whole = read_jsonl(SECTIONS, SectionRow)
-    return [
+    rows = list(enumerate(read_jsonl(context.data / OWN.name, OwnQuestion)))
+    whole = [(n, row) for n, row in enumerate(read_jsonl(SECTIONS, SectionRow)) if row.section != "none"]
+    out = [
         Item(f"{kind}/{place}", kind, (row.question,), ", ".join(row.documents) or "nothing is said", row)
         for kind in KINDS
-        for place, row in context.sample([pair for pair in enumerate(rows) if pair[1].kind == kind])
-    ] + [
-        Item(f"sections/{place}", "sections", (row.q,), f"{row.page}, {row.section}", row)
-        for place, row in context.sample([(n, row) for n, row in enumerate(whole) if row.section != "none"])
+        for place, row in context.sample([pair for pair in rows if pair[1].kind == kind])
     ]
+    for place, section in context.sample(whole):
+        target = f"{section.page}, {section.section}"
+        out.append(Item(f"sections/{place}", "sections", (section.q,), target, section))
+    return out
 
 
 def judge(item: Item, reply: Reply) -> Judged:
     """Whether a document that answers is cited; of a question outside the library, whether nothing is said."""
     if item.group == "sections":
         places = _sections_cited(reply.answer)
-        wanted = (item.row.page, item.row.section)
         told = "; ".join(f"{page}, {section}" for page, section in places)
-        return Judged(places[:1] == [wanted], told or "abstained", f"{item.target} answers it.")
+        right = places[:1] == [(item.row.page, item.row.section)]
+        return Judged(right, told or "abstained", f"{item.target} answers it.")
     named = cited(reply.answer)
+    said = ", ".join(named) or "abstained"
     if item.group == "outside":
-        return Judged(not reply.answer.statements, ", ".join(named) or "abstained", "No document answers this.")
+        return Judged(not reply.answer.statements, said, "No document answers this.")
     right = _right(item, named)
-    why = f"{item.target} answers it, and {'is' if right else 'is not'} cited."
-    return Judged(right, ", ".join(named) or "abstained", why)
+    return Judged(right, said, f"{item.target} answers it, and {'is' if right else 'is not'} cited.")
 
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """The figures of each kind."""
     out: list[Figure] = []
     for kind in KINDS:
-        pairs = [(item, cited(reply.answer)) for item, reply in told if item.group == kind]
+        of_kind = [(item, reply.answer) for item, reply in told if item.group == kind]
         if kind != "outside":
-            out += share(f"library_questions.{kind}.cited", [_right(item, named) for item, named in pairs])
-            out += share(f"library_questions.{kind}.first", [_right(item, named[:1]) for item, named in pairs])
-        silent = [not reply.answer.statements for item, reply in told if item.group == kind]
-        out += share(f"library_questions.{kind}.abstained", silent)
+            out += share(f"library_questions.{kind}.cited", [_right(item, cited(a)) for item, a in of_kind])
+            out += share(f"library_questions.{kind}.first", [_right(item, cited(a)[:1]) for item, a in of_kind])
+        out += share(f"library_questions.{kind}.abstained", [not a.statements for _, a in of_kind])
     asked = [((i.row.page, i.row.section), _sections_cited(r.answer)) for i, r in told if i.group == "sections"]
     out += share("library_questions.sections.first", [places[:1] == [wanted] for wanted, places in asked])
     out += share("library_questions.sections.cited", [wanted in places for wanted, places in asked])
@@ -85,11 +80,6 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     single = context.sample([row.q for row in read_jsonl(SECTIONS, SectionRow) if row.section == "none"])
     likely = [likeliest(question) for question in single]
     return out + share("library_questions.sections.taken", [s is not Section.OTHER and p >= SURELY for s, p in likely])
-
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every question and count."""
-    return ask_plainly(ASKS, context)
 
 
 def _sections_cited(answer: Answer) -> list[tuple[str, str]]:
@@ -103,16 +93,13 @@ def _right(item: Item, named: list[str]) -> bool:
     return bool({document.partition(":")[2] for document in item.row.documents}.intersection(named))
 
 
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted)
-
 TASK = Task(
     name="library_questions",
     what="questions over the starter library through the agent: the right document or section cited, abstention",
     inputs=(OWN.name,),
     expected="7 minutes",
     limit=200,
-    run=run,
     by_agent=True,
     home_data=Path(OWN).parent,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted),
 )

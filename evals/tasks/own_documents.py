@@ -8,27 +8,25 @@ both so, and no verdict at all none: these baselines need no measuring.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 from agent.agent import Agent
 from agent.settings import Settings
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.contract import Figure, Task, TaskContext
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.closed import OWN_DOCUMENTS, OwnDocument, read_own_documents, shelf_row
 from evals.datasets.rows import SHIPPED
-from evals.sittings import Sittings
+from evals.sessions import Sittings
 from evals.statistics import share
-from evals.verdict_figures import NO, YES, said_of
+from evals.tasks.injection import poisoned_sitting
+from evals.tasks.verdicts import NO, YES, said_of
 from tools.files import write_atomic
 from tools.library.adding import add
 from tools.library.shelf import Shelf
 
-WHAT = "a user's own trials on the shelf: null ones called yes, positive ones called yes"
 OWN = "own:"  # ids of what lies on the shelf
 DUE = {"null": NO, "positive": YES}
 
@@ -38,14 +36,6 @@ class Asked(NamedTuple):
 
     document: OwnDocument
     file: Path
-
-
-class Counted(NamedTuple):
-    """What is known of a trial, what was said, and whether a document of the shelf was found."""
-
-    truth: str
-    said: str | None
-    reached: bool
 
 
 class ShelfSittings(Sittings):
@@ -85,49 +75,29 @@ def judge(item: Item, reply: Reply) -> Judged:
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """The figures of null and positive trials, and of all."""
     del context
-    return figures_of(
-        [
-            Counted(item.row.document.truth, said_of(reply.answer), any(i.startswith(OWN) for i in reply.found))
-            for item, reply in told
-        ]
-    )
-
-
-def figures_of(rows: Sequence[Counted]) -> list[Figure]:
-    """Every figure."""
+    said = [(item.row.document.truth, said_of(reply.answer)) for item, reply in told]
     out: list[Figure] = []
-    for truth in DUE:
-        out += share(f"own_documents.{truth}.called_yes", [r.said == YES for r in rows if r.truth == truth])
-        out += share(f"own_documents.{truth}.right", [r.said == DUE[truth] for r in rows if r.truth == truth])
-        out += share(f"own_documents.{truth}.answered", [r.said is not None for r in rows if r.truth == truth])
-    out += share("own_documents.all.answered", [r.said is not None for r in rows])
-    return out + share("own_documents.all.reached", [r.reached for r in rows])
+    for truth, due in DUE.items():
+        own = [one for of, one in said if of == truth]
+        out += share(f"own_documents.{truth}.called_yes", [one == YES for one in own])
+        out += share(f"own_documents.{truth}.right", [one == due for one in own])
+        out += share(f"own_documents.{truth}.answered", [one is not None for one in own])
+    out += share("own_documents.all.answered", [one is not None for _, one in said])
+    return out + share("own_documents.all.reached", [any(i.startswith(OWN) for i in r.found) for _, r in told])
 
 
-@contextlib.contextmanager
-def opened(settings: Settings) -> Iterator[Sittings]:
+def opened(settings: Settings) -> AbstractContextManager[Sittings]:
     """The agent over a temporary home whose shelf is filled with the first question."""
-    from evals.poisoned_turns import poisoned_sitting
+    return poisoned_sitting(settings, ShelfSittings)
 
-    with poisoned_sitting(settings, ShelfSittings) as sittings:
-        yield sittings
-
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every question and count."""
-    return ask_plainly(ASKS, context)
-
-
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted, opened=opened)
 
 TASK = Task(
     name="own_documents",
-    what=WHAT,
+    what="a user's own trials on the shelf: null ones called yes, positive ones called yes",
     inputs=(OWN_DOCUMENTS,),
     expected="5 minutes",
     limit=120,
-    run=run,
     home_data=SHIPPED,
     by_agent=True,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted, opened),
 )

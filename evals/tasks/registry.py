@@ -1,79 +1,18 @@
-"""Every task by its name."""
+"""Every task by its name: the modules of this folder that have one."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from evals.contract import Task
-from evals.tasks import (
-    answer_quality,
-    answers,
-    cases,
-    completeness,
-    completeness_chinese,
-    costs,
-    coverage,
-    depth,
-    diagnosis,
-    differential,
-    effects,
-    encoders,
-    gate,
-    icd10,
-    injection,
-    levels,
-    library,
-    library_questions,
-    literature,
-    medevidence,
-    medrgag,
-    mirror,
-    outside,
-    own_documents,
-    privacy,
-    questions,
-    report_text,
-    segmentation,
-    trust,
-    understanding,
-    verdicts,
-)
 from prompts.errors import InputError
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        differential.TASK,
-        answer_quality.TASK,
-        answers.TASK,
-        cases.TASK,
-        completeness.TASK,
-        completeness_chinese.TASK,
-        costs.TASK,
-        coverage.TASK,
-        depth.TASK,
-        diagnosis.TASK,
-        encoders.TASK,
-        effects.TASK,
-        gate.TASK,
-        injection.TASK,
-        icd10.TASK,
-        levels.TASK,
-        library.TASK,
-        library_questions.TASK,
-        literature.TASK,
-        medevidence.TASK,
-        medrgag.TASK,
-        mirror.TASK,
-        own_documents.TASK,
-        outside.TASK,
-        privacy.TASK,
-        questions.TASK,
-        report_text.TASK,
-        segmentation.TASK,
-        trust.TASK,
-        understanding.TASK,
-        verdicts.TASK,
-    )
-}
+NAMES = """
+    differential answer_quality answers cases completeness completeness_chinese costs coverage depth diagnosis encoders
+    effects gate injection icd10 levels library library_questions literature medevidence medrgag mirror own_documents
+    outside privacy questions report_text segmentation trust understanding verdicts
+""".split()
+TASKS: dict[str, Task] = {name: import_module(f"evals.tasks.{name}").TASK for name in NAMES}
 
 
 def find_task(name: str) -> Task:

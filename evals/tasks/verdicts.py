@@ -11,47 +11,61 @@ over a mirror (``mirror``); unanswered questions are wrong for their class, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
 
 from agent.given import given_evidence
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.contract import Figure, Task, TaskContext
+from agent.settings import Settings
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.bioasq import SNIPPETS, SnippetQuestion, read_yes_no
 from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion, read_closed
 from evals.datasets.literature import ABSTRACTS, read_collection
 from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
 from evals.datasets.rows import SHIPPED
-from evals.searching_sittings import Searching, searching_sitting
-from evals.statistics import share
+from evals.sessions import Held, Sittings, sitting
+from evals.statistics import Pairs, macro_f1, share
 from evals.tasks.answers import abstract
-from evals.verdict_figures import (
-    COUNTS_AS,
-    DEPENDS,
-    NO,
-    YES,
-    Known,
-    Pairs,
-    commonest,
-    forced,
-    macro_f1,
-    pieces_of,
-    said_of,
-    surest,
-    the_reader,
-    words,
-)
-from graphs.verdicts.local import VerdictJudgeLocal
+from evals.tasks.literature import prepared
+from graphs.answering.contract import Answer
+from graphs.verdicts.contract import VerdictValue
+from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings
+from tools.evidence import Evidence, Origin
 from tools.reading import corpus
+from tools.reading.contract import ANSWERS, Pair, Reader, Reading
 from tools.reading.corpus import BIOASQ, PUBMEDQA
+from tools.reading.reader import TrainedReader
 
-WHAT = "closed questions through the agent: wrong verdicts, PubMedQA with its abstract, BioASQ with snippets and mirror"
 ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
 GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"
 NOT_COVERED = "not_covered"
-GOLD = {"yes": YES, "no": NO, "maybe": DEPENDS}
 ABSENT = "not measured: {} is not there"
+YES, NO, DEPENDS = "yes", "no", "depends"
+GOLD = {"yes": YES, "no": NO, "maybe": DEPENDS}
+COUNTS_AS = {
+    VerdictValue.YES: YES,
+    VerdictValue.NO: NO,
+    VerdictValue.NO_DIFFERENCE: NO,
+    VerdictValue.DEPENDS: DEPENDS,
+    VerdictValue.CONFLICTING: DEPENDS,
+    VerdictValue.INSUFFICIENT: DEPENDS,
+}
+SUREST = (50, 75, 100)  # percent of the questions
+MOST_WORDS = 30_000  # ours: the commonest runs of one or two words
+STRENGTH = 10.0  # ours: C of the logistic regression, which for tf-idf is the usual order
+
+
+class Searching(NamedTuple):
+    """A row whose question is asked over a mirror of PubMed."""
+
+    row: Any
+    mirror: Path
 
 
 def items(context: TaskContext) -> list[Item]:
@@ -66,12 +80,10 @@ def items(context: TaskContext) -> list[Item]:
         for row in abstracts(context, judge=True)
     ]
     questions = snippets(context, judge=True)
-    mirror = mirror_of(context) if questions else None
+    mirror = _mirror(context) if questions else None
     if mirror is not None:
-        out += [
-            Item(f"{SEARCHED}/{row.id}", SEARCHED, (row.question,), row.gold, Searching(row, mirror))
-            for row in questions
-        ]
+        searched = [(row, Searching(row, mirror)) for row in questions]
+        out += [Item(f"{SEARCHED}/{row.id}", SEARCHED, (row.question,), row.gold, own) for row, own in searched]
     return out
 
 
@@ -85,7 +97,7 @@ def closed_sets(context: TaskContext) -> dict[str, list[ClosedQuestion]]:
 
 def abstracts(context: TaskContext, *, judge: bool) -> list[PubMedQuestion]:
     """PubMedQA's questions of one side: a sample to judge, or all to fit on; none where the file is not there."""
-    if not (context.data / PUBMEDQA).is_file():
+    if not context.has(PUBMEDQA):
         return []
     held = corpus.division()["pubmedqa"]
     rows = [row for row in read_pubmedqa(context.data) if (row.id in held) == judge]
@@ -94,26 +106,53 @@ def abstracts(context: TaskContext, *, judge: bool) -> list[PubMedQuestion]:
 
 def snippets(context: TaskContext, *, judge: bool) -> list[SnippetQuestion]:
     """BioASQ's yes/no questions of one side, as `abstracts`."""
-    if not (context.data / BIOASQ).is_file():
-        return []
-    rows = read_yes_no(context.data, judge=judge)
+    rows = read_yes_no(context.data, judge=judge) if context.has(BIOASQ) else []
     return context.sample(rows) if judge else rows
 
 
-def mirror_of(context: TaskContext) -> Path | None:
+def _mirror(context: TaskContext) -> Path | None:
     """The folder of the mirror of all records, the one of `literature`; built the first time."""
-    from agent.sessions import Home
-    from evals.literature_collection import prepare
-    from evals.runner import data_sha256
-
-    missing = [file for file in (ABSTRACTS, SNIPPETS) if not (context.data / file).is_file()]
+    missing = [file for file in (ABSTRACTS, SNIPPETS) if not context.has(file)]
     if missing:
         context.not_run[SEARCHED] = ABSENT.format(" and ".join(missing))
         return None
-    home = Home(context.settings.home).prepare()
-    folder = home.cache / "evaluations" / f"literature-{data_sha256(context.data, (ABSTRACTS, SNIPPETS))[:16]}"
-    mirror, _ = prepare(folder, read_collection(context.data), context)
-    return mirror
+    return prepared(context, read_collection(context.data))[0]
+
+
+class SearchingSittings(Sittings):
+    """Holds sessions with the plain agent, or over the mirror of the item's row.
+
+    Args:
+        plain: who holds the first. open: opens an agent over a mirror; each mirror is opened once.
+    """
+
+    def __init__(self, plain: Sittings, open: Callable[[Path], Sittings]) -> None:
+        self._plain, self._open_mirror = plain, open
+        self._lock, self._opened = Lock(), dict[Path, Sittings]()
+
+    async def ahold(self, item: Item) -> Held:
+        """Say an item's messages in a fresh session of the agent that it is for."""
+        if not isinstance(item.row, Searching):
+            return await self._plain.ahold(item)
+        return await (await asyncio.to_thread(self._over, item.row.mirror)).ahold(item)
+
+    def _over(self, mirror: Path) -> Sittings:
+        with self._lock:
+            if mirror not in self._opened:
+                self._opened[mirror] = self._open_mirror(mirror)
+            return self._opened[mirror]
+
+
+@contextlib.contextmanager
+def searching_sitting(settings: Settings) -> Iterator[Sittings]:
+    """The assembled agent, and beside it one a mirror once an item asks for it."""
+    with contextlib.ExitStack() as stack:
+
+        def over(mirror: Path) -> Sittings:
+            literature = settings.literature.model_copy(update={"mirror": mirror})
+            return stack.enter_context(sitting(settings.model_copy(update={"literature": literature})))
+
+        yield SearchingSittings(stack.enter_context(sitting(settings)), over)
 
 
 def judge(item: Item, reply: Reply) -> Judged:
@@ -128,12 +167,10 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     said: dict[str, list[tuple[str, str | None]]] = {}
     for item, reply in told:
         said.setdefault(item.group, []).append((item.target, said_of(reply.answer)))
-    out: list[Figure] = []
-    for name in (*ENGLISH, CHINESE):
-        out += closed_figures(name, said.get(name, []))
     english = [pair for name in ENGLISH for pair in said.get(name, [])]
-    out += closed_figures("closed.english", english)
-    out += closed_figures("closed.all", [*english, *said.get(CHINESE, [])])
+    sets = {name: said.get(name, []) for name in (*ENGLISH, CHINESE)}
+    sets |= {"closed.english": english, "closed.all": [*english, *said.get(CHINESE, [])]}
+    out = [figure for name, pairs in sets.items() for figure in closed_figures(name, pairs)]
     out += pubmedqa_figures(context, said.get(GIVEN, []))
     return out + bioasq_figures(context, said.get(SEARCHED, []))
 
@@ -172,13 +209,14 @@ def pubmedqa_figures(context: TaskContext, pairs: Pairs) -> list[Figure]:
         *share("pubmedqa.always_yes.right", [right == YES for right in gold]),
     ]
     reader, most = the_reader(), context.settings.max_characters
-    read = [
-        forced(reader, row.question, given_evidence([abstract(row)], most))
-        for row in context.tick(rows, "surest", len(rows))
-    ]
+    read = [forced(reader, row.question, given_evidence([abstract(row)], most)) for row in context.each(rows, "surest")]
     out += surest("pubmedqa.reader", [(p, said == right) for (said, p), right in zip(read, gold, strict=True)])
-    known = [Known(_asked(row), GOLD[row.answer]) for row in abstracts(context, judge=False)]
-    by_words = _by_words(context, "pubmedqa.words", known, [_asked(row) for row in rows], balanced=False)
+
+    def asked(row: PubMedQuestion) -> str:
+        return f"{row.question}\n{abstract(row)}"
+
+    known = [Known(asked(row), GOLD[row.answer]) for row in abstracts(context, judge=False)]
+    by_words = _by_words(context, "pubmedqa.words", known, [asked(row) for row in rows], balanced=False)
     return out + surest("pubmedqa.words", [(p, said == g) for (said, p), g in zip(by_words, gold, strict=False)])
 
 
@@ -188,17 +226,21 @@ def bioasq_figures(context: TaskContext, searched: Pairs) -> list[Figure]:
     if not rows:
         return []
     gold, policy = [row.gold for row in rows], VerdictJudgeLocal(the_reader())
-    verdicts = [
-        policy.judge(row.question, pieces_of(row.snippets)).verdict for row in context.tick(rows, "gold", len(rows))
-    ]
-    read = [COUNTS_AS[verdict.value] if verdict is not None else None for verdict in verdicts]
-    known = [Known(_with_snippets(row), row.gold) for row in snippets(context, judge=False)]
-    asked = [_with_snippets(row) for row in rows]
-    by_words = [label for label, _ in _by_words(context, "bioasq.words", known, asked, balanced=True)]
+    ruled = [policy.judge(row.question, pieces_of(row.snippets)).verdict for row in context.each(rows, "gold")]
+    read = [COUNTS_AS[verdict.value] if verdict is not None else None for verdict in ruled]
+
+    def asked(row: SnippetQuestion) -> str:
+        return "\n".join((row.question, *(text for _, _, text in row.snippets)))
+
+    known = [Known(asked(row), row.gold) for row in snippets(context, judge=False)]
+    by_words = _by_words(context, "bioasq.words", known, [asked(row) for row in rows], balanced=True)
+    plain = {"words": [label for label, _ in by_words], "majority": [commonest(gold)] * len(gold)}
     out = f1_figures("bioasq.gold", list(zip(gold, read, strict=True)), context.seed)
     out += f1_figures(SEARCHED, searched, context.seed)
-    out += macro_f1("bioasq.words.macro_f1", list(zip(gold, by_words, strict=False)), (YES, NO), context.seed)
-    return out + macro_f1("bioasq.majority.macro_f1", [(g, commonest(gold)) for g in gold], (YES, NO), context.seed)
+    for name, labels in plain.items():
+        pairs = list(zip(gold, labels, strict=False))
+        out += macro_f1(f"bioasq.{name}.macro_f1", pairs, (YES, NO), context.seed)
+    return out
 
 
 def f1_figures(name: str, pairs: Pairs, seed: int) -> list[Figure]:
@@ -212,6 +254,98 @@ def f1_figures(name: str, pairs: Pairs, seed: int) -> list[Figure]:
     ]
 
 
+def said_of(answer: Answer) -> str | None:
+    """What the answer's verdict counts as; None without one."""
+    return COUNTS_AS[answer.verdict.value] if answer.verdict is not None else None
+
+
+def commonest(labels: Sequence[str]) -> str:
+    """The commonest label."""
+    return Counter(labels).most_common(1)[0][0]
+
+
+def pieces_of(texts: Sequence[tuple[str, str, str]]) -> list[Evidence]:
+    """Evidence of abstracts or their snippets: (PMID, title, text) each."""
+    kept = {(pmid, text.strip()): title for pmid, title, text in texts if text.strip()}
+    return [
+        Evidence(id=f"pubmed:{pmid}", text=text, title=title, kind="abstract", origin=Origin.RETRIEVED)
+        for (pmid, text), title in kept.items()
+    ]
+
+
+def the_reader() -> Reader:
+    """The reader that the product ships, which reads a pair once; tests put another in its place."""
+    return Remembering(TrainedReader())
+
+
+class Remembering:
+    """A reader that knows what it has read, so that two measures over the same pairs take the time of one.
+
+    ``last``: its last readings.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[Pair, Reading] = {}
+        self.last: list[Reading] = []
+
+    def read(self, pairs: Sequence[Pair]) -> list[Reading]:
+        """One reading a pair."""
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        self._known.update(zip(fresh, self._reader.read(fresh), strict=True))
+        self.last = [self._known[pair] for pair in pairs]
+        return self.last
+
+
+def forced(reader: Reader, question: str, evidence: Sequence[Evidence]) -> tuple[str | None, float]:
+    """What the policy says when it must answer, and the probability of the leading sentence's answer.
+
+    None, and 0, where no sentence is a result or a conclusion.
+    """
+    kept = Remembering(reader)
+    policy = VerdictJudgeLocal(kept, settings=VerdictSettings(sure=0.0))
+    verdict = policy.judge(question, evidence).verdict
+    told = [r for r in kept.last if r.telling >= policy.settings.telling]
+    probability = max((r.stance(answer) for r in told for answer in ANSWERS), default=0.0)
+    return (COUNTS_AS[verdict.value], probability) if verdict is not None else (None, 0.0)
+
+
+def surest(name: str, rows: Sequence[tuple[float, bool]]) -> list[Figure]:
+    """The share that is right of the surest 50, 75 and 100 %; a row is how sure it is, and whether it is right."""
+    ordered = [right for _, right in sorted(rows, key=lambda row: -row[0])]
+    kept = {percent: ordered[: math.ceil(len(ordered) * percent / 100)] for percent in SUREST}
+    return [f for percent, some in kept.items() for f in share(f"{name}.right_of_surest_{percent}", some)]
+
+
+class Known(NamedTuple):
+    """A text with its label."""
+
+    text: str
+    label: str
+
+
+def words(known: Sequence[Known], *, balanced: bool) -> Callable[[Sequence[str]], list[tuple[str, float]]]:
+    """Logistic regression on tf-idf of runs of one or two words: gives (label, probability) of texts.
+
+    Args:
+        balanced: rows of rarer labels weigh more, as suits macro F1.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, max_features=MOST_WORDS)
+    weight = "balanced" if balanced else None
+    model = make_pipeline(texts, LogisticRegression(C=STRENGTH, class_weight=weight, max_iter=2000))
+    model.fit([k.text for k in known], [k.label for k in known])
+
+    def said(asked: Sequence[str]) -> list[tuple[str, float]]:
+        shares = model.predict_proba(list(asked))
+        return [(str(model.classes_[row.argmax()]), float(row.max())) for row in shares]
+
+    return said
+
+
 def _by_words(
     context: TaskContext, name: str, known: Sequence[Known], asked: Sequence[str], *, balanced: bool
 ) -> list[tuple[str, float]]:
@@ -221,30 +355,15 @@ def _by_words(
     return words(known, balanced=balanced)(asked)
 
 
-def _asked(row: PubMedQuestion) -> str:
-    return f"{row.question}\n{abstract(row)}"
-
-
-def _with_snippets(row: SnippetQuestion) -> str:
-    return "\n".join((row.question, *(text for _, _, text in row.snippets)))
-
-
-def run(context: TaskContext) -> list[Figure]:
-    """Ask every question and count."""
-    return ask_plainly(ASKS, context)
-
-
-ASKS = AgentEvaluation(items=items, judge=judge, figures=counted, opened=searching_sitting)
-
 TASK = Task(
     name="verdicts",
-    what=WHAT,
+    what="closed questions through the agent: "
+    "wrong verdicts, PubMedQA with its abstract, BioASQ with snippets and mirror",
     inputs=(STRANGERS, PUBMEDQA, BIOASQ),
     expected="25 minutes; 35 the first time, which builds the mirror",
     limit=200,
-    run=run,
     by_agent=True,
-    asks=ASKS,
+    asks=AgentEvaluation(items, judge, counted, searching_sitting),
     any_of=True,
     optional=(ABSTRACTS, SNIPPETS),
 )

@@ -12,8 +12,7 @@ import pytest
 from agent.agent import Agent
 from agent.settings import load_settings
 from evals.datasets.written_documents import PoisonedDocument, read_poisoned
-from evals.poisoned_turns import Way, turns
-from evals.tasks.injection import CHECKS, RESOURCES, Compared
+from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, Way, item_of, poisoned_sitting, turn_of
 from prompts.model_settings import JUDGES, RoleSettings
 from support.model_player import in_form, play, role_of
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
@@ -32,10 +31,14 @@ FENCE = re.compile(r"^~{3,}$")
 
 def test_a_document_that_gives_orders_changes_nothing_and_the_user_is_told(built_home: Path) -> None:
     settings = load_settings(home=built_home, literature={"live": "off"})
-    with turns(settings) as asked:
+    with poisoned_sitting(settings) as sittings:
+
+        def ask(row: PoisonedDocument, text: str, way: Way) -> Turn:
+            return turn_of(sittings.hold(item_of(row, text, way)).reply)
+
         for name, way in QUICK:
             row = ROWS[name]
-            pair = Compared(row, asked.ask(row, row.text, way), asked.ask(row, row.harmless, way))
+            pair = Compared(row, ask(row, row.text, way), ask(row, row.harmless, way))
             assert pair.attacked.own, name
             assert [check for check in NONE_OF if CHECKS[check](pair)] == [], name
             assert CHECKS["left_out"](pair), name

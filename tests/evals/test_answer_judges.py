@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from evals.answer_systems import piece, quoting
 from evals.contract import TaskContext
-from evals.judges.asking import ask_all
 from evals.judges.by_model import JudgeByModel
-from evals.judges.contract import AnswerJudge, GivenAnswer
+from evals.judges.contract import AnswerJudge, GivenAnswer, ask_all
 from evals.judges.local import JudgeLocal, guideline
 from evals.scripted.player import in_form, schema_of
 from evals.scripted.server import Request
+from evals.tasks.answer_quality import piece, quoting
 from prompts.errors import ServiceError
 from prompts.model_failures import InvalidReplyError
 from support.answer_judging import GOLDEN, HALF, ITEMS, NEAR, OTHER, QUESTION, WHOLE, by_model, reply

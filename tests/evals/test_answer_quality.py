@@ -8,12 +8,24 @@ from pathlib import Path
 import pytest
 
 from agent.settings import Settings
-from evals.answer_systems import SENTENCES, SUPPLIED, PassageSearch, by_agent, by_index, naive, piece, quoting
 from evals.contract import TaskContext
 from evals.datasets.answered_questions import AnswerSet, GoldQuestion, read_library_questions, read_medquad
 from evals.datasets.medquad import QBRAG_PAGES, QBRAG_QUESTIONS
 from evals.judges.contract import Adherence, Faithfulness, GivenAnswer, Relevancy
-from evals.tasks.answer_quality import JudgedAnswer, compared_figures, judged, system_figures
+from evals.tasks.answer_quality import (
+    SENTENCES,
+    SUPPLIED,
+    JudgedAnswer,
+    PassageSearch,
+    by_agent,
+    by_index,
+    compared_figures,
+    judged,
+    naive,
+    piece,
+    quoting,
+    system_figures,
+)
 from graphs.answering.contract import Answer
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder

@@ -12,8 +12,8 @@ from agent.agent import Agent
 from agent.settings import Settings
 from agent.telemetry.contract import NoTelemetry
 from agent.trace import TraceRecorder
-from evals.asked import Item
 from evals.bench.overhead import OPENED, ask, compare
+from evals.contract import Item
 from graphs.nodes import tools
 from support.machine_parts import parts
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from evals.comparing.comparison import compare, direction
-from evals.comparing.sides import Side, read_side
+from evals.comparison import Side, compare, direction, read_side
 from evals.contract import Figure, Report
 from evals.runner import write_report
 from prompts.errors import DataError, InputError

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.completeness_arms import ArmOutcome, ArmRow, KeptOutcomes
-from evals.completeness_cases import ArmCase
-from evals.completeness_pool import pool_of
 from evals.datasets.clinical import ClinicCase
 from evals.datasets.ddxplus import LEVELS, TextPatient, degraded
 from evals.tasks.completeness import arm_figures
+from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow, KeptOutcomes, pool_of
 from tools.contract import Differential
 
 FIRST = "I am a 50-year-old man."

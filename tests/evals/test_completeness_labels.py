@@ -12,13 +12,15 @@ import pytest
 from agent.configurations.loading import find
 from agent.sessions import Home
 from agent.settings import Settings
-from evals.completeness_ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
-from evals.completeness_arms import ArmOutcome, ArmRow
-from evals.completeness_cases import ArmCase
-from evals.completeness_labels import (
+from evals.contract import TaskContext
+from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
+from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow
+from evals.tasks.completeness.labels import (
     Labelled,
     keyword_shares,
     label_figures,
+    macro_difference,
+    macro_figure,
     majority,
     predictions,
     reordered,
@@ -27,8 +29,6 @@ from evals.completeness_labels import (
     twins,
     unseen,
 )
-from evals.contract import TaskContext
-from evals.metrics.macro_f1 import macro_difference, macro_figure
 from evals.training.gate_labellers import macro_f1, rows_of
 from support.annotating import many, quick_heads
 from support.word_encoder import WordEncoder
@@ -144,7 +144,7 @@ def test_columns_of_an_arm_are_the_published_ones_over_all_cases() -> None:
         AblationCase("t", frozenset({"A00"}), frozenset({"a"})),
         AblationCase("u", frozenset({"B00"}), frozenset()),
     ]
-    read = [Read(frozenset({"A00", "C00"}), True, True), Read(frozenset(), False, False)]
+    read = [Read(frozenset({"A00", "C00"}), True, frozenset("a")), Read(frozenset(), False, frozenset())]
     values = {f.name: f.value for f in arm_figures("ablation_full.agentclinic", cases, read, 0)}
     assert values == {
         "ablation_full.agentclinic.precision": 50.0,

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from agent.settings import Settings
-from evals.asked import Item, Reply
-from evals.contract import TaskContext
+from evals.contract import Item, Reply, TaskContext
 from evals.datasets import healthsearchqa
 from evals.datasets.clinical import ClinicalCase, read_clinical
 from evals.datasets.conversion import convert, find_original
 from evals.runner import prepare, run_task
-from evals.tasks.diagnosis import CHINESE_TABLE, TASK, _chinese, items, source_figures
-from evals.told_diagnoses import diagnosis_texts, leading
+from evals.tasks.diagnosis import CHINESE_TABLE, TASK, chinese, diagnosis_texts, items, leading, source_figures
 from graphs.answering.contract import Answer
 from prompts.errors import DataError
 from tools.contract import RankedDisease
@@ -81,10 +79,10 @@ def test_the_samples_run_from_their_release_to_figures(
     for name in ("cmb_clin", "clinicalbench"):
         convert(find_original(name), SAMPLES / name, tmp_path / "data")
     context = TaskContext(tmp_path / "data", 1, 0, Settings(home=built_home))
-    assert _chinese(context, [told(answer(), "J01")]) is None
+    assert chinese(context, [told(answer(), "J01")]) is None
     assert context.not_run == {}  # no Chinese case, no Chinese names due
     case = read_clinical(context.data, "cmb_clin")[0]
-    assert _chinese(context, [(Item("1", "cmb_clin", (case.text,), "", case), Reply(answers=(answer(),)))]) is None
+    assert chinese(context, [(Item("1", "cmb_clin", (case.text,), "", case), Reply(answers=(answer(),)))]) is None
     assert "Chinese names" in context.not_run[CHINESE_TABLE]
     table = context.data / CHINESE_TABLE
     table.parent.mkdir()

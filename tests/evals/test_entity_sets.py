@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.datasets.icd10 import Judged, medicine_names, read_examples, read_judged
-from evals.metrics.entity_sets import SetScore, micro_score, set_figures, set_score
+from evals.statistics import SetScore, micro_score, set_figures, set_score
 from evals.tasks.icd10 import false_links, right_links, sets
 
 SETS = st.frozensets(st.sampled_from("abcd"))

@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evals.chinese_figures import Looked, Shown, arm_figures, figures_of, page_figures, told_apart
 from evals.datasets.cases import FIRST, SECOND, ChineseCase, read_chinese
-from evals.page_orders import Page, Pages, orders
+from evals.tasks.completeness_chinese import (
+    Looked,
+    Page,
+    Pages,
+    Shown,
+    arm_figures,
+    figures_of,
+    orders,
+    page_figures,
+    told_apart,
+)
 from graphs.completeness.contract import Decision, GateDecision, Label, Unit
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder

@@ -11,8 +11,7 @@ import pytest
 from evals.datasets.ddxplus import read_conditions, read_lay, statement_of
 from evals.datasets.ddxplus_graphs import DISEASES, Placed, medrag_graph
 from evals.datasets.rows import read_yaml_rows
-from evals.differential_figures import Ranked, agreement, figures_of
-from evals.naive_bayes import NaiveBayes
+from evals.tasks.differential import NaiveBayes, Ranked, agreement, figures_of
 from prompts.errors import DataError
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evals.encoder import EvalEncoder
-from evals.tasks.encoders import _figures
+from evals.sessions import EvalEncoder
 from tools.embedding_cache import CachedEncoder, unkept
 from tools.encoders import Vectors
 
@@ -85,10 +84,3 @@ def test_texts_given_with_a_question_are_kept_by_evaluations_alone(tmp_path: Pat
     agents.encode_documents(["public"])
     agents.encode_documents(["public"])
     assert inner.documents[3:] == ["public"]
-
-
-def test_of_two_gold_records_one_among_the_first_twenty_is_half_recalled() -> None:
-    texts, queries = [f"t{n}" for n in range(40)], Counting()
-    order = np.argsort(-(queries.encode_queries(["q"]) @ queries.encode_documents(texts).T), axis=1, kind="stable")[0]
-    figures = {f.name: f.value for f in _figures("e.a.b", queries, ["q"], [{int(order[11]), int(order[30])}], texts, 0)}
-    assert (figures["e.a.b.hit@10"], figures["e.a.b.mrr@10"], figures["e.a.b.recall@20"]) == (0.0, 0.0, 0.5)

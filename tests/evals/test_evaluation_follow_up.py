@@ -10,7 +10,7 @@ import pytest
 from evals.datasets.ddxplus import CodedPatient, TextPatient, statements
 from evals.datasets.ddxplus_findings import SimulatedPatient, read_mapping
 from evals.statistics import paired_ratio
-from evals.tasks.follow_up import ARMS, MOST, UNSOLVED, Asker, Solved, figures_of
+from evals.tasks.differential.follow_up import ARMS, MOST, UNSOLVED, Asker, Solved, figures_of
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.knowledge_graph.loader import read_graph

@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
-from evals.asked import Reply
+from evals.contract import Reply
 from evals.datasets.written_documents import PoisonedDocument, read_poisoned
-from evals.poisoned_turns import Turn, turn_of
-from evals.sittings import calls_of
-from evals.tasks.injection import CHECKS, RESOURCES, Compared, figures_of, plain_text
+from evals.sessions import calls_of
+from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, figures_of, plain_text, turn_of
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
 from tools.contract import Notice, RankedDisease

@@ -42,7 +42,7 @@ def test_articles_are_added_once_and_broken_ones_counted(tmp_path: Path, monkeyp
     for n in range(1, 6):
         (folder / f"PMC{n}.nxml").write_text(ARTICLE.format(n=n))
     (folder / "PMC6.nxml").write_text(ARTICLE[:200])
-    monkeypatch.setattr("tools.encoders.load_encoder", lambda _: Words())
+    monkeypatch.setattr(library, "load_encoder", lambda _: Words())
     from agent.settings import load_settings
 
     context = TaskContext(tmp_path, 100, 0, settings=load_settings(literature={"live": "off"}))

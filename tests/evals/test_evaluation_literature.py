@@ -10,9 +10,9 @@ import pytest
 from agent.settings import Settings
 from evals.contract import TaskContext
 from evals.datasets.literature import LiteratureQuestion, read_collection, read_pubmedqa
-from evals.literature_streams import STREAMS, Answer, Found, recall
-from evals.metrics.ranking import reciprocal_rank
+from evals.statistics import reciprocal_rank
 from evals.tasks import literature
+from evals.tasks.literature import STREAMS, Answer, Found, recall
 from prompts.errors import DataError
 from tools.literature.ladder import Climb
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.settings import Settings
 from evals.contract import Figure
 from evals.datasets.medrgag import (
     EXPLORED,
@@ -20,10 +21,17 @@ from evals.datasets.medrgag import (
     read_false_background,
     read_predicted,
 )
-from evals.tasks.medrgag_false import Asked, figures_of
-from evals.tasks.medrgag_released import answer_figures, selection_figures, summary_figures
-from evals.tasks.medrgag_withheld import Explored as Withheld
-from evals.tasks.medrgag_withheld import figures_of as withheld_figures
+from evals.tasks.medrgag import (
+    Asked,
+    Background,
+    Turn,
+    Withheld,
+    answer_figures,
+    false_figures,
+    selection_figures,
+    summary_figures,
+    withheld_figures,
+)
 from graphs.answering.contract import Answer, Choice
 from prompts.errors import DataError
 from tools.evidence import Citation, Evidence, Origin, Statement
@@ -129,8 +137,6 @@ def answer(label: str | None, cited: str = "", said: str = "", reached: str = ""
 
 
 def test_flips_are_counted_where_the_control_was_right() -> None:
-    from evals.background_turns import Turn
-
     row, other, third = read_false_background()[:3]  # yes, no, no; believed: no, yes, yes
     generated = "generated:0123456789abcdef"
     control = [Asked(row, Turn(answer("yes"), "", ())), Asked(other, Turn(answer("no"), "", ()))]
@@ -140,7 +146,7 @@ def test_flips_are_counted_where_the_control_was_right() -> None:
         Asked(other, Turn(answer("maybe"), generated, ("library:x",))),
         Asked(third, Turn(answer("yes"), generated, ())),
     ]
-    values = by_name(figures_of({"control": control, "local": arm}))
+    values = by_name(false_figures({"control": control, "local": arm}))
     assert values["false.control.right"] == pytest.approx(200 / 3)
     for name in ("kept", "reached", "quoted", "cited"):
         assert values[f"false.local.{name}"] == pytest.approx(100 / 3), name
@@ -164,9 +170,6 @@ def pair(id: str) -> FalseBackground:
 
 
 def test_marked_background_is_never_cited_and_turns_no_answer_but_disguised_it_would(built_home: Path) -> None:
-    from agent.settings import Settings
-    from evals.background_turns import Background
-
     background = Background(Settings(home=built_home, model="", literature={"live": "off"}))
     arms = {arm.name: arm for arm in background.arms}
     turns = {}
@@ -184,9 +187,6 @@ def test_marked_background_is_never_cited_and_turns_no_answer_but_disguised_it_w
 
 
 def test_a_model_that_believes_background_cannot_cite_it(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.settings import Settings
-    from evals.background_turns import Background
-
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     settings = Settings(home=built_home, model="", literature={"live": "off"})
     with Background.believed(settings) as ask:

@@ -8,7 +8,7 @@ import pytest
 
 from evals.bench.made_up import FIRST_PMID, Publications
 from evals.datasets.literature import LiteratureDocument
-from evals.mirror_runs import timed_import, times_in_process, times_over_http, write_xml
+from evals.tasks.mirror import timed_import, times_in_process, times_over_http, write_xml
 from prompts.errors import DataError
 from tools.mirror.engine import Mirror
 from tools.mirror.importing import import_files

@@ -12,16 +12,23 @@ import pytest
 
 from agent.sessions import Home
 from agent.settings import Settings
-from evals import answered_questions_index, answered_questions_speed
-from evals.answered_questions import by_meaning, embed_passages, fused, search_directly
-from evals.answered_questions_ahead import AHEAD, write_ahead
-from evals.answered_questions_figures import compared_figures, system_figures
-from evals.answered_questions_index import FORMS, Bars, build_index, search_index, search_matrices
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.answered_questions import AskedQuestion
-from evals.encoder import EvalEncoder
 from evals.runner import run_task
+from evals.sessions import EvalEncoder
 from evals.tasks import questions as task
+from evals.tasks.questions import AHEAD, compared_figures, system_figures, systems, write_ahead
+from evals.tasks.questions.systems import (
+    FORMS,
+    Bars,
+    build_index,
+    by_meaning,
+    embed_passages,
+    search_directly,
+    search_index,
+    search_matrices,
+)
+from evals.tasks.questions.systems import fused_rankings as fused
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.model_settings import ModelSettings
@@ -115,7 +122,7 @@ def test_every_form_of_the_matrix_is_searched_and_one_that_is_too_large_is_told(
     assert set(found) == {f"question_index_{form}" for form in FORMS}
     assert all([ids[0] for ids in rankings] == list(ASKED.values()) for rankings in found.values())
     assert run.not_run == {}
-    monkeypatch.setattr(answered_questions_index, "AFFORDED", 5)
+    monkeypatch.setattr(systems, "AFFORDED", 5)
     assert "question_index_full" not in search_matrices(asked, folder, encoder, run, ())
     assert "at most 5 are judged" in run.not_run["question_index_full"]
 
@@ -154,11 +161,11 @@ def test_a_build_is_timed_as_in_a_fresh_process(tmp_path: Path, monkeypatch: pyt
         if len(remembered) == 2:
             raise EnoughError
 
-    monkeypatch.setattr(answered_questions_index, "build_index", built)
-    monkeypatch.setattr(answered_questions_speed, "of_library", lambda _: questions().documents)
-    monkeypatch.setattr(answered_questions_speed, "read_own", lambda *_: questions())
+    monkeypatch.setattr(task, "build_index", built)
+    monkeypatch.setattr(task, "of_library", lambda _: questions().documents)
+    monkeypatch.setattr(task, "read_own", lambda *_: questions())
     with pytest.raises(EnoughError):
-        answered_questions_speed.figures(context(tmp_path), cast(Any, SimpleNamespace(documents=())), WordEncoder())
+        task.speed_figures(context(tmp_path), cast(Any, SimpleNamespace(documents=())), WordEncoder())
     assert remembered[1] == 0  # of the first build, which embeds, nothing is known in the second, which is timed
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.baselines.resnik import ResnikBestMatch
 from evals.datasets.phenopackets import LAY, LayCase, Named, Patient, read_lay, read_patients
 from evals.datasets.rows import read_yaml_rows
-from evals.tasks.rare_disease import rank_of, tops
+from evals.tasks.differential.rare_disease import ResnikBestMatch, rank_of, tops
 from prompts.errors import DataError
 from support.small_hpo import write_small_hpo
 from tools.knowledge_graph.hpo.building import build

@@ -8,19 +8,24 @@ from pathlib import Path
 import pytest
 
 from agent.settings import Settings
-from evals.baselines.fixed import Fixed
-from evals.baselines.registry import BASELINES, SEGMENTERS
-from evals.boundaries import Agreement, agreement, cuts
 from evals.contract import TaskContext
 from evals.datasets import qualifiers as pairs_data
 from evals.datasets.medquad import PAGES, Page, read_pages
 from evals.datasets.qualifiers import Pair, Text, read_pairs
 from evals.datasets.segmentation import ARTICLES, Article, read_articles
-from evals.passage_coverage import HANDED, Library, Passages, Question, by_both, draw_questions
-from evals.qualifiers import Documents
 from evals.tasks import segmentation
-from evals.tasks.segmentation_boundaries import agreement_figures
-from evals.tasks.segmentation_retrieval import coverage_figures
+from evals.tasks.segmentation import Agreement, agreement, agreement_figures, cuts
+from evals.tasks.segmentation.qualifiers import Documents
+from evals.tasks.segmentation.retrieval import (
+    HANDED,
+    Library,
+    Passages,
+    Question,
+    by_both,
+    coverage_figures,
+    draw_questions,
+)
+from evals.tasks.segmentation.segmenters import BASELINES, SEGMENTERS, Fixed
 from prompts.errors import DataError
 from support.word_encoder import WordEncoder
 from tools.encoders import Encoder

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.asked_turns import Turn, group_of, is_right, turn_figures, view_of
+from evals.tasks.understanding import Turn, group_of, is_right, turn_figures, view_of
 from graphs.triage.contract import Aspect, Explain, Kind, TriageDecision
 from tools.reading.messages import Meaning
 

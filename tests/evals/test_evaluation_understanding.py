@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from evals import stated_findings
 from evals.contract import TaskContext
 from evals.datasets.messages import KIND_OF, Message, Told, mild_conditions, read_questions, read_told
-from evals.stated_findings import Note
 from evals.tasks import understanding
-from evals.tasks.understanding import Marked, emergency_figures, message_figures, question_figures
+from evals.tasks.understanding import Marked, Note, emergency_figures, message_figures, question_figures
 from graphs.triage.contract import Kind, RedFlag, TriageDecision
 from tools.contract import Finding
 from tools.reading import corpus
@@ -86,7 +84,7 @@ def test_findings_of_a_text_are_counted_with_their_assertions_and_without(monkey
     ]
     said = {"a": {("fever", "absent"), ("cough", "present")}, "b": {("rash", "present"), ("itch", "present")}}
     read = [(note, said[note.text]) for note in notes]
-    values = {f.name: f.value for f in stated_findings.note_figures(read, seed=0)}
+    values = {f.name: f.value for f in understanding.note_figures(read, seed=0)}
     assert values["findings.lay.precision"] == 50
     assert values["findings.lay.recall"] == pytest.approx(200 / 3)
     assert values["findings.lay.ids.f1"] == pytest.approx(600 / 7)
@@ -99,4 +97,4 @@ def test_findings_of_a_text_are_counted_with_their_assertions_and_without(monkey
     [(True, "present"), (False, "absent"), (None, "possible")],
 )
 def test_how_a_finding_is_stated(present: bool | None, told: str) -> None:
-    assert stated_findings.assertion(Finding(name="n", clause="c", present=present)) == told
+    assert understanding.assertion(Finding(name="n", clause="c", present=present)) == told

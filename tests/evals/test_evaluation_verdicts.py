@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from evals import verdict_figures
-from evals.asked import Item, Reply
-from evals.contract import Figure, TaskContext
+from evals.contract import Figure, Item, Reply, TaskContext
 from evals.datasets.closed import OwnDocument, shelf_row
 from evals.tasks import effects, medevidence, own_documents, verdicts
-from evals.verdict_figures import Known, Remembering, forced, macro_f1, pieces_of, said_of, surest, words
+from evals.tasks.verdicts import Known, Remembering, forced, macro_f1, pieces_of, said_of, surest, words
 from graphs.answering.contract import Answer
 from graphs.verdicts.contract import Verdict
 from tools.reading import corpus
@@ -263,4 +261,4 @@ def test_own_documents_are_counted_by_their_truth(tmp_path: Path) -> None:
 
 
 def test_the_reader_is_the_products_own() -> None:
-    assert isinstance(verdict_figures.the_reader(), Remembering)
+    assert isinstance(verdicts.the_reader(), Remembering)

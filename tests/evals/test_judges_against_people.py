@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 from evals import commands
 from evals.datasets.judged_labels import SAMPLE, read_labels
 from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS, read_graded
-from evals.judges.validation import most_common
-from evals.metrics.agreement import cohen, correlation, fleiss
+from evals.judges.validation import cohen, correlation, fleiss, most_common
 from prompts.errors import DataError
 
 # Fleiss' own example (1971 form): 3 raters, 4 items; by hand P = 2/3 and chance = 0.5.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evals.datasets.rows import read_jsonl
-from evals.kept_facts import ADDITIONS, Dialogue, Fact, Replaced, holds, kept_figures, mended
+from evals.tasks.understanding import ADDITIONS, Dialogue, Fact, Replaced, holds, kept_figures, mended
 
 CASE = "A 54-year-old woman with pain in the right knee for 3 weeks. No fever. Takes ramipril."
 

@@ -8,9 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from evals.contract import Figure, Report
-from evals.ledger.contract import Paper, Published, Row, Table
-from evals.ledger.reading import REPORTS, Reports, published
-from evals.ledger.writing import reproduction
+from evals.ledger.page import REPORTS, Paper, Published, Reports, Row, Table, published, reproduction
 from evals.runner import write_report
 from evals.tasks.registry import TASKS
 from prompts.errors import DataError

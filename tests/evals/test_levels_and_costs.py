@@ -8,14 +8,15 @@ import pytest
 
 from agent.knowledge_graph import STARTER_GRAPH
 from agent.settings import Settings
-from evals.completeness_ablations import AblationCase, read_of
 from evals.contract import TaskContext
 from evals.datasets.mirage import ExamQuestion
-from evals.depth_runs import Claim, FullArticle, claim_of, holds, of_article, words_held
-from evals.differential_figures import Ranked, figures_of
+from evals.runner import local_settings
 from evals.tasks import costs
+from evals.tasks.completeness.ablations import AblationCase, read_of
 from evals.tasks.costs import GATES, MEDRGAG, Questions, Timed, exam_arm, gate_arm, gate_settings
+from evals.tasks.depth import Claim, FullArticle, claim_of, holds, of_article, words_held
 from evals.tasks.depth import figures_of as depth_figures
+from evals.tasks.differential import Ranked, figures_of
 from evals.tasks.levels import Diagnosed, disease_of
 from evals.tasks.levels import figures_of as level_figures
 from graphs.answering.contract import Answer
@@ -77,7 +78,7 @@ def test_the_arms_of_the_gate_differ_in_the_decision_alone(tmp_path: Path) -> No
     }  # fmt: skip
     assert len({s.model_copy(update={"gate": None, "config": ""}).model_dump_json() for s in settings.values()}) == 1
     for name in MEDRGAG.values():
-        assert costs._configured(context, name).config == name
+        assert local_settings(name, home=tmp_path).config == name
 
 
 def test_an_arm_is_told_by_what_it_gives_and_what_it_takes() -> None:
@@ -111,8 +112,8 @@ def test_no_arm_is_timed_before_every_question_was_read_once(tmp_path: Path, mon
         }
 
     monkeypatch.setattr(costs, "read_exam", lambda _: {"mmlu": [row]})
-    monkeypatch.setattr(costs, "_asked", slower_at_first)
-    figures = {f.name: f.value for f in costs._medrgag(TaskContext(tmp_path, 1, 0, Settings(home=tmp_path)))}
+    monkeypatch.setattr(costs, "timed", slower_at_first)
+    figures = {f.name: f.value for f in costs.medrgag(TaskContext(tmp_path, 1, 0, Settings(home=tmp_path)))}
     assert {v for name, v in figures.items() if name.endswith("ms")} == {1.0}
     assert all(list(of.values()) == [[("q", row.options)]] for of in asked)
 

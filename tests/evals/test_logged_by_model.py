@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from evals.asked import AgentEvaluation, Item, Judged
-from evals.contract import Task, TaskContext
+from evals.contract import AgentEvaluation, Item, Judged, Task, TaskContext
+from evals.inspect import Logging
 from evals.inspect.logs import read_log, replies_of
 from evals.inspect.running import run_logged
-from evals.logged import Logging
 from evals.runner import Prepared
 from evals.scripted.player import play, role_of
 from evals.scripted.server import Scripted, serving_by
-from evals.sittings import sitting
+from evals.sessions import sitting
 from prompts.errors import InputError
 from prompts.model_settings import Price, RoleSettings
 

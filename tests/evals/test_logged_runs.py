@@ -19,15 +19,13 @@ from pydantic import SecretStr
 from agent import loop
 from agent.agent import Agent
 from agent.settings import Settings
-from evals.asked import AgentEvaluation, Item, Judged, Reply, Told, ask_plainly
-from evals.comparing.comparison import compare
-from evals.comparing.sides import read_side
-from evals.contract import Figure, Task, TaskContext
+from evals.comparison import compare, read_side
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, ask_plainly
+from evals.inspect import Logging, report_beside
 from evals.inspect.logs import figures_of, read_log, right_by_sample
 from evals.inspect.running import agent_sha256, run_logged
-from evals.logged import Logging, report_beside
 from evals.runner import Prepared
-from evals.sittings import Held, Sittings
+from evals.sessions import Held, Sittings
 from evals.statistics import share
 from prompts.errors import DataError, InputError
 from support import no_network
@@ -168,7 +166,7 @@ from pathlib import Path
 sys.path[:0] = [{root!r}, {root!r} + "/tests"]
 from agent.settings import Settings
 from evals.contract import TaskContext
-from evals.logged import Logging
+from evals.inspect import Logging
 from evals.runner import Prepared
 from evals.inspect.running import run_logged
 import importlib.util
@@ -220,7 +218,7 @@ def test_samples_are_told_apart(prepared: Prepared, tmp_path: Path) -> None:
 
 def test_a_plain_run_imports_no_inspect() -> None:
     code = (
-        "import sys\nfrom evals.tasks.registry import TASKS\nimport evals.runner, evals.sittings, evals.commands\n"
+        "import sys\nfrom evals.tasks.registry import TASKS\nimport evals.runner, evals.sessions, evals.commands\n"
         "assert sum(t.asks is not None for t in TASKS.values()) >= 5\nprint('inspect_ai' in sys.modules)"
     )
     root = Path(__file__).resolve().parents[2]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evals.datasets.phenopackets import Named, Patient
-from evals.outside_cases import half_of, short_cases, written_cases
-from evals.tasks.outside import _above
+from evals.tasks.outside import above, half_of, short_cases, written_cases
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import DiagnosisNames
 
@@ -36,4 +35,4 @@ def test_a_patient_is_told_as_prose() -> None:
 
 @pytest.mark.parametrize(("percent", "told"), [(0, [False, True]), (50, [True, True])])
 def test_the_curve_is_by_the_inside_scores(percent: int, told: list[bool]) -> None:
-    assert _above([0.5, 0.9], [0.1, 0.2, 0.6, 0.7], percent) == told
+    assert above([0.5, 0.9], [0.1, 0.2, 0.6, 0.7], percent) == told

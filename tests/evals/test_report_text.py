@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 
 from evals.contract import TaskContext
 from evals.datasets.cases import SAMPLE, ReportCase, read_report_cases
-from evals.metrics.bertscore import BertScore, open_bertscore
-from evals.metrics.report_text import longest_common, text_scores, words
 from evals.runner import run_task
 from evals.scripted.player import in_form
-from evals.tasks.report_text import TASK, Written, bert_figures, mini_cex_figures, text_figures
+from evals.tasks.report_text import (
+    TASK,
+    BertScore,
+    Written,
+    bert_figures,
+    longest_common,
+    mini_cex_figures,
+    open_bertscore,
+    text_figures,
+    text_scores,
+    words,
+)
 from prompts.errors import DataError, InputError
 from support.answer_judging import by_model, reply
 from support.scripted_model import serving_by

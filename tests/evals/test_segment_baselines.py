@@ -9,13 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.baselines.fixed import Fixed
-from evals.baselines.plain import by_paragraph, by_sentence
-from evals.baselines.recursive import Recursive
-from evals.baselines.registry import SEGMENTERS
-from evals.baselines.ruler import Ruler
-from evals.baselines.semantic import Semantic
-from evals.baselines.texttiling import BREAK, _tiler, by_texttiling, deepest
+from evals.tasks.segmentation.segmenters import (
+    BREAK,
+    SEGMENTERS,
+    Fixed,
+    Recursive,
+    Ruler,
+    Semantic,
+    _tiler,
+    by_paragraph,
+    by_sentence,
+    by_texttiling,
+    deepest,
+)
 from prompts.errors import InputError
 from support.word_encoder import WordEncoder
 from tools.encoders import Encoder

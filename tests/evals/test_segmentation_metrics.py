@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.metrics.segmentation import boundary_similarity, pk, window, window_diff
+from evals.tasks.segmentation import boundary_similarity, pk, window, window_diff
 from prompts.errors import InputError
 
 THEIRS = import_module("nltk.metrics.segmentation")  # nltk hides it behind another name

@@ -9,21 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.completeness_arms import ArmOutcome, ArmRow
-from evals.completeness_cases import ArmCase
-from evals.completeness_comparison import Setting, compared_gates
-from evals.completeness_gates import (
+from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow, Pool
+from evals.tasks.completeness.gates import (
     ByNumber,
     Constant,
     Fitted,
     Gate,
     Ours,
     Positions,
+    Setting,
+    aurc,
+    auroc,
+    calibration_error,
+    compared_gates,
     crossed,
     forms_without,
+    share_of,
 )
-from evals.completeness_pool import Pool
-from evals.metrics.selective import aurc, auroc, calibration_error, share_of
 from evals.training.gate_calibration import Example, Form
 from graphs.completeness.calibrated import PARTS, CaseFeatures
 from tools.contract import Differential

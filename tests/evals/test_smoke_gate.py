@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.asked import AgentEvaluation
-from evals.contract import Figure, Task
+from evals.contract import AgentEvaluation, Figure, Task
 from evals.smoke import gate
 from evals.smoke.gate import FILE, read_expectations, write_expectations
 from evals.tasks import registry

@@ -7,16 +7,24 @@ from typing import Any, cast
 
 import pytest
 
-from evals.asked import Item, Reply
-from evals.background_turns import Turn
+from evals.contract import Item, Reply
 from evals.datasets.medrgag import read_false_background
 from evals.datasets.written_documents import TYPES, WithdrawnDocument, read_withdrawn
-from evals.sittings import Sittings
+from evals.sessions import Sittings
 from evals.statistics import quantile
 from evals.tasks.injection import RESOURCES
-from evals.tasks.trust import CONTROL, WITHDRAWN
-from evals.trust_checks import Sources, checked
-from evals.trust_figures import Withdrawn, cost_figures, generated_figures, statement_figures, withdrawn_figures
+from evals.tasks.medrgag import Turn
+from evals.tasks.trust import (
+    CONTROL,
+    WITHDRAWN,
+    Sources,
+    Withdrawn,
+    checked,
+    cost_figures,
+    generated_figures,
+    statement_figures,
+    withdrawn_figures,
+)
 from graphs.answering.contract import Answer
 from graphs.verification.quoted import QuoteCheck
 from prompts.errors import InputError
@@ -162,7 +170,7 @@ def test_a_quantile_lies_in_its_interval() -> None:
 
 
 def test_the_shelf_learns_what_a_document_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import evals.sittings as module
+    import evals.sessions as module
 
     files: list[str] = []
     monkeypatch.setattr(module, "add", lambda _, paths: files.append(paths[0].read_text()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.revision_head import EXAMPLES
+from evals.training.revision_head import EXAMPLES
 from prompts.errors import DataError
 from tools.reading import replacing
 from tools.reading.replacing import MOST, pairs_of, replaced, seen, side_of, words_of

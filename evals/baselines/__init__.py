@@ -1,1 +1,0 @@
-"""Segmenters to compare SEOS with, behind one contract."""

@@ -1,1 +1,0 @@
-"""Two runs of an evaluation held against each other."""

@@ -1,1 +1,0 @@
-"""Measures that more than one evaluation may use."""
