@@ -1,4 +1,4 @@
-"""Makes the word lists of `tools/literature/words`: `python -m evals.privacy_words DATA`.
+"""Makes the word lists of `tools/literature/words`: `python -m evals.training.privacy_words DATA`.
 
 Read are published texts that no evaluation of the literature searches for (no gold document of BioASQ, no PubMedQA), so
 that the lists cannot know the words of an answer: abstracts and MedQuAD's pages for `prose`, `codes` and `eponyms`; the
