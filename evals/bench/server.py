@@ -298,9 +298,10 @@ def held(
             ("first_event_p50", statistics.median(first), "ms"),
             ("first_event_p95", late(first), "ms"),
         ),
-        *figures_of(f"{name}.", len(load.health), ("health_p95", 1000 * late(load.health), "ms", "at most 200")),
-        *(grown(name, samples, turns) if meanwhile is None else []),
     ]
+    if meanwhile is None:
+        row = ("health_p95", 1000 * late(load.health), "ms", "at most 200")
+        figures += [*figures_of(f"{name}.", len(load.health), row), *grown(name, samples, turns)]
     faults = [*load.failures, *load.crossed, *site.faults()]
     faults += [f"{record.lost} turns lost, {record.twice} answered twice"] if record.lost or record.twice else []
     return Part(figures=figures, faults=faults, samples=samples)
