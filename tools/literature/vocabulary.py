@@ -3,7 +3,7 @@
 A word of medicine stands more often in medical text than in everyday English. The ratio of the two frequencies tells
 terms from talk, and it tells names, which are common in everyday English and rare in abstracts.
 
-The files of `words/` are made by `evals/privacy_words.py` out of published texts and ontologies; `names.txt`,
+The files of `words/` are made by `evals/training/privacy_words.py` out of published texts and ontologies; `names.txt`,
 `words_and_names.txt`, `places.txt`, `brands.txt`, `chinese.txt`, `grammar.txt`, `asking.txt`, `abbreviations.txt`,
 `phrases.txt` and `well_known_eponyms.txt` are ours. Words are kept in small letters, codes as written.
 """
