@@ -88,7 +88,7 @@ class VerdictSettings(Frozen):
     near_relevant: float = 0.2
     beside: int = 3
     carried: float = 0.5
-    on_point: float = 0.6
+    on_point: float = 0.4
     silent: float = 0.5
     alike: float = 0.7
     compared: int = 64
