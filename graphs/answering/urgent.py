@@ -8,19 +8,19 @@ from graphs.triage.contract import Kind, RedFlag
 from tools.contract import Differential
 
 SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge format
-LEAST = 0.1  # ours: share of the likeliest severe disease that another one needs
+LEAST = 0.1  # ours: share of the likeliest disease that another one needs
 
 
 def beside_flags(differential: Differential | None, flags: Sequence[RedFlag], kind: str) -> Differential | None:
-    """The differential as it is told beside red flags: severe diseases alone, no question, and no disease at all where
-    the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case.
+    """The differential as it is told beside red flags: the leader and what else is severe and fits, no question, and no
+    disease at all where the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case.
 
     A question about what was said ("what else could it be?") is answered from all of it.
     """
     if differential is None or not flags or kind == Kind.EXPLAIN:
         return differential
     told = () if differential.outside or not all(f.diagnosed for f in flags) else differential.ranking
-    severe = [d for at, d in enumerate(told) if d.severity in SEVERE and (d.findings_for or at == 0)]
-    kept = tuple(d for d in severe if d.score >= LEAST * severe[0].score)
+    severe = (d for d in told[1:] if d.severity in SEVERE and d.findings_for)
+    kept = told[:1] + tuple(d for d in severe if d.score >= LEAST * told[0].score)
     rare = differential.rare if kept else ()
     return differential.model_copy(update={"ranking": kept, "rare": rare, "questions": ()})

@@ -36,11 +36,17 @@ def named(found: Differential | None) -> list[str]:
     return [d.disease for d in found.ranking]
 
 
-def test_severe_diseases_that_fit_are_told_alone_and_nothing_is_asked() -> None:
+def test_the_leader_and_severe_diseases_that_fit_are_told_and_nothing_is_asked() -> None:
     told = beside_flags(differential(), [FLAG], Kind.CASE)
     assert named(told) == ["infarction", "dissection"]
     assert told is not None
     assert told.questions == ()
+
+
+def test_a_leader_that_is_not_severe_stays_first() -> None:
+    whole = differential()
+    panic_first = whole.model_copy(update={"ranking": (whole.ranking[1], whole.ranking[0], *whole.ranking[2:])})
+    assert named(beside_flags(panic_first, [FLAG], Kind.CASE)) == ["panic", "infarction", "dissection"]
 
 
 def test_no_disease_is_told_beside_a_wish_to_die_or_where_none_explains_the_case() -> None:
