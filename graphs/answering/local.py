@@ -17,6 +17,7 @@ from graphs.answering.figures import asks_figure, gives_figure
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
+from graphs.answering.urgent import diagnosed
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
@@ -26,6 +27,7 @@ from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
 from tools.text.language import language_of
+from tools.text.questions import is_question, parts
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
@@ -100,7 +102,8 @@ class AnswererLocal:
             return self._explainer.explain(view)
         if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential):
             return self._case(view)
-        if view.red_flags and view.kind in (Kind.CASE, Kind.FOLLOW_UP):
+        asks = any(map(is_question, parts(view.question)))
+        if view.red_flags and view.kind in (Kind.CASE, Kind.FOLLOW_UP) and not (asks and diagnosed(view.red_flags)):
             return Draft(notices=(notice("emergency_first", view.language),))
         evidence = _quotable(view)
         query = self._query(view, evidence)

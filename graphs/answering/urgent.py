@@ -11,6 +11,11 @@ SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge forma
 LEAST = 0.1  # ours: share of the likeliest disease that another one needs
 
 
+def diagnosed(flags: Sequence[RedFlag]) -> bool:
+    """Whether every emergency may be a disease, so that more is told than what to do."""
+    return all(flag.diagnosed for flag in flags)
+
+
 def beside_flags(differential: Differential | None, flags: Sequence[RedFlag], kind: str) -> Differential | None:
     """The differential as it is told beside red flags: the leader and what else is severe and fits, no question, and no
     disease at all where the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case.
@@ -19,7 +24,7 @@ def beside_flags(differential: Differential | None, flags: Sequence[RedFlag], ki
     """
     if differential is None or not flags or kind == Kind.EXPLAIN:
         return differential
-    told = () if differential.outside or not all(f.diagnosed for f in flags) else differential.ranking
+    told = () if differential.outside or not diagnosed(flags) else differential.ranking
     severe = (d for d in told[1:] if d.severity in SEVERE and d.findings_for)
     kept = told[:1] + tuple(d for d in severe if d.score >= LEAST * told[0].score)
     rare = differential.rare if kept else ()
