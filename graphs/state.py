@@ -48,6 +48,7 @@ class State(TypedDict, total=False):
     report: bool  # a report is asked for
     released: list[str]  # words that PubMed may see, though they may be names
     red_flags: list[dict[str, Any]]
+    replied: bool  # the message answers our question: the interview goes on, whatever its answers show
     explain: dict[str, Any] | None  # what is asked about what was said
     first_look_key: str
     gate_key: str
@@ -100,6 +101,7 @@ def new_turn(
         "report": report,
         "released": list(released),
         "red_flags": [],
+        "replied": False,
         "explain": None,
         "first_look_key": "",
         "gate_key": "",

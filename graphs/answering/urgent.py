@@ -16,11 +16,14 @@ def diagnosed(flags: Sequence[RedFlag]) -> bool:
     return all(flag.diagnosed for flag in flags)
 
 
-def beside_flags(differential: Differential | None, flags: Sequence[RedFlag], kind: str) -> Differential | None:
+def beside_flags(
+    differential: Differential | None, flags: Sequence[RedFlag], kind: str, *, replied: bool = False
+) -> Differential | None:
     """The differential as it is told beside red flags: the leader and what else is severe and fits, no question, and no
     disease at all where the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case.
 
-    A question about what was said ("what else could it be?") is answered from all of it.
+    A question about what was said ("what else could it be?") is answered from all of it; after a reply to our question
+    (``replied``) the interview goes on.
     """
     if differential is None or not flags or kind == Kind.EXPLAIN:
         return differential
@@ -28,4 +31,5 @@ def beside_flags(differential: Differential | None, flags: Sequence[RedFlag], ki
     severe = (d for d in told[1:] if d.severity in SEVERE and d.findings_for)
     kept = told[:1] + tuple(d for d in severe if d.score >= LEAST * told[0].score)
     rare = differential.rare if kept else ()
-    return differential.model_copy(update={"ranking": kept, "rare": rare, "questions": ()})
+    questions = differential.questions if replied else ()
+    return differential.model_copy(update={"ranking": kept, "rare": rare, "questions": questions})

@@ -44,7 +44,9 @@ def _listener() -> Listener:
 def answer_view(state: State, context: TurnContext) -> AnswerView:
     """All that an answer may rest on."""
     flags = tuple(RedFlag(**f) for f in state["red_flags"])
-    differential = beside_flags(context.load(Differential, state["differential_key"]), flags, state["kind"])
+    differential = beside_flags(
+        context.load(Differential, state["differential_key"]), flags, state["kind"], replied=state.get("replied", False)
+    )
     verdicts = context.load_list(Verdict, state["verdicts_key"])
     return AnswerView(
         question=context.text(state["question_key"]),

@@ -33,7 +33,7 @@ def finish(
 ) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
     draft = _within_constraints(state, context, draft)
-    if state["red_flags"] and state["kind"] != Kind.EXPLAIN:
+    if state["red_flags"] and state["kind"] != Kind.EXPLAIN and not state.get("replied"):
         draft = draft.model_copy(update={"follow_up_questions": ()})
     answer = build(state, context, draft, evidence).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)

@@ -68,6 +68,7 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
         "closed": decision.closed,
         "options": options,
         "red_flags": [f.model_dump() for f in decision.red_flags],
+        "replied": decision.kind is Kind.FOLLOW_UP,
         SUMMARY: f"{decision.kind.value}: {decision.reason}",
     }
 

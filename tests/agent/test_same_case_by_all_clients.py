@@ -13,9 +13,9 @@ from support.api_clients import mcp_http, native, native_events, openai_client, 
 from support.served import Served
 
 TURNS = (
-    "A 30-year-old woman has had palpitations and chest tightness since this morning.",
+    "A 30-year-old woman has had a sore throat and a runny nose since yesterday.",
     "no",
-    "Why not pulmonary embolism?",
+    "Why not influenza?",
 )  # a case, the answer to the follow-up question, a question about what was said
 CLIENTS = (native, native_events, openai_client, openai_streamed, mcp_http)
 

@@ -25,9 +25,9 @@ from tools.contract import ToolArtifact
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = ["-m", "anamnesis", "mcp"]
 TURNS = (
-    "A 30-year-old woman has had palpitations and chest tightness since this morning.",
+    "A 30-year-old woman has had a sore throat and a runny nose since yesterday.",
     "no",
-    "Why not pulmonary embolism?",
+    "Why not influenza?",
 )
 START = 30.0  # seconds for a process on a busy machine; the test of the order of things needs no clock
 HELLO = {

@@ -103,7 +103,7 @@ def test_a_session_goes_on_with_its_question_in_another_worker(place: Place) -> 
     script = Scripted(plan_of={})
     first, second = agent_of(place), agent_of(place, script)
     asked = first.ask("case: a cough", session="s")
-    assert [q.finding for q in asked.follow_up_questions] == ["fever"]
+    assert [q.finding for q in asked.follow_up_questions] == ["fever", "cough"]
     answered = second.ask("yes", session="s")
     first.close()
     second.close()

@@ -58,3 +58,10 @@ def test_without_a_flag_and_to_a_question_about_what_was_said_all_is_told() -> N
     whole = differential()
     assert beside_flags(whole, [], Kind.CASE) == whole
     assert beside_flags(whole, [FLAG], Kind.EXPLAIN) == whole
+
+
+def test_after_a_reply_to_our_question_the_interview_goes_on() -> None:
+    told = beside_flags(differential(), [FLAG], Kind.CASE, replied=True)
+    assert named(told) == ["infarction", "dissection"]
+    assert told is not None
+    assert told.questions == differential().questions
