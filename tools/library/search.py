@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ class Streams(NamedTuple):
 Locate = Callable[[Hit], tuple[Document, Window]]
 
 
-class Searchable:
+class Searchable(ABC):
     """A collection that is searched by words over documents and by meaning over windows, whatever holds its rows.
 
     Attributes:
@@ -54,13 +55,13 @@ class Searchable:
 
     encoder: Encoder
 
+    @abstractmethod
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
         """Documents by words and by meaning, for whoever fuses them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def window(self, hit: Hit) -> tuple[Document, Window]:
         """The window that a hit by meaning names, with its document."""
-        raise NotImplementedError
 
     def search(
         self,
