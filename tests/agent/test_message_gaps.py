@@ -97,7 +97,7 @@ def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, gr
 
 def test_so_many_statements_are_refused_with_what_to_do_and_a_given_text_may_be_a_table() -> None:
     table = "1.2, " * (MOST_STATEMENTS + 1)
-    with pytest.raises(InputError, match=r"statements; at most 3,000.*later message"):
+    with pytest.raises(InputError, match=r"statements and values; at most 3,000.*later message"):
         check_message(table, MOST)
     assert check_message(table, MOST, stated=False) == table.strip()
 
