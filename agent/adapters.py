@@ -45,6 +45,8 @@ class LibraryDocuments:
             publication_types=document.publication_types,
             level=document.level,
             status=document.status,
+            source=document.source or None,
+            licence=document.licence or None,
         )
 
     def find_documents(self, query: str, limit: int) -> list[str]:

@@ -14,14 +14,17 @@ from agent.sessions import Home
 from agent.settings import Settings
 from tools.corpus.building import Report, Wanted, build, delete
 from tools.corpus.collection import Corpus
-from tools.corpus.contract import Engine, MakeEncoder, Method, Progress, Recipe, checked_name
+from tools.corpus.contract import BLOCK, Engine, MakeEncoder, Method, Progress, Recipe, checked_name
+from tools.corpus.folder import STANDING, Folder
 from tools.corpus.local_engine import LocalEngine
+from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder, load_encoder
 from tools.indexes.backends import backend_for
 from tools.indexes.contract import Backend
 from tools.indexes.settings import IndexSettings
 
 EngineName = Literal["local", "ray"]
+SOURCES = "knowledge-"  # the names of collections of imported sources begin with this
 INDEXES = ".indexes"  # below the folder of the collections; no collection has such a name
 PLACES = 4  # ours: backends that a process keeps, each with its one connection; it rarely has more than one
 
@@ -46,9 +49,24 @@ def chosen(settings: Settings) -> list[str]:
     return [checked_name(name) for name in dict.fromkeys(filter(None, map(str.strip, settings.corpus.split(","))))]
 
 
+def imported(settings: Settings) -> list[str]:
+    """The sources of `anamnesis knowledge` that were imported, by name, whether they are searched or not."""
+    found = corpora_folder(settings).glob(f"{SOURCES}*/{STANDING}")
+    return sorted(path.parent.name.removeprefix(SOURCES) for path in found)
+
+
+def folder_of(settings: Settings, source: str) -> Folder:
+    """The folder of an imported source's collection."""
+    return Folder(corpora_folder(settings), SOURCES + source)
+
+
 def opened(settings: Settings, encoder: Encoder) -> list[Corpus]:
-    """The collections that the settings name. Raises DataError or InputError for one that cannot be searched."""
-    names = chosen(settings)
+    """The collections that the settings name, and the imported sources that they search.
+
+    Raises DataError or InputError for one that cannot be searched.
+    """
+    sources = [SOURCES + name for name in imported(settings) if settings.knowledge.searches(name)]
+    names = list(dict.fromkeys([*chosen(settings), *sources]))
     if not names:
         return []
     where, folder = backend(settings), corpora_folder(settings)
@@ -66,12 +84,21 @@ def build_collection(
     afresh: bool,
     verify: bool,
     progress: Progress | None = None,
+    block: int = BLOCK,
+    cached: bool = False,
 ) -> Report:
-    """Build a collection with the encoder of the settings; raises as `tools.corpus.building.build` does."""
+    """Build a collection with the encoder of the settings; raises as `tools.corpus.building.build` does.
+
+    Args:
+        block: steps of a file a part, which is what a kill costs.
+        cached: keep the vectors of texts by content too, so that a text that comes again is not embedded again.
+    """
     alone = engine == "local" and (workers or 1) == 1
     make = encoder_maker(settings, threads=None if alone else 1)
     own = make()
-    recipe = Recipe(encoder=own.name, dimension=own.dimension, method=method)
+    if cached:
+        own = CachedEncoder(own, Home(settings.home).cache / "embeddings", public=True)
+    recipe = Recipe(encoder=own.name, dimension=own.dimension, method=method, block=block)
     wanted = Wanted(name, paths, recipe, afresh, verify)
     with _engine(settings, engine, workers) as running:
         opener = (lambda: own) if alone else make  # in this process no second one is needed
@@ -91,7 +118,8 @@ def encoder_maker(settings: Settings, threads: int | None) -> MakeEncoder:
 
 def described(settings: Settings, encoder: Encoder) -> str:
     """What the collections of the settings hold, in a line; raises as `opened` does."""
-    return "; ".join(f"{one.name}: {len(one):,} publications" for one in opened(settings, encoder))
+    found = [one for one in opened(settings, encoder) if not one.name.startswith(SOURCES)]
+    return "; ".join(f"{one.name}: {len(one):,} publications" for one in found)
 
 
 @contextmanager

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from agent.assembly import open_encoder
 from agent.corpus import described as corpora_described
+from agent.corpus import imported
+from agent.corpus import opened as opened_corpora
+from agent.knowledge import described as sources_described
 from agent.knowledge_graph import open_graph
 from agent.loop import run
 from agent.mirror import described
@@ -70,6 +73,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("ontology table", codes),
         *([("mirror", partial(described, settings.literature.mirror))] if settings.literature.mirror else []),
         *([("built collections", partial(_corpora, settings, home))] if settings.corpus else []),
+        *([("imported sources", partial(_sources, settings, home))] if imported(settings) else []),
         ("completeness gate", gate),
         *(
             [("session database", partial(_session_database, settings, home))]
@@ -97,6 +101,11 @@ def _session_database(settings: Settings, home: Home) -> str:
 
 def _corpora(settings: Settings, home: Home) -> str:
     return corpora_described(settings, open_encoder(settings, home))
+
+
+def _sources(settings: Settings, home: Home) -> str:
+    opened_corpora(settings, open_encoder(settings, home))  # each is whole, and of this encoder
+    return sources_described(settings)
 
 
 def _own_documents(settings: Settings, home: Home) -> str:

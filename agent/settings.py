@@ -34,6 +34,7 @@ from prompts.model_settings import Address, Bound, Budget, ModelSettings, Price,
 from tools.corpus.settings import RaySettings
 from tools.gaps.settings import GapSettings
 from tools.indexes.settings import IndexSettings
+from tools.knowledge.settings import KnowledgeSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM
 from tools.questions.settings import BuildSettings, QuestionSettings
@@ -97,6 +98,7 @@ class Settings(BaseSettings):
         index: where the indexes of built collections lie (`IndexSettings`).
         corpus: names of the built collections that are searched beside the library, parted by commas. corpora: the
             folder of all built collections; None for one in the data folder. ray: how they are built on a cluster.
+        knowledge: which imported sources are searched, and whether they may be downloaded (`KnowledgeSettings`).
         document_filter: judge the documents before answering; else all that were selected are kept.
         config: a published configuration, for example ``medrgag`` or ``medrgag:without-kads``: what it sets stands
             above everything else that sets it (see `agent.configurations`).
@@ -149,6 +151,7 @@ class Settings(BaseSettings):
     index: IndexSettings = Field(default_factory=IndexSettings)
     corpus: str = Field(default="", pattern=r"^[a-z0-9_, -]*$")
     corpora: Path | None = None
+    knowledge: KnowledgeSettings = Field(default_factory=KnowledgeSettings)
     ray: RaySettings = Field(default_factory=RaySettings)
     config: str = ""
 

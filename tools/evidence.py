@@ -108,7 +108,8 @@ class Evidence(Frozen):
     """A piece of text that may support a statement, with all that a reader needs to judge it.
 
     ``start`` and ``end`` are characters of the stored document; ``text`` is that slice. ``level`` is the level of
-    evidence in words (``systematic review``, ``randomised trial``, ``monograph``, ...).
+    evidence in words (``systematic review``, ``randomised trial``, ``monograph``, ...). ``source`` and ``licence``: the
+    published set that an imported document belongs to (``anamnesis knowledge``), and its terms.
     """
 
     id: str
@@ -123,6 +124,8 @@ class Evidence(Frozen):
     review_by: str | None = None
     section: str | None = None
     language: str = "en"
+    source: str | None = None
+    licence: str | None = None
     neighbours: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
 

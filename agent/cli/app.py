@@ -35,6 +35,7 @@ COMMANDS = {  # name: the module that has it under this name, a function or a gr
         "sessions",
         "Sessions: list, show, rename, export, review, delete. Without a command they are listed.",
     ),
+    "knowledge": ("knowledge", "Open sources (drug labels, health topics, ...): list, add, update, remove, show."),
     "library": ("library", "Your own documents: add, list, remove, check."),
     "questions": (
         "questions",

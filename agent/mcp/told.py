@@ -53,7 +53,7 @@ def told(artifact: ToolArtifact) -> str:
 
 def fenced(item: Evidence) -> str:
     """A piece of evidence between marks that its text cannot close, with what a reader needs to judge it."""
-    about = [ORIGINS[item.origin], item.level, item.section, item.date]
+    about = [ORIGINS[item.origin], item.level, item.section, item.date, item.source, item.licence]
     status = "" if item.status is Status.OK else item.status.value.upper()
     facts = ", ".join(f for f in (*about, status) if f)
     text = item.text.replace("</evidence", "< /evidence")

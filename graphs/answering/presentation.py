@@ -203,9 +203,9 @@ def source_name(item: Evidence) -> str:
 
 
 def source_facts(item: Evidence) -> tuple[str, ...]:
-    """Level of evidence, section, date and, where it is not plain, status."""
+    """Level of evidence, section, date, of imported text its source and licence, and status where it is not plain."""
     status = "" if item.status is Status.OK else item.status.value.upper()
-    return tuple(fact for fact in (item.level, item.section, item.date, status) if fact)
+    return tuple(fact for fact in (item.level, item.section, item.date, item.source, item.licence, status) if fact)
 
 
 def _source(item: Evidence, numbers: dict[str, int], told: Iterable[Statement]) -> Source:

@@ -89,7 +89,9 @@ def reason_of(carrying: Sequence[Sentence]) -> str:
 def is_own(evidence: Evidence) -> bool:
     """Whether it is of a document of the user's, or of a text given with the question: nobody assessed it."""
     return evidence.origin is Origin.CASE or (
-        evidence.origin is Origin.RETRIEVED and EvidenceId.parse(evidence.id).collection not in ASSESSED
+        evidence.origin is Origin.RETRIEVED
+        and not evidence.source
+        and EvidenceId.parse(evidence.id).collection not in ASSESSED
     )
 
 
@@ -99,6 +101,8 @@ def design_of(evidence: Evidence) -> str:
         return "given by you, not assessed"
     if is_own(evidence):
         return "your document, not assessed"
+    if evidence.source:
+        return f"{evidence.level or 'document'}, not assessed here"
     published = EvidenceId.parse(evidence.id).collection in PUBLISHED
     return (evidence.level or "other") if published else "general knowledge, not clinically reviewed"
 

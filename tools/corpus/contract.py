@@ -24,7 +24,7 @@ PIPELINE = 1  # raised with every change of what a part holds for the same file
 BLOCK = 2_000
 TOLD = 20  # ours: problems of a part that are told in words; all are counted
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")  # also a name that every database takes
-Method = Literal["seos", "seos_paper", "whole"]
+Method = Literal["seos", "seos_paper", "whole", "sections"]
 Progress = Callable[[str, int, int], None]
 MakeEncoder = Callable[[], Encoder]
 """Opens the encoder in the process that embeds; it must be picklable."""
@@ -41,7 +41,8 @@ class Recipe(Frozen):
     """How parts are made: another recipe makes other parts of the same files.
 
     Attributes:
-        method: ``seos`` and ``seos_paper`` as `tools.passages` cuts, ``whole`` a publication as one passage.
+        method: ``seos`` and ``seos_paper`` as `tools.passages` cuts, ``whole`` a publication as one passage,
+            ``sections`` paragraphs of one section, as a user's documents are cut.
         block: steps of a file a part.
     """
 

@@ -11,8 +11,8 @@ from tools.corpus.parts import has_part, write_part
 from tools.corpus.reading import read_block
 from tools.encoders import Encoder
 from tools.indexes.contract import Entry
-from tools.library.document import Document, Window
-from tools.library.own import document_of
+from tools.library.document import Document, Window, window_text
+from tools.library.own import document_of, own_document
 from tools.passages.contract import Passage, StoredDocument, context_of
 from tools.passages.fitting import fitted
 from tools.passages.seos import SPECIAL, SeosSettings
@@ -50,6 +50,8 @@ def make_part(task: Task, encoder: Encoder) -> Done:
 
 def embed(records: Sequence[Record], encoder: Encoder, method: Method) -> Embedded:
     """Publications as documents with passages, all passages embedded in one call; of a retracted one there are none."""
+    if method == "sections":
+        return _by_sections(records, encoder)
     usable = [r for r in records if r.status.usable]
     stored = [StoredDocument(id=r.id, title=r.title, text=r.text) for r in usable]
     cut = dict(zip((r.id for r in usable), _passages(stored, encoder, method), strict=True))
@@ -58,8 +60,16 @@ def embed(records: Sequence[Record], encoder: Encoder, method: Method) -> Embedd
     return Embedded(documents, entries, encoder.encode_documents([e.text for e in entries]))
 
 
+def _by_sections(records: Sequence[Record], encoder: Encoder) -> Embedded:
+    """Records as a user's documents are: windows of whole paragraphs under their headings."""
+    documents = [own_document(r, encoder) for r in records]
+    found = [(d, w) for d in documents if d.status.usable for w in d.windows]
+    entries = [_row(d, d.span_id(w.start, w.end), window_text(d, w)) for d, w in found]
+    return Embedded(documents, entries, encoder.encode_documents([e.text for e in entries]))
+
+
 def _passages(documents: Sequence[StoredDocument], encoder: Encoder, method: Method) -> list[tuple[Passage, ...]]:
-    if method != "whole":
+    if method in ("seos", "seos_paper"):
         return segment_all(documents, encoder, SeosSettings(method=method))
     return [tuple(_whole(d, encoder)) for d in documents]
 
@@ -77,9 +87,13 @@ def _document(record: Record, passages: Sequence[Passage]) -> Document:
 
 
 def _entry(document: Document, passage: Passage) -> Entry:
+    return _row(document, passage.id(document.id), passage.embedded_text(document.text))
+
+
+def _row(document: Document, id: str, text: str) -> Entry:
     return Entry(
-        id=passage.id(document.id),
-        text=passage.embedded_text(document.text),
+        id=id,
+        text=text,
         collection=document.collection,
         kind=document.kind,
         date=document.date,

@@ -38,8 +38,8 @@ class LibraryQuestion(Frozen):
 class Document(Frozen):
     """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO, "" when unknown.
 
-    ``text`` is the body without front matter; every offset counts its characters. The last three fields are what a
-    user's document says of itself; those of the starter collection are all of one kind and level.
+    ``text`` is the body without front matter; every offset counts its characters. The last five fields are what a
+    document of another collection says of itself; those of the starter collection are all of one kind and level.
     """
 
     id: str
@@ -57,6 +57,8 @@ class Document(Frozen):
     status: Status = Status.OK
     publication_types: tuple[str, ...] = ()
     stated_level: str | None = None
+    source: str = ""
+    licence: str = ""
 
     @property
     def collection(self) -> str:
@@ -100,6 +102,8 @@ class Document(Frozen):
             review_by=self.review_by or None,
             section=self.section_at(start),
             language=self.language,
+            source=self.source or None,
+            licence=self.licence or None,
             neighbours=self._neighbours(start, end),
             found=tuple(found),
         )

@@ -69,12 +69,15 @@ def document_of(
         status=record.status,
         publication_types=record.publication_types,
         stated_level=record.level,
+        source=record.source,
+        licence=record.licence,
     )
 
 
 def fingerprint(record: Record) -> str:
     """sha256 over all that a record says: the same for one that need not be stored again."""
-    return content_key(record.model_dump_json())
+    unset = {name for name in ("source", "licence") if not getattr(record, name)}  # as before there were these fields
+    return content_key(record.model_dump_json(exclude=unset))
 
 
 def paragraph_windows(title: str, text: str, sections: Sequence[Section], encoder: Encoder) -> Iterator[Window]:

@@ -25,6 +25,8 @@ class StoredDocument(Frozen):
     publication_types: tuple[str, ...] = ()
     level: str | None = None
     status: Status = Status.OK
+    source: str | None = None
+    licence: str | None = None
 
 
 class DocumentSource(Protocol):

@@ -93,6 +93,8 @@ def passage_evidence(document: StoredDocument, passage: Passage, found: tuple[Fo
         review_by=document.review_by,
         section=passage.section,
         language=document.language,
+        source=document.source,
+        licence=document.licence,
         neighbours=passage.neighbours,
         found=found,
     )

@@ -36,6 +36,7 @@ class Record(Frozen):
         date, review_by: ISO, as precise as known; "" when unknown.
         level: the level of evidence in words (`tools.literature.publications.level_of`); None when nothing tells.
         questions: what the document is known to answer (a monograph's front matter).
+        source, licence: the published set that an imported document belongs to, and its terms; "" for any other.
     """
 
     id: str
@@ -50,6 +51,8 @@ class Record(Frozen):
     status: Status = Status.OK
     level: str | None = None
     questions: tuple[QuestionSpan, ...] = ()
+    source: str = ""
+    licence: str = ""
 
 
 class Problem(Frozen):

@@ -15,7 +15,7 @@ from prompts.errors import DataError
 from tools.evidence import Frozen, Status
 from tools.literature.article import level_of, status_of
 from tools.literature.publications import MONTHS
-from tools.readers.contract import Problem, Record
+from tools.readers.contract import Problem, Record, Section
 from tools.readers.files import name_of, problem, read_bytes
 from tools.readers.layout import Layout, Markup
 from tools.readers.normal import iso_date, own_id
@@ -111,6 +111,13 @@ def read_article(article: Any, name: str, where: str = "") -> Record | Problem:
         status=front.status,
         level=front.level,
     )
+
+
+def read_body(body: Any) -> tuple[str, tuple[Section, ...]]:
+    """The text and the sections of a ``body`` element, of an article or of a part of a book."""
+    layout = Layout()
+    _Article(layout).flow(body)
+    return layout.finish()
 
 
 class _Article(Markup):
@@ -281,13 +288,13 @@ def _status(kind: str, title: str, article: Any, types: tuple[str, ...]) -> Stat
 def _date(meta: Any) -> str:
     dates = {} if meta is None else {d.get("pub-type") or d.get("date-type"): d for d in meta.iterfind("pub-date")}
     for kind in (*DATES, None):
-        iso = _iso(dates[kind]) if kind in dates else ""
+        iso = iso_of(dates[kind]) if kind in dates else ""
         if iso:
             return iso
     return ""
 
 
-def _iso(date: Any) -> str:
+def iso_of(date: Any) -> str:
     """ISO, as precise as the element is."""
     year, month, day = ((date.findtext(part) or "").strip() for part in ("year", "month", "day"))
     if len(year) != 4 or not year.isdigit():

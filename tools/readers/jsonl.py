@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import ValidationError
+
 from prompts.errors import DataError
 from tools.literature.article import level_of, status_of
 from tools.readers.contract import Problem, Record
@@ -27,7 +29,8 @@ ADVICE = f"Mend the line and add the file again. {KEYS}"
 
 class JsonLinesReader:
     """Reads objects with ``title``, ``text`` (or ``abstract``, ``contents``), and as far as they are there ``id``,
-    ``pmid``, ``pmcid``, ``year``, ``date``, ``publication_types``, ``language``; other keys are ignored."""
+    ``pmid``, ``pmcid``, ``year``, ``date``, ``publication_types``, ``language``; other keys are ignored. A line with
+    ``record`` is a `Record` as it was written (`tools.knowledge.staging`)."""
 
     suffixes = (".jsonl", ".jsonl.gz", ".ndjson")
 
@@ -91,7 +94,10 @@ def _line(line: bytes, number: int, name: str) -> Record | Problem:
     try:
         if len(line) > LONGEST:
             raise DataError(f"The line is longer than {LONGEST // 1_000_000} MB.", "Split the document.")
-        return _record(_object(line), name, number)
+        row = _object(line)
+        return Record.model_validate(row["record"]) if "record" in row else _record(row, name, number)
+    except ValidationError as error:
+        return Problem(where=where, what=f"The record is none: {error.errors()[0]['msg']}.", advice=ADVICE)
     except DataError as error:
         return problem(error, where)
 

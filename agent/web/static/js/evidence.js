@@ -47,7 +47,15 @@ export function card(item, { number, quotes = [], t }) {
     h(
       "p",
       { class: "small muted" },
-      [item.section, item.date, item.review_by ? t("reviewBy", { date: item.review_by }) : ""].filter(Boolean).join(" · "),
+      [
+        item.section,
+        item.date,
+        item.review_by ? t("reviewBy", { date: item.review_by }) : "",
+        item.source,
+        item.licence,
+      ]
+        .filter(Boolean)
+        .join(" · "),
       " ",
       h("code", {}, item.id),
     ),

@@ -11,6 +11,7 @@
  * @typedef {{tool: string, stream: string, query: string, rung: string | null, rank: number | null}} Found
  * @typedef {{id: string, text: string, title: string, kind: string, origin: string, status: string,
  *   level: string | null, date: string | null, review_by: string | null, section: string | null, language: string,
+ *   source?: string | null, licence?: string | null,
  *   publication_types: string[], found: Found[]}} Evidence
  * @typedef {{disease: string, name: string, name_zh?: string, icd10?: string, score: number, severity?: string,
  *   findings_for?: string[], findings_against?: string[], missing?: string[], evidence_id?: string}} Ranked
