@@ -15,9 +15,11 @@ from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
 from tools.files import locked, write_atomic
 from tools.knowledge.catalogue import Entry, catalogue, entry_of
+from tools.knowledge.downloading import download
 from tools.knowledge.staging import Progress, StagingReport, stage
 from tools.mirror.sources import now
 
+DOWNLOADS = "downloads"
 ABOUT = "source.json"  # in the folder of a source's collection
 BLOCK = 50  # ours: records a part: a label has some forty passages, so that a kill costs minutes of the encoder
 LOCK_WAIT = 5.0  # ours: seconds; adding takes long, so a second one is told rather than kept waiting
@@ -45,12 +47,19 @@ def add(settings: Settings, name: str, paths: Sequence[Path], progress: Progress
 
     Where a file cannot be read and the source was imported before, what stands stays and nothing is changed.
 
+    Args:
+        paths: files, folders and archives; none downloads what the catalogue names.
+
     Raises:
-        InputError: no such source. DataError: another process is adding it, or the disk does not serve.
+        InputError: no such source, or it may not, or cannot, be downloaded. ServiceError: a download failed.
+        DataError: another process is adding it, or the disk does not serve.
     """
     entry = entry_of(name)
     work = _work(settings, name)
+    _check_had(settings, entry, paths)
     with locked(work / "adding", LOCK_WAIT):
+        downloaded = not paths
+        paths = paths or download(entry, work / DOWNLOADS, settings.knowledge.timeout, progress)
         report = stage(entry, paths, work / "records", progress)
         before = read_imported(settings, name)
         if report.records and not (before is not None and report.failed):
@@ -67,7 +76,7 @@ def add(settings: Settings, name: str, paths: Sequence[Path], progress: Progress
                 block=BLOCK,
                 cached=True,
             )
-            _put(settings, entry, paths, report)
+            _put(settings, entry, () if downloaded else paths, report)
         shutil.rmtree(work / "records", ignore_errors=True)  # the parts hold it all
     return report
 
@@ -99,11 +108,24 @@ def described(settings: Settings) -> str:
 
 
 def paths_of(settings: Settings, name: str) -> list[Path]:
-    """The files that a source was last added from; raises InputError for one that was not added."""
+    """The files that a source was last added from, none for a downloaded one; raises InputError for one not added."""
     found = read_imported(settings, name)
     if found is None:
         raise InputError(f"{name} was not added yet.", f"Add it: {_again(name)}.")
     return [Path(path) for path in found.paths]
+
+
+def _check_had(settings: Settings, entry: Entry, paths: Sequence[Path]) -> None:
+    """Raise InputError where there is nothing to read and nothing may be fetched."""
+    if paths:
+        return
+    had = entry.listing.address if entry.listing else "; ".join(entry.addresses)
+    if not had:
+        advice = f"Fetch its files ({entry.terms}) and give them: anamnesis knowledge add {entry.name} --from PATH."
+        raise InputError(f"{entry.name} cannot be downloaded from here.", advice)
+    if settings.knowledge.live == "off":
+        advice = f"Set ANAMNESIS_KNOWLEDGE__LIVE=on, or fetch {had} yourself and give --from PATH."
+        raise InputError(f"Downloads are off, and no files of {entry.name} were given.", advice)
 
 
 def _put(settings: Settings, entry: Entry, paths: Sequence[Path], report: StagingReport) -> None:

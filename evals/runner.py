@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from evals.ledger.page import named, published
 from prompts.errors import DataError, InputError
 from tools.encoders import MINILM
 from tools.files import write_atomic
+from tools.knowledge.catalogue import catalogue
 
 # Figures of papers that stand beside ours, by the name of ours: those of the ledger's list, and one more.
 ZERO_SHOT = "a zero-shot knowledge-graph method on DDXPlus, other patients (its paper is not identified here)"
@@ -30,9 +31,13 @@ UNIDENTIFIED = {"starter.text.l3_top1": 62.0, "starter.text.l3_top3": 82.3, "sta
 NO_MATTER: Any = {
     **dict.fromkeys(("home", "server", "sessions", "database", "telemetry", "corpora", "ray"), True),
     "literature": {"cache_folder", "shared_folder", "database"},
+    "knowledge": {"live", "timeout"},
 }
 """Settings that change no answer: where things lie and are built, and how sessions are kept, served and watched."""
-APART = frozenset({"encoder", "model", "config", "literature.live", "literature.mirror"})  # a report says them anyway
+NO_SOURCE = "none"
+APART = frozenset(
+    {"encoder", "model", "config", "literature.live", "literature.mirror", "knowledge.search"}
+)  # a report says them anyway
 UNSAID = frozenset({"email", "base_url", "openai_base_url", "address", "ncbi_email"})  # of people and their machines
 OF_MODELS = ("model_", "budget.", "prices.", "roles.")  # without a model they change nothing
 IN_THOUSANDTHS = (".mrr", ".mrr@10", ".ndcg@10", ".recall@20", ".p", "_p", ".kappa", ".spearman", ".pearson")
@@ -74,7 +79,12 @@ def prepare(
         raise InputError(f"{task.name} does not ask the agent, so no configuration fits it.", "Leave --config out.")
     offline = {"live": "off", "mirror": None}
     named_model = by_model or task.by_model
-    settings = load_settings(config=config, literature=offline) if named_model else local_settings(config)
+    sources = {"search": searched_sources((*task.inputs, *task.optional))}
+    settings = (
+        load_settings(config=config, literature=offline, knowledge=sources)
+        if named_model
+        else local_settings(config, knowledge=sources)
+    )
     inputs = _there(folder, task)
     digest = data_sha256(folder, (*inputs, *(o for o in task.optional if (folder / o).is_file())))
     silence_telemetry(settings)
@@ -87,6 +97,7 @@ def prepare(
         "model": settings.model or None,
         "seed": seed,
         **({"config": config} if config else {}),
+        **({"sources": sources["search"]} if sources["search"] != NO_SOURCE else {}),
         **changed(settings),
     }
     return Prepared(context, told, digest)
@@ -95,7 +106,20 @@ def prepare(
 def local_settings(config: str = "", **more: Any) -> Settings:
     """The settings, or those of a configuration, without a language model and without PubMed."""
     offline = {"live": "off", "mirror": None}
+    more.setdefault("knowledge", {"search": NO_SOURCE})
     return load_settings(config=config, model="", literature=offline, **more).without_models()
+
+
+def searched_sources(inputs: Sequence[str]) -> str:
+    """The imported sources that a task over these files searches, as the setting has them: those that the environment
+    names, without any that holds the texts of its data; none where it names none, so that figures do not depend on what
+    a user has imported."""
+    asked = load_settings().knowledge
+    if asked.search == "all":
+        return NO_SOURCE
+    folders = {file.partition("/")[0] for file in inputs}
+    kept = [e.name for e in catalogue().values() if asked.searches(e.name) and not folders & set(e.held_by)]
+    return ",".join(kept) or NO_SOURCE
 
 
 def _there(folder: Path, task: Task) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def doctor(as_json: JsonOption = False) -> None:
 def endpoints(settings: Settings) -> list[dict[str, Any]]:
     """Every address that this configuration may call, what for, and whether it can be reached now."""
     places = [*_model_endpoints(settings), *_literature_endpoint(settings), *_index_endpoint(settings)]
-    return [*places, *_telemetry_endpoint(settings)]
+    return [*places, *_source_endpoints(settings), *_telemetry_endpoint(settings)]
 
 
 def _model_endpoints(settings: Settings) -> list[dict[str, Any]]:
@@ -94,6 +94,18 @@ def _index_endpoint(settings: Settings) -> list[dict[str, Any]]:
         return []
     purpose = "Milvus: is sent collections that are built, and the words and vector of what is searched in them"
     return [{"url": index.address, "purpose": purpose, "reachable": None}]
+
+
+def _source_endpoints(settings: Settings) -> list[dict[str, Any]]:
+    if settings.knowledge.live == "off":
+        return []
+    from tools.knowledge.catalogue import catalogue
+
+    return [
+        {"url": url, "purpose": f"files of {entry.title}, when `anamnesis knowledge` is called", "reachable": None}
+        for entry in catalogue().values()
+        for url in (*entry.addresses, *([entry.listing.address] if entry.listing else []))
+    ]
 
 
 def _telemetry_endpoint(settings: Settings) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def show(name: NameArgument, as_json: JsonOption = False) -> None:
         "tried": entry.tried,
         "caution": entry.caution,
         "imported": _state(found),
-        "from": "; ".join(found.paths) if found else "",
+        "from": "; ".join(found.paths or ["downloaded"]) if found else "",
     }
     for label, value in lines.items():
         if value:
@@ -72,7 +72,8 @@ def add_(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Import a source, in the place of what was imported of it before; what cannot be read is a row of the report."""
+    """Import a source, from your own files or downloaded, in the place of what was imported of it before; what cannot
+    be read is a row of the report."""
     settings, _ = open_home()
     _import(settings, entry_of(name), source or [], as_json=as_json, quiet=quiet)
 

@@ -88,7 +88,8 @@ def told(step: str, done: int, of: int) -> None:
 
 
 def local_settings(**given: Any) -> Settings:
-    """Settings of this machine alone: the user's file left out, no model, no live access, no mirror."""
+    """Settings of this machine alone: the user's file left out, no model, no live access, no mirror, no source."""
+    given.setdefault("knowledge", {"search": "none"})
     literature = {"live": "off", "mirror": None, **given.pop("literature", {})}
     return load_settings(config="", model="", literature=literature, **given).without_models()
 

@@ -48,6 +48,8 @@ def labels(tmp_path: Path) -> Path:
 def test_a_source_is_added_searched_cited_and_removed(
     home: Path, labels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert "Downloads are off" in str(command("add", "openfda").exception)
+    assert "--from PATH" in str(command("add", "ngc").exception)
     assert "no" in command("show", "openfda").stdout.partition("imported: ")[2]
     report = json.loads(command("add", "openfda", "--from", str(labels), "--json", "-q").stdout)
     assert (report["files"], report["records"], report["joined"], report["wrong"], report["skipped"]) == (1, 1, 1, 1, 1)

@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 
 from evals.commands import register
 from evals.contract import Figure, Task, TaskContext
-from evals.runner import data_sha256, run_task, write_report
+from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
+from evals.datasets.medquad import PAGES, QBRAG_PAGES, QBRAG_QUESTIONS
+from evals.runner import data_sha256, run_task, searched_sources, write_report
 from evals.statistics import share
 from evals.tasks import registry
 from prompts.errors import AnamnesisError, DataError, InputError
@@ -180,3 +182,33 @@ def test_every_task_states_a_time_and_a_limit() -> None:
         assert "minute" in task.expected
         assert task.limit > 0
         assert task.inputs
+
+
+def test_imported_sources_are_searched_only_where_they_are_named_and_never_hold_the_data(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def note(context: TaskContext) -> list[Figure]:
+        seen.append(context.settings.knowledge.search)
+        return share("toy.text.even", [True])
+
+    (data / "medquad").mkdir()
+    (data / "medquad" / "rows.txt").write_text("1")
+    on_medquad = replace(TOY, run=note, inputs=("medquad/rows.txt",))
+    for task in (replace(TOY, run=note), on_medquad):
+        run_task(task, data, limit=1, seed=1)
+    assert seen == ["none", "none"]
+    monkeypatch.setenv("ANAMNESIS_KNOWLEDGE__SEARCH", "medquad, medlineplus,openfda")
+    reports = [run_task(task, data, limit=1, seed=1) for task in (replace(TOY, run=note), on_medquad)]
+    assert seen[2:] == ["openfda,medlineplus,medquad", "openfda"]
+    assert [r.settings["sources"] for r in reports] == seen[2:]
+
+
+def test_every_task_on_medquad_qbrag_and_liveqa_leaves_their_texts_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANAMNESIS_KNOWLEDGE__SEARCH", "medquad,medlineplus")
+    held = {PAGES, QBRAG_PAGES, QBRAG_QUESTIONS, LIVEQA, LIVEQA_ANSWERS}
+    tasks = [t for t in registry.TASKS.values() if held & {*t.inputs, *t.optional}]
+    assert {"answer_quality", "questions"} <= {t.name for t in tasks}
+    assert {searched_sources((*t.inputs, *t.optional)) for t in tasks} == {"none"}
+    assert all(searched_sources([file]) == "none" for file in held)

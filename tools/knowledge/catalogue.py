@@ -29,10 +29,12 @@ READERS: dict[str, Reader] = {
 
 
 class Listing(Frozen):
-    """A page of the publisher's, and the pattern by which the addresses of files are found in it."""
+    """A page of the publisher's, and the pattern by which the addresses of files are found in it; ``newest``: the last
+    in order alone, because their names are dates."""
 
     address: str
     pattern: str
+    newest: bool = False
 
 
 class Entry(Frozen):
