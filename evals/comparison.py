@@ -41,7 +41,7 @@ WHOLE = (
 LESS = re.compile(
     r"^(?:abstained|declined_wrongly|false_flags|false_alarm|false|wrong|wrong_enough|wrong_links|false_links|aurc|ece|"
     r"pk|windowdiff|pk_own|windowdiff_own|cut|zero_hit_rate|refused|questions|problems|not_read|same|"
-    r"tool_calls_changed|citations_foreign|claims_made|banner_changed|differential_changed|obeyed|used|flipped|"
+    r"risk@\d+|tool_calls_changed|citations_foreign|claims_made|banner_changed|differential_changed|obeyed|used|flipped|"
     r"unmarked|lost|laundered|unsupported|unsupported_strictly|of_retracted_work|of_statements|generated_share|linked_disease|"
     r"cost|unpriced|percent_of_always|again_s|again_embedded|(?:\w+_)?(?:ms|seconds|mb|gb))$"
 )

@@ -1,8 +1,8 @@
 """The contract of an evaluation: what a task is, what it is given, and the figures that it gives back.
 
-A task that asks the agent says what is said in each session, how one reply is judged, and how all of them are counted.
-That serves two ways of running: plainly (`ask_plainly`), and as an Inspect task with a log (`evals.inspect`). Both give
-the same figures, because both count replies by the same functions.
+A task that asks the agent, or a part of the product by itself, says what is said in each session, how one reply is
+judged, and how all of them are counted. That serves two ways of running: plainly (`ask_plainly`), and as an Inspect
+task with a log (`evals.inspect`). Both give the same figures, because both count replies by the same functions.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class Reply(BaseModel):
     """What came back.
 
     Attributes:
-        answers: one a message.
+        answers: one a message; none where a part of the product was asked.
+        told: what such a part said, or what the turns' traces tell beside the answers; JSON.
         calls: the tool calls of all turns, each as JSON of name and arguments.
         found: ids of all that the tools returned or the messages gave, in order of their names.
         seconds: wall time of each turn; () where it was not kept.
@@ -166,7 +167,8 @@ class Reply(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...] = ()
+    told: dict[str, Any] = Field(default_factory=dict)
     calls: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
     seconds: tuple[float, ...] = ()
@@ -196,13 +198,13 @@ def _local(settings: Settings) -> AbstractContextManager[Sittings]:
 
 @dataclass(frozen=True)
 class AgentEvaluation:
-    """An evaluation that asks the agent.
+    """An evaluation that asks the agent, or a part of the product.
 
     Attributes:
         items: what is asked; the same context gives the same items in the same order.
         judge: of one reply, for people who read a log.
         figures: of all replies, in the order of the items.
-        opened: the agent that is asked.
+        opened: who is asked.
         at_once: several sessions may run at once.
     """
 
@@ -238,11 +240,11 @@ class Task:
         inputs: patterns of the files that it reads, below the data folder; each must match.
         expected: wall time with the default limit, on two cores, warm, in words.
         limit: the default limit; keeps the run under ten minutes on two cores.
-        run: does the work; left out where it asks the agent and no more.
+        run: does the work; left out where it asks and no more.
         home_data: the data folder when ``--data`` is not given; None where it must be given.
         by_agent: it asks the whole agent, so that a published configuration can be set for it.
         by_model: it calls the language model that the settings name, where they name one.
-        asks: what it asks the agent, so that it can be run with a log; None where it does not ask.
+        asks: what it asks, so that it can be run with a log; None where it does not ask item by item.
         any_of: one of the inputs is enough; those that are missing are told as not run.
         optional: files that it reads too where they are there, so that they are hashed with the inputs.
     """

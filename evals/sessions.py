@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -165,6 +165,23 @@ class Sittings:
             shelf, folder = self._shelf
             remove(shelf, [str(folder / "document.jsonl")])
         delete(self._agent, session)
+
+
+class PartSittings(Sittings):
+    """Gives items to a part of the product by itself: there is no agent and no session.
+
+    Args:
+        give: what the part says of an item, as JSON.
+    """
+
+    def __init__(self, give: Callable[[Item], dict[str, Any]]) -> None:
+        self._give = give
+
+    async def ahold(self, item: Item) -> Held:
+        """What the part says of an item."""
+        started = time.perf_counter()
+        told = await asyncio.to_thread(self._give, item)
+        return Held(Reply(told=told, seconds=(round(time.perf_counter() - started, 4),)), ())
 
 
 def delete(agent: Agent, session: str) -> None:

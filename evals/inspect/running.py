@@ -82,7 +82,7 @@ class Run:
 
 
 def run_logged(task: Task, prepared: Prepared, logging: Logging) -> tuple[Report, Path]:
-    """Run a task that asks the agent, with a log.
+    """Run a task that asks, with a log.
 
     Returns:
         The report, which stands beside the log under its name, and the log.
@@ -214,9 +214,10 @@ def _solver(run: Run, sittings: Sittings) -> Solver:
             tell(events, calls)
             run.replies[item.id] = reply
             state.messages = []
-            for said, answer in zip(item.messages, reply.answers, strict=True):
-                told = shown(Reply(answers=(answer,)))
-                state.messages += [ChatMessageUser(content=said), ChatMessageAssistant(content=told)]
+            by_message = [Reply(answers=(answer,)) for answer in reply.answers] or [Reply(told=reply.told)]
+            asked = item.messages if reply.answers else ["\n\n".join(item.messages)]
+            for said, one in zip(asked, by_message, strict=True):
+                state.messages += [ChatMessageUser(content=said), ChatMessageAssistant(content=shown(one))]
             state.output = ModelOutput.from_content("anamnesis", shown(reply))
             run.done()
             return state
@@ -227,7 +228,12 @@ def _solver(run: Run, sittings: Sittings) -> Solver:
 
 
 def shown(reply: Reply) -> str:
-    """The last answer in plain lines: red flags, choice, differential, statements with what they cite, notices."""
+    """The last answer in plain lines: red flags, choice, differential, statements with what they cite, notices.
+
+    Of a part of the product all that it said.
+    """
+    if not reply.answers:
+        return "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in reply.told.items())
     answer = reply.answer
     lines = [f"Red flag {flag.code}: {flag.seen}" for flag in answer.emergency]
     if answer.verdict is not None:

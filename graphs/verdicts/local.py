@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
-from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictValue
+from graphs.verdicts.contract import Leaning, Ruling, Sentence, Verdict, VerdictValue
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
@@ -203,6 +203,7 @@ class VerdictJudgeLocal:
             self._verdict(carrying),
             [s.sentence for s in carrying],
             [s.sentence for s in beside[: self.settings.beside]],
+            self._leaning(told),
         )
 
     def _about(
@@ -337,6 +338,11 @@ class VerdictJudgeLocal:
             return self.settings.plain
         given = self._encoder is None or said.given
         return self.settings.sure_given if given else self.settings.sure
+
+    def _leaning(self, told: Sequence[Said]) -> Leaning | None:
+        """What the surest sentence that may lead says, whether or not it is sure enough."""
+        lead = max((s for s in told if s.known or s.about), key=Said.rank, default=None)
+        return Leaning(value_of({lead.answer: [lead]}), lead.p) if lead is not None else None
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
         if not carrying:

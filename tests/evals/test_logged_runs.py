@@ -25,7 +25,7 @@ from evals.inspect import Logging, report_beside
 from evals.inspect.logs import figures_of, read_log, right_by_sample
 from evals.inspect.running import agent_sha256, run_logged
 from evals.runner import Prepared
-from evals.sessions import Held, Sittings
+from evals.sessions import Held, PartSittings, Sittings
 from evals.statistics import share
 from prompts.errors import DataError, InputError
 from support import no_network
@@ -195,6 +195,40 @@ def test_a_killed_run_goes_on(prepared: Prepared, tmp_path: Path) -> None:
     resumed, _ = run_logged(toy(asked), prepared, Logging(tmp_path / "killed", resume=True))
     assert 0 < len(asked) < len(ITEMS)
     assert list(resumed.figures) == toy([]).run(prepared.context)
+
+
+def part(asked: list[str], fails_at: int = 0) -> Task:
+    """An evaluation of a part of the product: no agent, no session."""
+
+    def give(item: Item) -> dict[str, Any]:
+        if len(asked) + 1 == fails_at:
+            raise DataError("The weights are damaged.", "Install them again.")
+        asked.append(item.id)
+        return {"said": item.row, "sure": 0.5}
+
+    @contextmanager
+    def opened(settings: Settings) -> Iterator[Sittings]:
+        yield PartSittings(give)
+
+    asks = AgentEvaluation(
+        items,
+        lambda item, reply: Judged(reply.told["said"] % 2 == 0, str(reply.told["said"]), "it is even"),
+        lambda context, told: share("toy.all.even", [reply.told["said"] % 2 == 0 for _, reply in told]),
+        opened,
+        at_once=False,
+    )
+    return Task("toy", "a toy", (), "", 9, asks=asks)
+
+
+def test_a_part_is_logged_and_gone_on_with_like_the_agent(prepared: Prepared, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="The weights are damaged"):
+        run_logged(part([], fails_at=8), prepared, Logging(tmp_path))
+    asked: list[str] = []
+    report, place = run_logged(part(asked), prepared, Logging(tmp_path, resume=True))
+    assert len(asked) == len(ITEMS) - 7
+    assert list(report.figures) == part([]).run(prepared.context)
+    sample = next(s for s in read_log(place).samples or [] if s.id == "what/3")
+    assert [m.text for m in sample.messages] == ["what number 3\n\nand then?", "said: 3\nsure: 0.5"]
 
 
 def test_a_damaged_log_is_told(prepared: Prepared, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from evals.contract import Figure, TaskContext
 from evals.datasets.ddxplus import LEVELS
-from evals.statistics import ends, median
+from evals.statistics import aurc, ends, grouped, median
 from evals.tasks.completeness.cases import Pool
 from evals.training.gate_calibration import FOLDS, Form, calibrate, calibrated_head, folds_of, platt, risk_table
 from graphs.completeness.calibrated import KEPT, PARTS, CalibratedModel, inputs, load_model, sigmoid, threshold_of
@@ -337,22 +337,10 @@ def gate_time(context: TaskContext, pool: Pool, graph: KnowledgeGraph) -> list[F
 
 def auroc(scores: Matrix, right: Bools, weights: Matrix) -> Matrix:
     """Array (resamples,): the chance that a right row scores higher than a wrong one; NaN where one kind is absent."""
-    good, bad = _grouped(scores, weights * right), _grouped(scores, weights * ~right)
+    good, bad = grouped(scores, weights * right), grouped(scores, weights * ~right)
     below = np.cumsum(bad, axis=1) - bad
     with np.errstate(invalid="ignore", divide="ignore"):
         area: Matrix = (good * (below + bad / 2)).sum(axis=1) / (good.sum(axis=1) * bad.sum(axis=1))
-    return area
-
-
-def aurc(scores: Matrix, right: Bools, weights: Matrix) -> Matrix:
-    """Array (resamples,): area under the risk-coverage curve (Geifman and El-Yaniv 2017), lower is better.
-
-    The mean, over rows from the highest score down, of the share of wrong rows among those at least as high.
-    """
-    count = _grouped(-scores, weights)
-    wrong, total = np.cumsum(_grouped(-scores, weights * ~right), axis=1), np.cumsum(count, axis=1)
-    risk = np.divide(wrong, total, out=np.zeros_like(wrong), where=total > 0)
-    area: Matrix = (count * risk).sum(axis=1) / count.sum(axis=1)
     return area
 
 
@@ -373,12 +361,3 @@ def share_of(hits: Bools, among: Bools, weights: Matrix) -> Matrix:
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Matrix = (weights @ (hits & among).astype(float)) / (weights @ among.astype(float))
     return share
-
-
-def _grouped(scores: Matrix, values: Matrix) -> Matrix:
-    """Array (resamples, distinct scores): values summed over rows of equal score, lowest score first."""
-    order = np.argsort(scores, kind="stable")
-    ranked = scores[order]
-    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
-    sums: Matrix = np.add.reduceat(values[:, order], starts, axis=1)
-    return sums
