@@ -188,7 +188,7 @@ def _ways(
 ) -> list[Figure]:
     """The figures of each way to say it, its curve, and those of the commonest label."""
     out: list[Figure] = []
-    for way, told in (said | {"majority": [(commonest(gold), 1.0)] * len(gold)}).items():
+    for way, told in {**said, "majority": [(commonest(gold), 1.0)] * len(gold)}.items():
         pairs = [(right, label) for right, (label, _) in zip(gold, told, strict=True)]
         hits = [right == label for right, label in pairs]
         out += macro_f1(f"{name}.{way}.macro_f1", pairs, labels, context.seed, groups)
