@@ -1,4 +1,4 @@
-"""The tasks `verdicts`, `effects`, `medevidence`, `own_documents` and `encoders` on made-up rows: what counts as what."""
+"""`verdicts`, `effects`, `medevidence`, `own_documents` and `encoders` on made-up rows: what counts as what."""
 
 from __future__ import annotations
 
