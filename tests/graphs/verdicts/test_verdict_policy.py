@@ -67,7 +67,7 @@ def test_each_answer_gives_its_verdict(said: Reading, value: VerdictValue) -> No
 @pytest.mark.parametrize("stance", ANSWERS)
 def test_what_is_no_result_and_no_conclusion_never_carries(role: Role, stance: Stance) -> None:
     ruling = judge({LESS: reading(stance, 1.0, role)}).judge(QUESTION, [piece(LESS)])
-    assert ruling == (None, [], [])
+    assert ruling == (None, [], [], None)
 
 
 @pytest.mark.parametrize("said", [BESIDE, UNRELATED, reading(Stance.SUPPORTS, 0.7), reading(Stance.REFUTES, 0.6)])
@@ -79,8 +79,8 @@ def test_without_a_sure_sentence_there_is_no_verdict(said: Reading) -> None:
 
 def test_nothing_to_read_gives_nothing() -> None:
     reader = ScriptedReader({})
-    assert VerdictJudgeLocal(reader).judge(QUESTION, []) == (None, [], [])
-    assert VerdictJudgeLocal(reader).judge(QUESTION, [piece(OTHER)]) == (None, [], [])
+    assert VerdictJudgeLocal(reader).judge(QUESTION, []) == (None, [], [], None)
+    assert VerdictJudgeLocal(reader).judge(QUESTION, [piece(OTHER)]) == (None, [], [], None)
 
 
 def test_both_sides_in_one_document_depends_and_both_are_quoted() -> None:
