@@ -80,7 +80,7 @@ def test_without_a_sure_sentence_there_is_no_verdict(said: Reading) -> None:
 def test_nothing_to_read_gives_nothing() -> None:
     reader = ScriptedReader({})
     assert VerdictJudgeLocal(reader).judge(QUESTION, []) == (None, [], [], None)
-    assert VerdictJudgeLocal(reader).judge(QUESTION, [piece(OTHER)]) [:3] [:3] == (None, [], [])
+    assert VerdictJudgeLocal(reader).judge(QUESTION, [piece(OTHER)])[:3] == (None, [], [])
 
 
 def test_both_sides_in_one_document_depends_and_both_are_quoted() -> None:
