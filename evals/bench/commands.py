@@ -22,6 +22,7 @@ BENCHMARKS = {
     "faults": "Strike every role with every fault of a model or its server (10 minutes).",
     "growth": "Build and ask made-up collections of growing size (up to a million: 40 minutes, 10 GB meanwhile).",
     "house": "Print how large the code is, and how much of it a turn runs through, as Markdown (from a checkout).",
+    "knowledge": "Import thousands of drug labels made from real ones, and kill it in the middle (5,000: 10 minutes).",
     "mirror": "Import made-up records into a mirror and ask it (a million: about 20 minutes, 8 GB of disk).",
     "model": "Measure the path by a language model at a server that plays every role (3 minutes).",
     "overhead": "Measure what a trace, telemetry or an Inspect log adds to a local run, by turns (5 minutes).",

@@ -132,13 +132,13 @@ def killed_and_continued(plan: Plan, engine: str) -> tuple[tuple[float, float], 
     parts, half = plan.parts(engine), plan.publications // plan.block // 2
     began = time.time()
     driver = _start(plan, engine)
-    first = _watched(driver, until=lambda: len(_stamps(parts)) >= half)
+    first = watched(driver, until=lambda: len(stamps(parts)) >= half)
     seconds = time.time() - began
     time.sleep(5 * EVERY)  # its workers end with it
-    before = _stamps(parts)
+    before = stamps(parts)
     sys.stderr.write(f"\n{engine}: killed after {seconds:.0f} s with {len(before)} parts\n")
-    second = _watched(_start(plan, engine))
-    done, counts, after = second.told, second.told["counts"], _stamps(parts)
+    second = watched(_start(plan, engine))
+    done, counts, after = second.told, second.told["counts"], stamps(parts)
     seconds += done["start"] + done["survey"] + done["parts"]
     processor = first.processor + second.processor
     tenth = max(1, len(second.memory) // 10)
@@ -163,7 +163,7 @@ def _start(plan: Plan, engine: str) -> Any:
     return start_child("evals.bench.corpus:drive", str(plan.folder), engine, plan.workers, plan.dimension, plan.block)
 
 
-def _watched(driver: Any, until: Callable[[], bool] | None = None) -> Run:
+def watched(driver: Any, until: Callable[[], bool] | None = None) -> Run:
     """Follow a build to its end, or kill it (-9) when it is so far; what it spends after the last look is missing."""
     import psutil
 
@@ -232,11 +232,11 @@ def _engine(name: str, workers: int) -> Iterator[Engine]:
         yield engine
 
 
-def _stamps(parts: Path) -> dict[str, int]:
+def stamps(parts: Path) -> dict[str, int]:
     """The finished parts with the time at which each was written."""
     return {str(p.relative_to(parts)): p.stat().st_mtime_ns for p in parts.glob(f"??/*/{MANIFEST}")}
 
 
 def _contents(parts: Path) -> dict[str, bytes]:
     """What each part says of itself, the checksums of its files included."""
-    return {name: (parts / name).read_bytes() for name in _stamps(parts)}
+    return {name: (parts / name).read_bytes() for name in stamps(parts)}
