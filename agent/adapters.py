@@ -8,6 +8,7 @@ from dataclasses import replace
 from prompts.errors import InputError, ServiceError
 from prompts.tool_arguments import SearchLiterature as SearchArguments
 from tools.contract import Outcome, ToolContext
+from tools.corpus.pipeline import window_passages
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.knowledge_graph.lookup import KnowledgeGraph
@@ -47,6 +48,7 @@ class LibraryDocuments:
             status=document.status,
             source=document.source or None,
             licence=document.licence or None,
+            passages=window_passages(document) if document.source else (),
         )
 
     def find_documents(self, query: str, limit: int) -> list[str]:

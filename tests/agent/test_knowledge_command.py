@@ -96,7 +96,9 @@ def test_what_cannot_be_read_is_a_row_and_changes_nothing_that_stands(home: Path
     assert isinstance(command("add", "unknown").exception, InputError)
 
 
-def test_an_update_embeds_only_what_changed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_embeds_no_passage_and_an_update_only_what_changed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tools.encoders import MiniLMEncoder
 
     texts: list[str] = []
@@ -105,14 +107,19 @@ def test_an_update_embeds_only_what_changed(home: Path, tmp_path: Path, monkeypa
     path = tmp_path / "labels.json"
     path.write_text(made.answer(made.label(), made.label("Dorvanol", number=2)))
     assert command("add", "openfda", "--from", str(path), "-q").exit_code == 0
-    assert texts
+    titled = [text for text in texts if text.startswith("Zelnorine (zelnorine hydrochloride), oral")]
+    assert len(titled) == 8
+    texts.clear()
+    with Agent() as agent:
+        assert any(e.id.startswith("openfda:") for e in agent.ask(ASKED).evidence)
+    assert not set(titled) & set(texts)
     texts.clear()
     changed = made.label(
         number=3, effective_time="20250101", contraindications=["Zelnorine is never given to infants."]
     )
     path.write_text(made.answer(made.label("Dorvanol", number=2), changed))
     assert command("update", "openfda", "-q").exit_code == 0
-    assert [t.partition("Contraindications. ")[2] for t in texts] == ["Zelnorine is never given to infants."]
+    assert [t.partition("Contraindications\n")[2] for t in texts] == ["Zelnorine is never given to infants."]
 
 
 def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path) -> None:

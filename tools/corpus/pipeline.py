@@ -11,9 +11,9 @@ from tools.corpus.parts import has_part, write_part
 from tools.corpus.reading import read_block
 from tools.encoders import Encoder
 from tools.indexes.contract import Entry
-from tools.library.document import Document, Window, window_text
+from tools.library.document import Document, Window
 from tools.library.own import document_of, own_document
-from tools.passages.contract import Passage, StoredDocument, context_of
+from tools.passages.contract import Passage, StoredDocument, context_of, with_neighbours
 from tools.passages.fitting import fitted
 from tools.passages.seos import SPECIAL, SeosSettings
 from tools.passages.together import segment_all
@@ -63,9 +63,24 @@ def embed(records: Sequence[Record], encoder: Encoder, method: Method) -> Embedd
 def _by_sections(records: Sequence[Record], encoder: Encoder) -> Embedded:
     """Records as a user's documents are: windows of whole paragraphs under their headings."""
     documents = [own_document(r, encoder) for r in records]
-    found = [(d, w) for d in documents if d.status.usable for w in d.windows]
-    entries = [_row(d, d.span_id(w.start, w.end), window_text(d, w)) for d, w in found]
+    entries = [_entry(d, p) for d in documents if d.status.usable for p in window_passages(d)]
     return Embedded(documents, entries, encoder.encode_documents([e.text for e in entries]))
+
+
+def window_passages(document: Document) -> tuple[Passage, ...]:
+    """The windows of a document as passages: what reads it closely then takes what was embedded when it was built."""
+    cut = [
+        Passage(
+            start=w.start,
+            end=w.end,
+            core_start=w.start,
+            core_end=w.end,
+            section=w.section or None,
+            context=context_of(document.title, w.section),
+        )
+        for w in document.windows
+    ]
+    return with_neighbours(document.id, cut)
 
 
 def _passages(documents: Sequence[StoredDocument], encoder: Encoder, method: Method) -> list[tuple[Passage, ...]]:
@@ -87,13 +102,9 @@ def _document(record: Record, passages: Sequence[Passage]) -> Document:
 
 
 def _entry(document: Document, passage: Passage) -> Entry:
-    return _row(document, passage.id(document.id), passage.embedded_text(document.text))
-
-
-def _row(document: Document, id: str, text: str) -> Entry:
     return Entry(
-        id=id,
-        text=text,
+        id=passage.id(document.id),
+        text=passage.embedded_text(document.text),
         collection=document.collection,
         kind=document.kind,
         date=document.date,

@@ -12,33 +12,6 @@ from tools.evidence import Evidence, Frozen, Status
 ROOM = 2048
 
 
-class StoredDocument(Frozen):
-    """A document as it is stored; every span of an evidence id counts characters of ``text``."""
-
-    id: str
-    title: str = ""
-    text: str
-    kind: str = "document"
-    language: str = "en"
-    date: str | None = None
-    review_by: str | None = None
-    publication_types: tuple[str, ...] = ()
-    level: str | None = None
-    status: Status = Status.OK
-    source: str | None = None
-    licence: str | None = None
-
-
-class DocumentSource(Protocol):
-    """Where documents come from. A failure raises; it is never an empty result."""
-
-    def get_document(self, id: str) -> StoredDocument | None:
-        """The document with this id, or None when there is none."""
-
-    def find_documents(self, query: str, limit: int) -> list[str]:
-        """Ids of at most ``limit`` documents for a query, best first."""
-
-
 class Passage(Frozen):
     """A passage of a document: ``text[start:end]`` of the stored text.
 
@@ -73,6 +46,37 @@ class Passage(Frozen):
     def embedded_text(self, text: str) -> str:
         """What is embedded and searched for the passage, of the document's text."""
         return self.prefix(text) + text[self.start : self.end]
+
+
+class StoredDocument(Frozen):
+    """A document as it is stored; every span of an evidence id counts characters of ``text``.
+
+    ``passages``: as its collection was cut when it was built; () where it is cut when it is read.
+    """
+
+    id: str
+    title: str = ""
+    text: str
+    kind: str = "document"
+    language: str = "en"
+    date: str | None = None
+    review_by: str | None = None
+    publication_types: tuple[str, ...] = ()
+    level: str | None = None
+    status: Status = Status.OK
+    source: str | None = None
+    licence: str | None = None
+    passages: tuple[Passage, ...] = ()
+
+
+class DocumentSource(Protocol):
+    """Where documents come from. A failure raises; it is never an empty result."""
+
+    def get_document(self, id: str) -> StoredDocument | None:
+        """The document with this id, or None when there is none."""
+
+    def find_documents(self, query: str, limit: int) -> list[str]:
+        """Ids of at most ``limit`` documents for a query, best first."""
 
 
 def evidence_text(item: Evidence) -> str:

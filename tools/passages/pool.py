@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 
 
 class PassagePool:
-    """Cuts documents, and remembers.
+    """Cuts documents that are not cut yet, and remembers.
 
     Args:
         encoder: what embeds the passages; a `CachedEncoder` keeps their vectors on disk too.
@@ -57,7 +57,7 @@ class PassagePool:
         return [known[key] for key in keys]
 
     def _make(self, documents: dict[str, StoredDocument]) -> dict[str, Cut]:
-        passages = {key: segment(d, self.encoder, self._settings) for key, d in documents.items()}
+        passages = {key: d.passages or segment(d, self.encoder, self._settings) for key, d in documents.items()}
         texts = [p.embedded_text(documents[key].text) for key, found in passages.items() for p in found]
         vectors = self.encoder.encode_documents(texts)
         bags = [tuple(tokens(text)) for text in texts]
