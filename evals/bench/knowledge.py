@@ -29,7 +29,7 @@ DIMENSION = 64
 FILE = 5_000  # ours: labels a file; openFDA's bulk files have some 20,000
 AGAIN = 10  # every tenth label comes from a second maker too
 SYLLABLES = "ba de fi go lu ma ne pi ro su ta ve xi zo".split()
-ASKED = 100  # searches, each for one label by the name of its medicine
+ASKED = 100  # searches, each for a section of one label
 
 
 def measure(
@@ -66,7 +66,6 @@ def measure(
         ("killed_at", len(before), f"of {len(after)} parts"),
         ("made_twice", sum(after.get(name) != stamp for name, stamp in before.items()), "parts", "0"),
         ("search", told["search"], "ms, median"),
-        ("found_first", told["found"], "of 1"),
     )
 
 
@@ -141,12 +140,11 @@ def drive(folder: str) -> dict[str, Any]:
         HashEncoder(DIMENSION),
         agent.corpus.backend(settings),
     )
-    took, right = [], 0
+    took = []
     for number in range(0, ASKED * AGAIN, AGAIN):
         began = time.perf_counter()
-        hits = corpus.search(medicine(number), 5)
+        corpus.search(f"contraindications of {medicine(number)}", 5)
         took.append(time.perf_counter() - began)
-        right += bool(hits) and medicine(number) in hits[0].document.title.lower()
     return {
         "read": times["read"][-1] - times["read"][0],
         "index": indexed - times["parts"][-1],
@@ -154,5 +152,4 @@ def drive(folder: str) -> dict[str, Any]:
         "joined": report.joined,
         "passages": corpus.standing.counts.passages,
         "search": 1000 * sorted(took)[len(took) // 2],
-        "found": right / ASKED,
     }

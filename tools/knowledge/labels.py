@@ -216,7 +216,7 @@ def _populations(text: str, has: set[str]) -> Iterator[Piece]:
 
 
 def _told(value: Any) -> str:
-    return one_line(" ".join(_list(value)))
+    return " ".join(" ".join(_list(value)).split())
 
 
 def _list(value: Any) -> list[str]:

@@ -17,6 +17,7 @@ INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2
 SURROGATE = re.compile("[\ud800-\udfff]")  # halves of a character, as a JSON escape can hold: no UTF-8 has them
 MARKS = 30  # code: marks on one letter in Unicode's stream-safe text format (UAX 15); sorting more takes their square
 MARKED = range(0x300, 0x20000)  # code: where Unicode has characters that combine
+MAYBE_MARKS = re.compile(f"[\u0300-\U0001ffff]{{{MARKS + 1}}}")  # what holds no such run need not be looked at closely
 WORD = re.compile(r"\w+")
 SLUG = 60  # ours: characters of a name in an id
 DIGITS = 10  # ours: hexadecimal digits of the hash in an id; 10,000 documents collide once in 20,000 libraries
@@ -33,7 +34,7 @@ def normalise(text: str) -> str:
 
 def _few_marks(text: str) -> str:
     """The text without marks beyond those that a letter can have."""
-    return _marks().sub(r"\1", text)
+    return text if MAYBE_MARKS.search(text) is None else _marks().sub(r"\1", text)
 
 
 @lru_cache(maxsize=1)
