@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, overload
 
 from agent.encoder import encoder_is_bf16
 from agent.sessions import Home
 from agent.settings import Settings
+from prompts.errors import DataError, InputError
 from tools.corpus.building import Report, Wanted, build, delete
 from tools.corpus.collection import Corpus
 from tools.corpus.contract import BLOCK, Engine, MakeEncoder, Method, Progress, Recipe, checked_name
@@ -60,17 +62,56 @@ def folder_of(settings: Settings, source: str) -> Folder:
     return Folder(corpora_folder(settings), SOURCES + source)
 
 
-def opened(settings: Settings, encoder: Encoder) -> list[Corpus]:
+def opened(settings: Settings, encoder: Encoder) -> Opened:
     """The collections that the settings name, and the imported sources that they search.
 
     Raises DataError or InputError for one that cannot be searched.
     """
-    sources = [SOURCES + name for name in imported(settings) if settings.knowledge.searches(name)]
-    names = list(dict.fromkeys([*chosen(settings), *sources]))
-    if not names:
-        return []
-    where, folder = backend(settings), corpora_folder(settings)
-    return [Corpus(folder, name, encoder, where) for name in names]
+    return Opened(settings, encoder)
+
+
+class Opened(Sequence[Corpus]):
+    """Collections as they are searched: a source that another process imports or removes is seen by the next look."""
+
+    def __init__(self, settings: Settings, encoder: Encoder) -> None:
+        self._settings, self._encoder = settings, encoder
+        self._lock = threading.Lock()
+        self._known: dict[str, Corpus] = {}
+        self._now()
+
+    def __len__(self) -> int:
+        """Number of collections."""
+        return len(self._now())
+
+    def __iter__(self) -> Iterator[Corpus]:
+        """Those of one look."""
+        return iter(self._now())
+
+    @overload
+    def __getitem__(self, place: int) -> Corpus: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Corpus]: ...
+
+    def __getitem__(self, place: int | slice) -> Corpus | Sequence[Corpus]:
+        """By place, the settings' own first."""
+        return self._now()[place]
+
+    def _now(self) -> list[Corpus]:
+        sources = [SOURCES + name for name in imported(self._settings) if self._settings.knowledge.searches(name)]
+        names = dict.fromkeys([*chosen(self._settings), *sources])
+        with self._lock:
+            self._known = {name: self._known.get(name) or self._open(name) for name in names}
+            return list(self._known.values())
+
+    def _open(self, name: str) -> Corpus:
+        try:
+            return Corpus(corpora_folder(self._settings), name, self._encoder, backend(self._settings))
+        except (DataError, InputError) as error:
+            if name.startswith(SOURCES):
+                advice = f"Run `anamnesis knowledge update {name.removeprefix(SOURCES)}`."
+                raise type(error)(error.what, advice) from error
+            raise
 
 
 def build_collection(

@@ -27,6 +27,10 @@ def command(*arguments: str, group: str = "knowledge") -> Result:
     return CliRunner().invoke(app, [group, *arguments])
 
 
+def of_labels(agent: Agent) -> list[str]:
+    return [e.id for e in agent.ask(ASKED).evidence if e.id.startswith("openfda:")]
+
+
 @pytest.fixture
 def home(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(built_home, tmp_path / "home")
@@ -51,14 +55,14 @@ def test_a_source_is_added_searched_cited_and_removed(
     assert "Downloads are off" in str(command("add", "openfda").exception)
     assert "--from PATH" in str(command("add", "ngc").exception)
     assert "no" in command("show", "openfda").stdout.partition("imported: ")[2]
+    began_before = Agent()
+    assert not of_labels(began_before)
     report = json.loads(command("add", "openfda", "--from", str(labels), "--json", "-q").stdout)
     assert (report["files"], report["records"], report["joined"], report["wrong"], report["skipped"]) == (1, 1, 1, 1, 1)
     (listed,) = [row for row in json.loads(command("list", "--json").stdout) if row["imported"]]
     assert (listed["name"], listed["imported"]["date"]) == ("openfda", "2024-01-31")
-    with Agent() as agent:
-        answer = agent.ask(ASKED)
-    of_label = {e.section: e for e in answer.evidence if e.id.startswith("openfda:")}
-    cited = of_label["Contraindications"]
+    answer = began_before.ask(ASKED)
+    cited = {e.section: e for e in answer.evidence if e.id.startswith("openfda:")}["Contraindications"]
     assert cited.id in {c.evidence_id for s in answer.statements for c in s.citations}
     assert (cited.date, cited.licence) == ("2024-01-31", "CC0 1.0 (public domain)")
     assert cited.source == ("openFDA drug labels, set id 00000000-0000-0000-0000-000000000001, version 3, Made Up Inc.")
@@ -70,10 +74,12 @@ def test_a_source_is_added_searched_cited_and_removed(
     assert "openfda: 1 documents, up to 2024-01-31, CC0 1.0 (public domain)" in told
     monkeypatch.setenv("ANAMNESIS_KNOWLEDGE__SEARCH", "medlineplus")
     with Agent() as agent:
-        assert not [e for e in agent.ask(ASKED).evidence if e.id.startswith("openfda:")]
+        assert not of_labels(agent)
     assert "not searched" in CliRunner().invoke(app, ["doctor"]).stdout.replace("\n", " ")
     assert "openfda is removed" in command("remove", "openfda").stdout
     assert isinstance(command("remove", "openfda").exception, InputError)
+    assert not of_labels(began_before)
+    began_before.close()
 
 
 def test_what_cannot_be_read_is_a_row_and_changes_nothing_that_stands(home: Path, labels: Path) -> None:

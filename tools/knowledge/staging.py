@@ -23,7 +23,7 @@ from tools.files import private_folder, write_atomic
 from tools.knowledge.catalogue import READERS, Entry
 from tools.library.files import candidates
 from tools.readers.contract import Problem, Record
-from tools.readers.files import FREE, MOST_PACKED, PACKED, problem
+from tools.readers.files import FREE, MOST_PACKED, PACKED, check, problem
 from tools.readers.reading import suffix_of
 
 BUCKET = 200  # ours: records of a staged file, about; a change to one makes the parts of its file anew
@@ -86,7 +86,7 @@ def stage(entry: Entry, paths: Sequence[Path], target: Path, progress: Progress 
                 if candidate.problem is not None:
                     staging.fail(str(candidate.path), problem(candidate.problem))
                 else:
-                    staging.take(candidate.path, work)
+                    staging.take(candidate.path, work, named=candidate.named)
             if progress is not None:
                 progress("read", len(found), len(found))
             shutil.rmtree(target, ignore_errors=True)
@@ -101,12 +101,20 @@ class _Staging:
         self._rows: list[Row] = []
         self._counts = dict.fromkeys(("files", "failed", "skipped", "joined", "wrong"), 0)
 
-    def take(self, path: Path, work: IO[bytes]) -> None:
-        """Read a file, or each file of an archive."""
-        if not path.name.lower().endswith(ARCHIVES):
-            self._file(str(path), path, work)
-            return
+    def take(self, path: Path, work: IO[bytes], *, named: bool) -> None:
+        """Read a file, or each file of an archive; one of another kind is passed over, unless a user named it."""
         try:
+            archive = path.name.lower().endswith(ARCHIVES)
+            if not (archive or named or suffix_of(path) in self._reader.suffixes):
+                self._counts["skipped"] += 1
+                return
+            check(path)  # before it is opened: a pipe would be read for ever
+            if not archive:
+                if suffix_of(path) not in self._reader.suffixes:
+                    kinds = ", ".join((*self._reader.suffixes, *ARCHIVES))
+                    raise DataError("It is no file of this source.", f"These are read: {kinds}.")
+                self._file(str(path), path, work)
+                return
             for name, file in unpacked(path, self._folder):
                 self._file(f"{path}: {name}", file, work)
         except DataError as error:

@@ -61,14 +61,15 @@ class JoinedLibrary:
         starter: the starter collection.
         folder: the folder of the shelf; it need not be there.
         encoder: the encoder of all.
-        built: collections built at scale. Their words are never counted: they are too many to look through.
+        built: collections built at scale, looked at anew by each search. Their words are never counted: they are too
+            many to look through.
 
     Raises:
         DataError: the shelf that is there cannot be used (`Shelf`).
     """
 
     def __init__(self, starter: Library, folder: Path, encoder: Encoder, built: Sequence[Built] = ()) -> None:
-        self._starter, self._folder, self._encoder, self._built = starter, folder, encoder, tuple(built)
+        self._starter, self._folder, self._encoder, self._built = starter, folder, encoder, built
         self._lock = threading.Lock()
         self._opened: tuple[tuple[int, int], Shelf] | None = None
         self.frequencies: Mapping[str, int] = _Frequencies(self)
