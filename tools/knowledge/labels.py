@@ -59,7 +59,7 @@ class Label(NamedTuple):
 
     Attributes:
         claimed: the medicine that the file says it is on, "" when it says none. ingredients: active ones.
-        names: generic and brand names. identified: whether it has identifiers of its own (set id, ingredients).
+        names: generic and brand names. kind: what sort of label its publisher calls it. pieces: in its own order.
     """
 
     claimed: str
@@ -113,9 +113,9 @@ def record_of(label: Label) -> Record | Problem:
     if not text:
         advice = "Nothing of it is of use here (an index file, a device or a container, for example)."
         return Problem(where=label.where, what="The label has none of the sections that are kept.", advice=advice)
-    wrong = _not_its_own(label)
+    wrong = "It is a label of a medicine for animals." if "ANIMAL" in label.kind.upper() else _not_its_own(label)
     if wrong:
-        return Problem(where=label.where, what=wrong, advice="Fetch the label anew from its publisher.")
+        return Problem(where=label.where, what=wrong, advice="Leave it out, or fetch the label anew from its publisher.")
     ingredients = label.ingredients or label.names[:1] or (label.claimed,)
     used = " ".join(words for path, words in label.pieces if path[0] == INDICATIONS)
     slow = SLOW.search(" ".join((*label.names, used[:FIRST])))
@@ -146,6 +146,8 @@ def record_of(label: Label) -> Record | Problem:
 
 def _not_its_own(label: Label) -> str:
     """What tells that a text is not that of the medicine which the file or its identifiers name; "" when nothing."""
+    if not (label.ingredients or label.names or label.claimed):
+        return "It names no medicine: it has neither a generic name nor active ingredients."
     known = _words((*label.ingredients, *label.names))
     claimed = _words((label.claimed,))
     if claimed and known and not claimed & known and not _same(label.claimed, (*label.ingredients, *label.names)):
@@ -188,7 +190,7 @@ def read_openfda(row: Mapping[str, Any], name: str) -> Label:
     pieces += _populations(populations, {path[0] for path, _ in pieces})
     identified = about.get("generic_name") or about.get("substance_name")
     return Label(
-        claimed=str(row.get("drug_name") or ("" if identified else name)),
+        claimed=str(row.get("drug_name") or ("" if identified or row.get("set_id") else name)),
         ingredients=tuple(_list(about.get("substance_name"))),
         names=tuple(dict.fromkeys((*_list(about.get("generic_name")), *_list(about.get("brand_name"))))),
         routes=tuple(_list(about.get("route"))),

@@ -71,8 +71,9 @@ def _statement(row: Mapping[str, Any]) -> str:
     said = one_line(str(row.get("description") or row.get("notes") or ""))
     parts = [f"{one_line(str(row['name']))}{f' ({often})' if often else ''}{f': {said}' if said else ''}"]
     stated = [e for e in row.get("evidence") or () if isinstance(e, dict) and e.get("supports") in SUPPORTS]
-    parts += [f"“{one_line(str(e.get('snippet')))}” ({e.get('reference')})" for e in stated if e.get("snippet")]
-    return " ".join(part if part.endswith((".", ")")) else f"{part}." for part in parts)
+    # the reference stands first, so that no sentence is parted from it
+    parts += [f"{e.get('reference')}: “{one_line(str(e.get('snippet')))}”" for e in stated if e.get("snippet")]
+    return " ".join(part if part.endswith((".", "”")) else f"{part}." for part in parts)
 
 
 class OboReader:

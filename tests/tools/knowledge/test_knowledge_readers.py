@@ -113,6 +113,13 @@ def test_a_label_under_another_medicines_name_is_told(read: Read) -> None:
     assert record(read("labels", bare, "famotidine.json")).title.startswith("famotidine")
 
 
+def test_a_label_without_a_name_or_for_animals_is_none(read: Read) -> None:
+    bulk = "drug-label-0001-of-0013.json"  # openFDA leaves the block of names empty in many records
+    assert "names no medicine" in problem(read("labels", made.answer(made.label(openfda={})), bulk)).what
+    animal = made.spl().replace("HUMAN PRESCRIPTION DRUG LABEL", "PRESCRIPTION ANIMAL DRUG LABEL")
+    assert "animals" in problem(read("labels", animal, "vet.xml")).what
+
+
 def test_a_brand_and_a_dull_over_the_counter_text_are_no_mismatch(read: Read) -> None:
     about = made.label()["openfda"] | {"product_type": ["HUMAN OTC DRUG"]}
     uses = {"openfda": about, "indications_and_usage": ["Uses temporarily relieves runny nose"], "set_id": "1"}
@@ -181,7 +188,7 @@ def test_a_guideline_tells_strength_date_and_that_it_may_be_superseded(read: Rea
 def test_a_disorder_keeps_supporting_quotations_alone(read: Read) -> None:
     found = record(read("disorders", made.DISORDER))
     assert said(found)["Phenotypes"] == (
-        "Rash (very frequent): A rash of the arms. “All patients had a rash.” (PMID:101)"
+        "Rash (very frequent): A rash of the arms. PMID:101: “All patients had a rash.”"
     )
     assert (found.source, found.date) == ("MONDO:0000001", "2026-03-06")
     assert "Sequences" not in found.text
