@@ -115,7 +115,7 @@ def record_of(label: Label) -> Record | Problem:
         return Problem(where=label.where, what="The label has none of the sections that are kept.", advice=advice)
     wrong = "It is a label of a medicine for animals." if "ANIMAL" in label.kind.upper() else _not_its_own(label)
     if wrong:
-        return Problem(where=label.where, what=wrong, advice="Leave it out, or fetch the label anew from its publisher.")
+        return Problem(where=label.where, what=wrong, advice="Leave it out, or fetch it from its publisher.")
     ingredients = label.ingredients or label.names[:1] or (label.claimed,)
     used = " ".join(words for path, words in label.pieces if path[0] == INDICATIONS)
     slow = SLOW.search(" ".join((*label.names, used[:FIRST])))
