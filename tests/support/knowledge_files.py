@@ -15,6 +15,7 @@ TEXTS = {
     "contraindications": "4 CONTRAINDICATIONS {name} is contraindicated in patients with dorvan syndrome.",
     "drug_interactions": "7 DRUG INTERACTIONS Warfarin: {name} raises its effect; check the INR.",
     "use_in_specific_populations": "8 USE IN SPECIFIC POPULATIONS 8.1 Pregnancy Not studied. "
+    "8.4 Pediatric Use Not for children. "
     "8.6 Renal Impairment Halve the dose of {name} below an eGFR of 30. 8.7 Hepatic Impairment No change is needed.",
     "pregnancy": "8.1 Pregnancy {name} was not studied in pregnant women.",
     "description": "11 DESCRIPTION A white powder.",

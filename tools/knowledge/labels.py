@@ -29,10 +29,14 @@ BY_LOINC = {code: row["title"] for row in SECTIONS for code in row["loinc"]}
 ORDER = {row["title"]: n for n, row in enumerate(SECTIONS)}
 INDICATIONS, POPULATIONS, INTERACTIONS = "Indications and usage", "Use in specific populations", "Drug interactions"
 SUBSECTION = re.compile(r"(?=\b8\.\d+ [A-Z])")  # of section 8 of a label; its text has lost its lines in openFDA
-ORGANS = (
-    ("Kidney impairment", re.compile("renal|kidney", re.I)),
-    ("Liver impairment", re.compile("hepatic|liver", re.I)),
-)
+ORGANS = {"renal": "Kidney impairment", "kidney": "Kidney impairment", "hepatic": "Liver impairment"}
+OWN_FIELDS = {  # words of a subsection's heading: the section that holds it where the record has its field
+    "pregnancy": "Pregnancy",
+    "lactation": "Breast feeding",
+    "nursing": "Breast feeding",
+    "pediatric": "Children",
+    "geriatric": "Old age",
+}
 HEAD = 60  # ours: characters in which a subsection says what it is about
 SLOW = re.compile(
     r"\b(?:extended|delayed|sustained|controlled|prolonged|modified)[- ]release\b|\b[EX]R\b", re.IGNORECASE
@@ -116,31 +120,26 @@ def record_of(label: Label) -> Record | Problem:
     wrong = "It is a label of a medicine for animals." if "ANIMAL" in label.kind.upper() else _not_its_own(label)
     if wrong:
         return Problem(where=label.where, what=wrong, advice="Leave it out, or fetch it from its publisher.")
-    ingredients = label.ingredients or label.names[:1] or (label.claimed,)
+    ingredients = [i.lower() for i in label.ingredients or label.names[:1] or (label.claimed,)]
     used = " ".join(words for path, words in label.pieces if path[0] == INDICATIONS)
-    slow = SLOW.search(" ".join((*label.names, used[:FIRST])))
-    otc = "OTC" in label.kind.upper()
-    key = "/".join((*sorted(i.lower() for i in ingredients), *sorted(r.lower() for r in label.routes), str(otc)))
-    digest = hashlib.sha256(f"{key}/{'slow' if slow else ''}".encode()).hexdigest()[:KEY]
+    slow = "slow release" if SLOW.search(" ".join((*label.names, used[:FIRST]))) else ""
+    ways = [*sorted(r.lower() for r in label.routes), slow, "OTC" if "OTC" in label.kind.upper() else ""]
+    digest = hashlib.sha256("/".join((*sorted(ingredients), "", *ways)).encode()).hexdigest()[:KEY]
     name = one_line(label.names[0] if label.names else label.claimed)
-    about = ", ".join(
-        (*(r.lower() for r in label.routes), *(["slow release"] if slow else []), *(["OTC"] if otc else []))
-    )
-    listed = (
-        f" ({', '.join(i.lower() for i in ingredients)})" if name.lower() not in map(str.lower, ingredients) else ""
-    )
+    title = name.capitalize() if name.isupper() else name
+    if name.lower() not in ingredients:
+        title += f" ({', '.join(ingredients)})"
     told = [f"set id {label.set_id}" if label.set_id else "", f"version {label.version}" if label.version else ""]
-    said = ", ".join(filter(None, (*told, label.maker)))
     return Record(
         id=f"label:{slug(' '.join(ingredients))}-{digest}",
-        title=f"{name.capitalize() if name.isupper() else name}{listed}{f', {about}' if about else ''}: US drug label",
+        title=f"{', '.join(filter(None, (title, *ways)))}: US drug label",
         text=text,
         kind="label",
         sections=sections,
         language="en",
         date=label.date,
         level=LEVEL,
-        source=said,
+        source=", ".join(filter(None, (*told, label.maker))),
     )
 
 
@@ -206,15 +205,11 @@ def read_openfda(row: Mapping[str, Any], name: str) -> Label:
 def _populations(text: str, has: set[str]) -> Iterator[Piece]:
     """Section 8: kidney and liver by themselves, without the subsections that the record has as fields of their own."""
     for part in SUBSECTION.split(text):
-        organ = next((title for title, pattern in ORGANS if pattern.search(part[:HEAD])), "")
-        own = any(
-            title.lower() in part[:HEAD].lower()
-            for title in ("pregnancy", "lactation", "nursing", "pediatric", "geriatric")
-        )
-        if organ and part.startswith("8."):
-            yield (POPULATIONS, organ), part
-        elif not (own and has & {"Pregnancy", "Children", "Old age"}):
-            yield (POPULATIONS,), part
+        head = part[:HEAD].lower() if part.startswith("8.") else ""
+        organ = next((title for word, title in ORGANS.items() if word in head), "")
+        own = next((title for word, title in OWN_FIELDS.items() if word in head), "")
+        if own not in has:
+            yield (POPULATIONS, organ) if organ else (POPULATIONS,), part
 
 
 def _told(value: Any) -> str:

@@ -60,6 +60,9 @@ def test_an_openfda_label_has_its_sections_and_says_whose_it_is(read: Read) -> N
     assert parts["Use in specific populations / Kidney impairment"].startswith("8.6 Renal Impairment Halve the dose")
     assert parts["Use in specific populations / Liver impairment"] == "8.7 Hepatic Impairment No change is needed."
     assert parts["Pregnancy"] == "8.1 Pregnancy Zelnorine was not studied in pregnant women."
+    assert parts["Use in specific populations"].endswith(
+        "8.4 Pediatric Use Not for children."
+    )  # it has no field of this
     assert "powder" not in found.text
     assert "Not studied." not in found.text
     assert (found.title, found.date) == ("Zelnorine (zelnorine hydrochloride), oral: US drug label", "2024-01-31")
