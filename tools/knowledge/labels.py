@@ -103,7 +103,7 @@ class LabelReader:
         for number, row in enumerate(objects_of(path), start=1):
             try:
                 yield read_bundle(row) if "resourceType" in row else read_openfda(row, name_of(path))
-            except (AttributeError, TypeError, KeyError, ValueError) as error:
+            except (AttributeError, TypeError, LookupError, ValueError) as error:
                 what = f"The record is not as its format has it: {type(error).__name__}: {str(error)[:80]}."
                 yield Problem(where=f"record {number}", what=what, advice="Fetch it anew from its publisher.")
 
@@ -305,7 +305,7 @@ def read_bundle(row: Mapping[str, Any]) -> Label | Problem:
         names=_once(named or substances),
         routes=(),
         kind=str(label.get("type", {}).get("coding", [{}])[0].get("display", "")),
-        maker=_once(r.get("name") for r in of.get("Organization", ()))[0] if of.get("Organization") else "",
+        maker=", ".join(_once(r.get("name") for r in of.get("Organization", ()))[:1]),
         set_id=str(identifier[0].get("value", "")).removeprefix("urn:uuid:"),
         version=str(label.get("version", "")),
         date=iso_date(label.get("date")),

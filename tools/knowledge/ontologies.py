@@ -36,7 +36,7 @@ class DisorderReader:
             if not isinstance(found, dict) or not found.get("name"):
                 raise DataError("The YAML is no disorder: it has no name.", "Give files of kb/disorders.")
             yield _disorder(found, name_of(path))
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError) as error:  # a date that no calendar has is the latter
             what = " ".join(str(error).split())[:120]
             yield Problem(where="", what=f"The YAML is damaged or cut off: {what}.", advice="Fetch it anew.")
         except DataError as error:
@@ -45,7 +45,7 @@ class DisorderReader:
 
 def _disorder(found: Mapping[str, Any], name: str) -> Record | Problem:
     layout = Layout()
-    layout.paragraph(("Description",), str(found.get("description") or ""))
+    layout.paragraph(("Description",), _said(found.get("description")))
     for key, rows in found.items():
         if isinstance(rows, list) and key not in LEFT_OUT:
             for row in rows:
@@ -54,26 +54,32 @@ def _disorder(found: Mapping[str, Any], name: str) -> Record | Problem:
     text, sections = layout.finish()
     if not text:
         return Problem(where=name, what="The disorder has no statement.", advice="Leave it out.")
-    term = ((found.get("disease_term") or {}).get("term") or {}).get("id") or ""
+    named = found.get("disease_term")
+    term = named.get("term") if isinstance(named, dict) else None
     return Record(
         id=f"disorder:{slug(name)}",
-        title=one_line(str(found["name"])),
+        title=_said(found["name"]) or name,
         text=text,
         kind="disorder",
         sections=sections,
-        date=iso_date(str(found.get("updated_date") or found.get("creation_date") or "")),
-        source=str(term),
+        date=iso_date(found.get("updated_date") or found.get("creation_date")),
+        source=_said(term.get("id")) if isinstance(term, dict) else "",
     )
 
 
 def _statement(row: Mapping[str, Any]) -> str:
-    often = str(row.get("frequency") or "").replace("_", " ").lower()
-    said = one_line(str(row.get("description") or row.get("notes") or ""))
-    parts = [f"{one_line(str(row['name']))}{f' ({often})' if often else ''}{f': {said}' if said else ''}"]
+    often = _said(row.get("frequency")).replace("_", " ").lower()
+    said = _said(row.get("description")) or _said(row.get("notes"))
+    parts = [f"{_said(row['name'])}{f' ({often})' if often else ''}{f': {said}' if said else ''}"]
     stated = [e for e in row.get("evidence") or () if isinstance(e, dict) and e.get("supports") in SUPPORTS]
     # the reference stands first, so that no sentence is parted from it
-    parts += [f"{e.get('reference')}: “{one_line(str(e.get('snippet')))}”" for e in stated if e.get("snippet")]
+    parts += [f"{_said(e.get('reference'))}: “{said}”" for e in stated if (said := _said(e.get("snippet")))]
     return " ".join(part if part.endswith((".", "”")) else f"{part}." for part in parts)
+
+
+def _said(value: object) -> str:
+    """A text on one line; "" for anything else, which aliases could make endless."""
+    return one_line(value) if isinstance(value, str) else ""
 
 
 class OboReader:

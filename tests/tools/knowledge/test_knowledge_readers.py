@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -216,6 +217,18 @@ def test_every_reader_tells_what_is_no_file_of_its_own(reader: str, read: Read) 
         last = read(reader, bad)[-1]
         assert isinstance(last, Problem), (reader, bad[:30])
         assert last.advice, (reader, bad[:30])
+
+
+@pytest.mark.parametrize("reader", sorted(READERS))
+def test_no_damage_to_a_file_ends_a_run(reader: str, read: Read) -> None:
+    random = Random(reader)  # noqa: S311
+    content = FILES[reader][1]
+    for _ in range(60):
+        text = content
+        for _ in range(random.randint(1, 3)):
+            at, long = random.randrange(len(text)), random.randint(0, 30)
+            text = text[:at] + random.choice(["", "<", "&", '"', "{", "]", ": ", "\n", "é", "*a"]) + text[at + long :]
+        assert all(isinstance(one, Record | Problem) for one in read(reader, text))
 
 
 def test_the_catalogue_names_readers_terms_and_what_they_were_tried_on() -> None:
