@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from agent.agent import Agent
 from agent.cli.app import app
+from agent.cli.doctor import endpoints
+from agent.settings import load_settings
 from prompts.errors import InputError
 from support import knowledge_files as made
 
@@ -112,7 +114,12 @@ def test_a_question_embeds_no_passage_and_an_update_only_what_changed(
     monkeypatch.setattr(MiniLMEncoder, "encode_documents", lambda self, t: texts.extend(t) or real(self, t))
     path = tmp_path / "labels.json"
     path.write_text(made.answer(made.label(), made.label("Dorvanol", number=2)))
-    assert command("add", "openfda", "--from", str(path), "-q").exit_code == 0
+    assert not [e for e in endpoints(load_settings()) if "fda.gov" in e["url"]]
+    monkeypatch.setenv("ANAMNESIS_KNOWLEDGE__LIVE", "on")
+    monkeypatch.setattr("agent.knowledge.download", lambda *_: [path])  # tests/tools/knowledge plays the server
+    assert [e for e in endpoints(load_settings()) if e["url"] == "https://api.fda.gov/download.json"]
+    assert command("add", "openfda", "-q").exit_code == 0
+    assert "from: downloaded" in command("show", "openfda").stdout
     titled = [text for text in texts if text.startswith("Zelnorine (zelnorine hydrochloride), oral")]
     assert len(titled) == 8
     texts.clear()
