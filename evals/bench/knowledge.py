@@ -77,7 +77,7 @@ def name_of(row: dict[str, Any]) -> str:
 
 
 def medicine(number: int) -> str:
-    """A made-up name, another for each number."""
+    """A made-up name, another for each number up to 28,561 (13 to the fourth)."""
     digits = [number // len(SYLLABLES) ** place % len(SYLLABLES) for place in range(4)]
     return "".join(SYLLABLES[digit] for digit in digits) + "nex"
 
