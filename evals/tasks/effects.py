@@ -255,7 +255,7 @@ TASK = Task(
     name="effects",
     what="the trained reader: direction of an effect given the sentence and where it must be found, roles, stances",
     inputs=(corpus.COMPARISONS, corpus.ABSTRACTS),
-    expected="10 minutes",
+    expected="15 minutes",
     limit=1000,
     asks=AgentEvaluation(items, judge, counted, opened, at_once=False),
 )
