@@ -8,6 +8,7 @@ from graphs.nodes.triage import overturned
 from graphs.triage.asked import explained, read_asked
 from graphs.triage.contract import AskedQuestion, Aspect, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import red_flags
+from graphs.triage.facts import changes_in, facts_of, text_of
 from graphs.triage.follow_up import says_yes
 from graphs.triage.local import TriageLocal
 from tools.contract import Differential, Finding, FollowUpQuestion
@@ -33,16 +34,21 @@ class Interview:
     """One patient's case, question by question. Replies are read as in a chat session.
 
     Attributes:
-        case: the case as told so far. language: of the case, ``en`` or ``zh``.
+        language: of the case, ``en`` or ``zh``.
         differential: the ranking now. emergency: signs of an emergency told so far.
     """
 
     def __init__(self, graph: KnowledgeGraph, case: str) -> None:
         self._graph, self._triage = graph, TriageLocal()
-        self.case, self.language = case, language_of(case)
+        self._facts, self._turn, self.language = facts_of(case, 1), 1, language_of(case)
         self._known: list[Finding] = []
         self.emergency: tuple[RedFlag, ...] = red_flags(case, self.language)
         self.differential: Differential = self._ranked()
+
+    @property
+    def case(self) -> str:
+        """The case as told so far."""
+        return text_of(self._facts)
 
     @property
     def question(self) -> FollowUpQuestion | None:
@@ -53,7 +59,10 @@ class Interview:
         """Take a reply to the question, or anything else that is told of the patient; the ranking is made anew."""
         question = self.question
         asked = None if question is None else AskedQuestion(finding=question.finding, text=question.text)
-        view = SessionView(messages=(self.case,), case=self.case, kind="case", question=self.case, asked=asked)
+        self._turn += 1
+        view = SessionView(
+            messages=(self.case,), turn=self._turn, facts=self._facts, kind="case", question=self.case, asked=asked
+        )
         explain = explained(text, read_asked(text, view), view)
         if explain is not None and explain.aspect in (Aspect.WHY, Aspect.QUESTION):
             return Read.WHY
@@ -62,18 +71,19 @@ class Interview:
             return Read.OTHER_PATIENT
         if _only_yes(text, decision):
             return Read.WHERE
+        put_right = changes_in(decision.facts, self._turn)
         if decision.answered is not None:
             self._known = [k for k in self._known if k.id != decision.answered.id] + [decision.answered]
         elif decision.kind is Kind.CASE and decision.case != self.case:
-            self._known = [k for k in self._known if not overturned(k.name, decision.changes)]
+            self._known = [k for k in self._known if not overturned(k.name, put_right)]
         else:
             return Read.UNREAD
-        before, self.case = self.case, decision.case
+        before, self._facts = self._facts, decision.facts
         found = self._ranked()
         flagged = {f.code for f in decision.red_flags} - {f.code for f in self.emergency}
-        told = decision.answered is not None or decision.changes or flagged
+        told = decision.answered is not None or put_right or flagged
         if not told and _same(found, self.differential):
-            self.case = before
+            self._facts = before
             return Read.UNREAD
         self.emergency, self.differential = decision.red_flags, found
         return Read.MORE if decision.answered is None else Read.ANSWER

@@ -16,6 +16,7 @@ from graphs.planning.contract import Planner
 from graphs.reporting.contract import Reporter
 from graphs.state import State
 from graphs.triage.contract import Triage
+from graphs.triage.facts import Fact, facts_of, text_of
 from graphs.verification.contract import Verifier
 from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
@@ -104,6 +105,12 @@ class TurnContext:
         known = state.get("evidence", {})
         texts = self.store.get_all(known[key] for key in ids if key in known)
         return [Evidence.model_validate_json(text) for text in texts]
+
+
+def case_facts(state: State, context: TurnContext) -> tuple[Fact, ...]:
+    """The facts of the session's case; of a session that was stored without them its whole text is one."""
+    facts, case = context.load_list(Fact, state.get("facts_key", "")), context.text(state.get("case_key", ""))
+    return tuple(facts) if text_of(facts) == case else facts_of(case)
 
 
 def findings_of(state: State, differential: Differential | None) -> list[Finding]:

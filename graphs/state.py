@@ -25,7 +25,8 @@ class State(TypedDict, total=False):
     schema: int
     # session-scoped
     messages: Annotated[list[dict[str, Any]], operator.add]  # {"role", "turn", "key"}
-    case_key: str  # the patient's case as told so far
+    case_key: str  # the patient's case as told so far: what its facts come to
+    facts_key: str  # its facts, those superseded too; none in sessions of before
     subject: dict[str, str]  # {"kind", "question_key"} of the last medical turn; "about_case" of the leading diagnosis
     leading: str  # name of the session's leading diagnosis
     case_differential_key: str  # the case's differential as last ranked
@@ -127,7 +128,7 @@ def new_turn(
 
 SESSION_CHANNELS = frozenset(
     {
-        "messages", "case_key", "subject", "leading", "findings", "evidence", "asked", "offered",
+        "messages", "case_key", "facts_key", "subject", "leading", "findings", "evidence", "asked", "offered",
         "case_differential_key", "case_answer_key", "last_answer_key", "spent_before",
     }
 )  # fmt: skip

@@ -72,7 +72,7 @@ def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:
 
 
 def _is_case(text: str) -> bool:
-    from graphs.triage.kinds import describes_patient
+    from graphs.triage.local import describes_patient
     from tools.text.sentences import sentences
 
     return len(sentences(text)) >= NARRATIVE or describes_patient(text)

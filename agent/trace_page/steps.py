@@ -10,7 +10,7 @@ from agent.trace_page.machine import told, visited
 
 ROOM = 600_000  # characters of kept texts in a page, so that it stays below 2 MB with everything else; ours
 READS = {  # the channels that a node reads, as `graphs.nodes` has it
-    "triage": ("message_key", "case_key"),
+    "triage": ("message_key", "case_key", "facts_key"),
     "completeness_gate": ("question_key",),
     "research": ("question_key", "differential_key", "first_look_key", "gaps_key"),
     "tools": ("question_key", "differential_key", "first_look_key", "gate_key"),

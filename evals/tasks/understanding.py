@@ -68,6 +68,7 @@ from evals.statistics import macro_f1, paired_ratio, points, share
 from graphs.triage.asked import ASPECTS, OF_DISEASE
 from graphs.triage.contract import AskedQuestion, Kind, SessionView, TriageDecision
 from graphs.triage.emergency import by_numbers
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from tools.contract import Finding
 from tools.knowledge_graph.loader import STARTER, read_graph
@@ -274,7 +275,7 @@ def view_of(row: Turn) -> SessionView:
     case = CASES[language]
     asked = AskedQuestion(finding="ear-discharge", text=ASKED[language])
     return SessionView(
-        messages=(case,), case=case, kind="case", question=case, asked=asked, leading=LEADING[language],
+        messages=(case,), facts=facts_of(case), kind="case", question=case, asked=asked, leading=LEADING[language],
         leading_en=LEADING["en"],
     )  # fmt: skip
 
@@ -316,12 +317,13 @@ def kept_figures(read: Sequence[tuple[Dialogue, str]]) -> list[Figure]:
 def final_case(triage: TriageLocal, messages: Sequence[str]) -> str:
     """The session's case behind the last message."""
     view = SessionView()
-    for text in messages:
+    for turn, text in enumerate(messages, start=1):
         decision = triage.decide_now(text, view)
         asked = decision.kind in (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)
         view = SessionView(
             messages=(*view.messages, text),
-            case=decision.case or view.case,
+            turn=turn + 1,
+            facts=decision.facts or view.facts,
             kind=Kind.CASE.value if decision.kind is Kind.FOLLOW_UP else decision.kind.value,
             question=decision.question if asked or decision.case else view.question,
         )

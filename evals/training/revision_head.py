@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from evals.training.fitting import logistic, text_matrix
-from graphs.triage.revisions import join
+from graphs.triage.facts import join
 from tools.reading.corpus import rows
 from tools.reading.features import BUCKETS
 from tools.reading.replacing import FARTHEST, LAYERS, LEAST, MOST_SURE, Side, pairs_of, quiet_sorts, seen, side_of

@@ -14,7 +14,7 @@ from graphs.answering.extractive import Extractor
 from graphs.answering.option_words import fit, holds, own_words
 from graphs.judging.key_terms import KeyTerms
 from graphs.judging.subjects import about
-from graphs.triage.kinds import describes_patient
+from graphs.triage.local import describes_patient
 from graphs.verdicts.contract import Sentence
 from tools.contract import RankedDisease
 from tools.encoders import Vectors

@@ -14,6 +14,7 @@ from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
 from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
+from graphs.triage.facts import Fact
 from graphs.verdicts.contract import Leaning, Verdict
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
@@ -83,6 +84,8 @@ class Answer(BaseModel):
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
         patient: age, sex, pregnancy, allergies and medicines as read from the session's case or the message.
+        superseded: what was told of the patient and put right or taken back since: which message told it, with which
+            characters, which message superseded it, and what is so now.
         verdict: for a closed question, what a cited statement entails; None where none does.
         choice: for a multiple-choice question, the option, only with evidence or marked ``parametric``.
         follow_up_questions: what to ask next, most useful first.
@@ -115,6 +118,7 @@ class Answer(BaseModel):
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)
     patient: Patient | None = None
+    superseded: list[Fact] = Field(default_factory=list)
     verdict: Verdict | None = None
     choice: Choice | None = None
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)

@@ -17,7 +17,7 @@ from graphs.judging.relevance import Relevance, Scores, jaccard
 from graphs.judging.subjects import about
 from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.kads.unusable import usable_and_dropped
-from graphs.triage.kinds import describes_patient
+from graphs.triage.local import describes_patient
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin

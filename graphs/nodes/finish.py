@@ -10,12 +10,13 @@ from graphs.answering.contract import Answer, Draft, Usage
 from graphs.answering.patient import patient_of
 from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
-from graphs.context import TurnContext
+from graphs.context import TurnContext, case_facts
 from graphs.nodes.step import fallback_notices
 from graphs.reporting.contract import Report
 from graphs.reviewing.asking import with_review
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
+from graphs.triage.facts import changes_in
 from prompts.metering import Usage as ModelUsage
 from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence
@@ -99,6 +100,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),
         patient=patient_of(context.text(state.get("case_key", "") or state["question_key"])),
+        superseded=list(changes_in(case_facts(state, context))) if _on_case(state) else [],
         verdict=draft.verdict,
         choice=draft.choice,
         follow_up_questions=list(draft.follow_up_questions),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.context import TurnContext
+from graphs.context import TurnContext, case_facts
 from graphs.nodes.given import on_given
 from graphs.nodes.live import LIVE, live_triage
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from graphs.triage.contract import AskedQuestion, Change, Kind, SessionView, Triage, TriageDecision
+from graphs.triage.contract import AskedQuestion, Kind, SessionView, Triage, TriageDecision
+from graphs.triage.facts import Fact, changes_in
 from tools.contract import Differential, Finding, Notice
 from tools.text.tokens import tokens
 
@@ -25,7 +26,8 @@ def triage_node(triage: Triage) -> Body:
         view = session_view(state, context)
         decision = await triage.decide(context.text(state["message_key"]), view)
         decision = await on_given(triage, state, context, decision)
-        details = decision.model_dump(mode="json", exclude={"question", "case", "kind"})
+        details = decision.model_dump(mode="json", exclude={"question", "facts", "kind"})
+        details["changes"] = [c.model_dump() for c in changes_in(decision.facts, state["turn"])]
         given = {name: state["evidence"][name] for name in state.get("given", [])}
         kept = {"message_key": state["message_key"], "given": given}
         context.recorder.event("triage", kind_of_turn=decision.kind.value, **details, **kept)
@@ -43,7 +45,8 @@ def session_view(state: State, context: TurnContext) -> SessionView:
     differential = context.load(Differential, state.get("case_differential_key", ""))
     return SessionView(
         messages=tuple(context.text(m["key"]) for m in earlier[-REMEMBERED:]),
-        case=context.text(state.get("case_key", "")),
+        turn=state["turn"],
+        facts=case_facts(state, context),
         kind=subject.get("kind", ""),
         question=context.text(subject.get("question_key", "")),
         asked=AskedQuestion(**asked) if asked else None,
@@ -58,7 +61,8 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
     options = state.get("options") or decision.options
     if options and kind in MEDICAL:
         kind = Kind.MULTIPLE_CHOICE
-    told = [corrected(decision.changes, decision.language).model_dump(mode="json")] if decision.changes else []
+    put_right = changes_in(decision.facts, state["turn"])
+    told = [corrected(put_right, decision.language).model_dump(mode="json")] if put_right else []
     return {
         "kind": kind.value,
         **_explained(state, decision),
@@ -81,16 +85,16 @@ def _explained(state: State, decision: TriageDecision) -> dict[str, Any]:
     return {"explain": decision.explain.model_dump(mode="json"), "path": "session", "differential_key": held}
 
 
-def corrected(changes: tuple[Change, ...], language: str) -> Notice:
+def corrected(put_right: tuple[Fact, ...], language: str) -> Notice:
     """What a correction changed, told to the user."""
-    shown = "; ".join(f"“{c.before}” -> “{c.after}”" if c.after else f"“{c.before}”" for c in changes)
+    shown = "; ".join(f"“{c.text}” -> “{c.now}”" if c.now else f"“{c.text}”" for c in put_right)
     return Notice(code="case_corrected", text=CORRECTED[language].format(changes=shown))
 
 
-def overturned(name: str, changes: tuple[Change, ...]) -> bool:
+def overturned(name: str, put_right: tuple[Fact, ...]) -> bool:
     """Whether a finding of this name, which an answer settled, was taken back."""
     named = set(tokens(name))
-    return bool(named) and any(named <= set(tokens(c.before)) for c in changes)
+    return bool(named) and any(named <= set(tokens(c.text)) for c in put_right)
 
 
 def _session(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
@@ -106,8 +110,9 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
             **({"about_case": "yes"} if decision.about_case else {}),
         },
     }
-    if decision.case:
+    if decision.facts:
         update["case_key"] = context.store.put(context.session, decision.case)
+        update["facts_key"] = context.keep_list(Fact, decision.facts)
     if decision.new_case:
         return update | {"findings": [], "offered": [], "leading": "", "case_differential_key": ""}
     settled = state.get("findings", [])
@@ -121,6 +126,6 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
         if q["finding"] not in known
     ]
     update |= {"findings": settled, "offered": []}
-    if decision.changes:
-        update["findings"] = [f for f in settled if not overturned(f["name"], decision.changes)]
+    if put_right := changes_in(decision.facts, state["turn"]):
+        update["findings"] = [f for f in settled if not overturned(f["name"], put_right)]
     return update

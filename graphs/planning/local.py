@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from graphs.planning.contract import PlannedCall, ResearchView
-from graphs.triage.kinds import describes_patient
-from graphs.triage.standalone import subject
+from graphs.triage.asked import subject
+from graphs.triage.local import describes_patient
 from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Differential, Outcome, unique
 from tools.evidence import Origin

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from graphs.triage.contract import Kind, SessionView, Triage, TriageDecision
 from graphs.triage.emergency import red_flags
-from graphs.triage.kinds import Verdict
-from graphs.triage.local import case_turn, decision_of
+from graphs.triage.local import Verdict, case_turn, decision_of
 from graphs.verification.support import numbers
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local

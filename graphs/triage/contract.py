@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from graphs.triage.facts import Fact, text_of
 from tools.contract import Finding
 from tools.evidence import Frozen
 
@@ -54,13 +55,6 @@ class Explain(Frozen):
     named: str = ""
 
 
-class Change(Frozen):
-    """A correction of the case: what it said, and what it says now ("" where it only went)."""
-
-    before: str
-    after: str = ""
-
-
 class RedFlag(Frozen):
     """A sign of an emergency: stable code, what was seen, and what to do, in the turn's language.
 
@@ -83,19 +77,25 @@ class AskedQuestion(Frozen):
 class SessionView(Frozen):
     """What triage may know of the session: earlier user messages, the case so far, and the pending question.
 
-    ``leading`` is the name of the diagnosis that leads the case's differential, "" when there is none;
-    ``leading_en`` the same in English, in which the library is written. ``about_case``: the last question of
-    evidence was about that diagnosis.
+    ``turn`` is the number of the message that is read, ``facts`` are those of the case. ``leading`` is the name of the
+    diagnosis that leads the case's differential, "" when there is none; ``leading_en`` the same in English, in which
+    the library is written. ``about_case``: the last question of evidence was about that diagnosis.
     """
 
     messages: tuple[str, ...] = ()
-    case: str = ""
+    turn: int = 1
+    facts: tuple[Fact, ...] = ()
     kind: str = ""
     question: str = ""
     asked: AskedQuestion | None = None
     leading: str = ""
     leading_en: str = ""
     about_case: bool = False
+
+    @property
+    def case(self) -> str:
+        """The patient's case as told so far."""
+        return text_of(self.facts)
 
     @property
     def after_evidence(self) -> bool:
@@ -109,21 +109,20 @@ class TriageDecision(Frozen):
     Attributes:
         kind: kind of turn. FOLLOW_UP is an answer to our question; the graph then treats the turn as a case.
         question: the turn as it stands alone (for a case: the case as told so far, with the new text).
-        case: the patient's case so far, "" for a question that is about no patient.
+        facts: of the patient's case so far, none for a question that is about no patient.
         options: letter -> text for a multiple-choice question; {"yes","no","maybe"} are not listed here.
         closed: True for a question that a yes, no or maybe answers.
         answered: a finding settled by the answer to a follow-up question.
         new_case: True when the message opens a patient other than the session's, or its first.
         about_case: an evidence question about the leading diagnosis of the case.
         explain: what an EXPLAIN turn asks about what was said.
-        changes: what a correction changed in the case.
         reason: one line that a person can check.
     """
 
     kind: Kind
     language: str
     question: str
-    case: str = ""
+    facts: tuple[Fact, ...] = ()
     options: dict[str, str] = Field(default_factory=dict)
     closed: bool = False
     red_flags: tuple[RedFlag, ...] = ()
@@ -131,8 +130,12 @@ class TriageDecision(Frozen):
     new_case: bool = False
     about_case: bool = False
     explain: Explain | None = None
-    changes: tuple[Change, ...] = ()
     reason: str
+
+    @property
+    def case(self) -> str:
+        """The patient's case so far, "" for a question that is about no patient."""
+        return text_of(self.facts)
 
 
 class Triage(Protocol):

@@ -93,7 +93,7 @@ def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
     found = alarms(text)
     if not found or all(map(questions.is_question, questions.parts(text))):
         return ()  # "Is a pressure of 84/50 dangerous?"
-    quotes = {a.code: "; ".join(f"“{text[start:end].strip()}”" for start, end in sorted(set(a.spans))) for a in found}
+    quotes = {code: "; ".join(f"“{text[a:b].strip()}”" for a, b in sorted(set(spans))) for code, spans in found.items()}
     return tuple(_flag(emergencies().named[code], language, told) for code, told in quotes.items())
 
 
@@ -136,35 +136,26 @@ def _flag(found: Emergency, language: str, quotes: str) -> RedFlag:
 def emergencies() -> Emergencies:
     """The names and advice of this room's YAML file."""
     data: dict[str, Any] = read_yaml(NAMES)
-    named = {
-        e["code"]: Emergency(
-            e["code"], {"en": e["en"], "zh": e["zh"]}, data["advice"][e["advice"]], e["code"] not in data["undiagnosed"]
-        )
+    every = [
+        Emergency(e["code"], e, data["advice"][e["advice"]], e["code"] not in data["undiagnosed"])
         for e in data["named"]
-    }
-    return Emergencies(named, data["exemplars"])
+    ]
+    return Emergencies({e.code: e for e in every}, data["exemplars"])
 
 
-class Alarm(NamedTuple):
-    """The code of an emergency and the characters that show it."""
-
-    code: str
-    spans: list[tuple[int, int]]
-
-
-def alarms(text: str) -> list[Alarm]:
-    """The emergencies that the numbers of a patient's text show."""
+def alarms(text: str) -> dict[str, list[tuple[int, int]]]:
+    """The codes of emergencies that the numbers of a patient's text show, each with the characters that show it."""
     patient = patient_in(text)
     of_now = cache(lambda value: is_of_now(value, text, patient))
     told: dict[str, list[Value]] = {}
     for value in values(text):
         told.setdefault(value.measure, []).append(value)
-    found: dict[str, Alarm] = {}
+    found: dict[str, list[tuple[int, int]]] = {}
     for flag in _rules()["flags"]:
         shown = next((spans for line in flag["when"] if (spans := _met(line, told, of_now))), None)
         if shown and flag["code"] not in found and _applies(flag, text):
-            found[flag["code"]] = Alarm(flag["code"], shown)
-    return list(found.values())
+            found[flag["code"]] = shown
+    return found
 
 
 def _met(

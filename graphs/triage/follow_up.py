@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
-from graphs.triage.revisions import join
+from graphs.triage.facts import join
 from tools.contract import Finding
 from tools.reading.messages import Sort, sorted_as
 from tools.text.body_sites import sites

@@ -1,30 +1,171 @@
-"""Triage without a language model: two small trained heads, and open rules for what leans on the session."""
+"""Triage without a language model: the kind of a turn by trained heads, and rules for what leans on the session."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from graphs.triage import revisions
-from graphs.triage.asked import Diseases, of_leading
-from graphs.triage.contract import Change, Kind, RedFlag, SessionView, TriageDecision
+from graphs.triage.asked import (
+    LEANING,
+    OF_DISEASE,
+    PRONOUN,
+    Asked,
+    Diseases,
+    explained,
+    of_leading,
+    read_asked,
+    stand_alone,
+)
+from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import emergencies, red_flags
-from graphs.triage.follow_up import Reply, read_reply
-from graphs.triage.kinds import OnSubject, Verdict, classify
-from graphs.triage.standalone import stand_alone
+from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
+from graphs.triage.follow_up import Reply, is_courteous, read_reply
 from tools.contract import Finding
+from tools.medicines.names import medicines_in
+from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
 from tools.text import questions
+from tools.text.demographics import read_person
 from tools.text.language import language_of
 from tools.text.options import parse_options
 
+OnSubject = Callable[[str], bool]
+"""Whether the library holds something on what a text asks."""
+
+SURELY_COURTEOUS = 0.85  # ours: probability from which a first message is courtesy whatever its words
+COURTESY = 100  # characters; ours: longer messages say more than courtesy
+QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told nothing of a patient
+SAYS = 6  # words, or pairs of Chinese characters, from which a closed question says what it asks about; ours
+ASKED = 0.05  # ours: probability of a question from which one after a patient's story is asked of the evidence
+FEW = 15  # words of a bare list of complaints; ours
+WHAT_IT_IS = re.compile(r"\b(?:could|might) (?:it|this) be\b|会不会是|可能是", re.IGNORECASE)
+SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him|they|them)\b|我|他|她", re.IGNORECASE)
+
+
+class Verdict(NamedTuple):
+    """A kind, one line why, the question as it stands alone where it leans on what was said before, whether it is about
+    the leading diagnosis, what it asks to have explained, and whether it is a question that describes a patient."""
+
+    kind: Kind
+    reason: str
+    question: str = ""
+    about_case: bool = False
+    explain: Explain | None = None
+    patient: bool = False
+
+
+def classify(
+    text: str,
+    session: SessionView,
+    *,
+    has_options: bool = False,
+    on_subject: OnSubject | None = None,
+    diseases: Diseases | None = None,
+) -> Verdict:
+    """The kind of a message; FOLLOW_UP is decided before, from the pending question.
+
+    A message is out of scope only when it is surely of another field and ``on_subject`` finds nothing on it; whatever
+    else is not told apart is searched. ``diseases`` gives the diseases that a text names.
+    """
+    if not any(c.isalnum() for c in text):
+        return Verdict(Kind.OUT_OF_SCOPE, "nothing was said")
+    read = sorted_as(text)
+    away = read.other_field and not (on_subject is not None and on_subject(text))
+    if has_options:
+        kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
+        return Verdict(kind, f"options are given; {_likely(read)}")
+    corrects = bool(session.case) and revisions.is_correction(text, session.case)
+    tells = corrects and not any(map(questions.is_question, questions.parts(text)))
+    asked = read_asked(text, session, diseases, surely=tells)
+    explain = explained(text, asked, session, diseases)
+    if explain is not None:
+        return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
+    begins = not (session.case or session.question)
+    surely = is_courteous(text) or (begins and read.of(Sort.COURTESY) >= SURELY_COURTEOUS and not read.term)
+    if read.best is Sort.COURTESY and len(text) <= COURTESY and not corrects and surely:
+        return Verdict(Kind.SMALL_TALK, f"nothing but courtesy; {_likely(read)}")
+    said = None if begins else _in_session(text, session, read, asked, corrects=corrects)
+    if said is not None:
+        return said
+    if away:
+        return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
+    return _by_sort(text, read)
+
+
+def describes_patient(text: str) -> bool:
+    """Whether a text describes a patient, whatever it asks of them."""
+    told = " ".join(s for s in questions.parts(text) if not questions.is_question(s))
+    return sorted_as(told or text).patient
+
+
+def _likely(read: Sorted) -> str:
+    return f"{read.best.value} at {read.of(read.best):.2f}"
+
+
+def _by_sort(text: str, read: Sorted) -> Verdict:
+    """The kind of a message that stands on its own."""
+    if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
+        return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
+    if read.best is Sort.CASE and _asks_for_knowledge(text, read):
+        return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}", patient=True)
+    kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
+    return Verdict(kind, _likely(read), patient=read.best is Sort.PATIENT_QUESTION)
+
+
+def _asks_for_knowledge(text: str, read: Sorted) -> bool:
+    """Whether a message that describes a patient asks something that the evidence answers: a question that stands by
+    itself, or a closed one at its end that says what it asks about."""
+    asked = [part for part in questions.parts(text) if questions.is_question(part) and not WHAT_IT_IS.search(part)]
+    if not asked or read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) < ASKED:
+        return False
+    last = questions.parts(text)[-1]
+    says = len(WORDS.findall(last)) >= SAYS or medicines_in(last)
+    closed = last in asked and says and questions.is_closed(last)
+    return bool(closed) or any(sorted_as(part).best is Sort.QUESTION for part in asked)
+
+
+def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked, *, corrects: bool) -> Verdict | None:
+    """What a message means beside what was said before; None when it stands on its own."""
+    if session.case and asked.of_case and asked.meaning in OF_DISEASE:
+        if not session.leading:
+            return Verdict(Kind.CASE, "asks about the case told so far")
+        why, question = f"asks about the leading diagnosis: {session.leading}", of_leading(text, asked.meaning, session)
+        return Verdict(Kind.EVIDENCE, why, question, about_case=True)
+    leaning = asked.meaning in LEANING or (asked.meaning is Meaning.NAMED and PRONOUN.search(text) is not None)
+    asks = any(map(questions.is_question, questions.parts(text)))
+    tells = session.case and not asks and (read.patient or SOMEBODY.search(text))
+    if session.kind in QUESTIONS and not corrects and (leaning or not tells):
+        onward = stand_alone(text, session.question) if leaning and session.question else ""
+        return Verdict(Kind.EVIDENCE, "goes on from the question before", onward) if leaning else None
+    if not session.case:
+        return None
+    if corrects:
+        return Verdict(Kind.CASE, "corrects the case")
+    return _beside_case(text, read, leaning=leaning)
+
+
+def _beside_case(text: str, read: Sorted, *, leaning: bool) -> Verdict | None:
+    """What a message adds to the case or asks of it; a question about a medicine is one of evidence."""
+    asking = [questions.is_question(part) for part in questions.parts(text)]
+    asks = any(asking)
+    if all(asking) and read.best is Sort.PATIENT_QUESTION and medicines_in(text):
+        return None
+    if leaning or (asks and (read.patient or SOMEBODY.search(text))):
+        return Verdict(Kind.CASE, "asks about the case told so far")
+    away = read.best in (Sort.ASSISTANT, Sort.OTHER) and len(text.split()) > FEW
+    if not asks and not away:
+        return Verdict(Kind.CASE, "adds to the case told so far")
+    return None
+
 
 class Turn(NamedTuple):
-    """The turn as it stands alone, the patient's case so far, and whether the message opens that case."""
+    """The turn as it stands alone, the facts of the patient's case so far, and whether the message opens that case."""
 
     question: str
-    case: str
-    new: bool = False
-    changes: tuple[Change, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    new_case: bool = False
 
 
 class TriageLocal:
@@ -60,23 +201,23 @@ class TriageLocal:
             )  # fmt: skip
         reply = _reply(text, session)
         if reply is not None:
-            case = revisions.join(session.case, reply.statement)
+            told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []
+            facts = extend(session.facts, told)
+            case = text_of(facts)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
             flags = red_flags(case, language) or red_flags(text, language, alone=False)
-            return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, case), flags, reply.finding)
+            return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, facts), flags, reply.finding)
         urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
         verdict = Verdict(Kind.CASE, "asks, and tells of an emergency") if urgent else verdict
         turn = _turn(verdict, text, session)
         if verdict.explain is not None:
-            told = red_flags(session.case, language) if verdict.explain.of_case else ()
-            return decision_of(verdict, language, turn, told)
-        flags = red_flags(turn.question if turn.case else text, language)
+            flags = red_flags(session.case, language) if verdict.explain.of_case else ()
+            return decision_of(verdict, language, turn, flags)
+        flags = red_flags(turn.question if turn.facts else text, language)
         flags = flags or red_flags(text, language, alone=not session.case)
         if flags and verdict.kind is not Kind.CASE:
-            verdict, turn = (
-                Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}"),
-                Turn(text, text, new=True),
-            )
+            verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
+            turn = Turn(text, facts_of(text, session.turn), new_case=True)
         return decision_of(verdict, language, turn, flags)
 
 
@@ -87,15 +228,12 @@ def decision_of(
     return TriageDecision(
         kind=verdict.kind,
         language=language,
-        question=turn.question,
-        case=turn.case,
+        **turn._asdict(),
         closed=verdict.kind is Kind.EVIDENCE and questions.is_closed(turn.question),
         red_flags=flags,
         answered=answered,
-        new_case=turn.new,
-        about_case=verdict.of_leading,
+        about_case=verdict.about_case,
         explain=verdict.explain,
-        changes=turn.changes,
         reason=verdict.reason,
     )
 
@@ -112,30 +250,25 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
     """The stand-alone question of a classified message."""
     if verdict.kind is Kind.CASE:
         return case_turn(text, session)
-    if verdict.of_leading:
-        return Turn(of_leading(text, verdict.asked, session), "")
-    if verdict.kind is Kind.EVIDENCE and verdict.leans and session.question:
-        return Turn(stand_alone(text, session.question), "")
-    if verdict.patient and not session.case:  # what follows goes on from this patient
-        told = [part for part in questions.parts(text) if not questions.is_question(part)]
-        return Turn(text, " ".join(told) or text)
-    return Turn(text, "")
+    stated = " ".join(part for part in questions.parts(text) if not questions.is_question(part))
+    patient = verdict.patient or (verdict.kind is Kind.EVIDENCE and read_person(stated).age is not None)
+    if patient and not session.case:  # what follows goes on from this patient
+        return Turn(text, (fact_of(text, session.turn, stated),))
+    return Turn(verdict.question or text)
 
 
 def case_turn(text: str, session: SessionView) -> Turn:
     """The patient's case with what a message tells: a new case, a correction, an addition, or a question about it."""
-    if session.case and revisions.is_repeated(text, session.messages, session.case):
-        return Turn(session.case, session.case)
-    if not session.case or revisions.is_other_patient(text, session.case):
-        return Turn(text, text, new=True)
-    if revisions.is_correction(text, session.case):
-        revised = revisions.correct(session.case, text)
-        return Turn(revised.case, revised.case, changes=revised.changes)
+    case = session.case
+    if case and revisions.is_repeated(text, session.messages, case):
+        return Turn(case, session.facts)
+    if not case or revisions.is_other_patient(text, case):
+        return Turn(text, facts_of(text, session.turn), new_case=True)
     asks = all(map(questions.is_question, questions.parts(text)))
-    if asks:  # asks about the case, tells nothing new
-        return Turn(revisions.join(session.case, text), session.case)
-    revised = revisions.add(session.case, text)
-    return Turn(revised.case, revised.case, changes=revised.changes)
+    if asks and not revisions.is_correction(text, case):  # asks about the case, tells nothing new
+        return Turn(join(case, text), session.facts)
+    facts = revisions.revise(session.facts, text, session.turn)
+    return Turn(text_of(facts), facts)
 
 
 def _language(text: str, session: SessionView) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from agent.messages import MOST_STATEMENTS, check_message
 from graphs.triage.contract import SessionView
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from graphs.triage.revisions import TIDY
 from prompts.errors import InputError
@@ -68,7 +69,7 @@ def graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
 def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, graph: KnowledgeGraph) -> None:
     raw = ("pain" + fragment * MOST)[: MOST - 5] + " pain"
     begin("warm", starter_vocabulary())
-    triage, beside = TriageLocal(), SessionView(case="A man of 60 has chest pain.")
+    triage, beside = TriageLocal(), SessionView(facts=facts_of("A man of 60 has chest pain."))
     triage.decide_now("and a cough", beside)
 
     def door(text: str) -> None:

@@ -17,6 +17,7 @@ from graphs.kads.contract import Dropped, Kept, Selection
 from graphs.planning.contract import PlannedCall, ResearchView
 from graphs.reporting.contract import ReportDraft, ReportStatement, report_of
 from graphs.triage.contract import Aspect, Explain, Kind, SessionView, TriageDecision
+from graphs.triage.facts import facts_of
 from prompts.errors import ServiceError, ToolError
 from tools.contract import Differential, Finding, FollowUpQuestion, Outcome, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin, Statement, cite
@@ -80,13 +81,15 @@ class Scripted:
                 kind=Kind.FOLLOW_UP,
                 language="en",
                 question=session.case,
-                case=session.case,
+                facts=session.facts,
                 answered=answered,
                 reason="an answer",
             )
         kind = Kind.CASE if message.startswith("case") else Kind.EVIDENCE
         case = message if kind is Kind.CASE else ""
-        return TriageDecision(kind=kind, language="en", question=message, case=case, reason="by its first word")
+        return TriageDecision(
+            kind=kind, language="en", question=message, facts=facts_of(case, session.turn), reason="by its first word"
+        )
 
     async def assess(self, question: str, kind: str, first_look: Differential | None) -> GateDecision:
         await self.ran("gate")

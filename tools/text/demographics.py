@@ -57,9 +57,9 @@ _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
-    re.compile(r"\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
+    re.compile(r"(?<!\bat )(?<!\bfrom )(?<!\bsince )(?<!\buntil )\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
+        rf"(?<!\bsince )(?<!\bwhen )(?<!\buntil )\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
         rf"(?:I|s?he|who|pt|patient|{'|'.join(SEX_WORDS.values())}) (?:is|am|was))"
         r"\s+(\d{1,3})(?!\.\d)(?=\s*(?:[,.;)]|and\b|$|f\b|m\b|fe?male\b|male\b))",
         re.IGNORECASE,

@@ -10,7 +10,7 @@ import pytest
 from graphs.answering.contract import AnswerView, Draft
 from graphs.answering.rare_answer import RareWriter
 from graphs.triage.contract import Kind, SessionView
-from graphs.triage.kinds import classify
+from graphs.triage.local import classify
 from graphs.verification.local import VerifierLocal
 from support.small_hpo import write_small_hpo
 from tools.contract import Differential

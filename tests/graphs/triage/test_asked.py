@@ -6,12 +6,13 @@ import pytest
 
 from graphs.triage.asked import explained, of_leading, read_asked
 from graphs.triage.contract import Aspect, Kind, SessionView
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from tools.reading.messages import MEANINGS, Meaning, meant
 
 CASE = "A 2-year-old girl has had a barking cough since last night."
-TOLD = SessionView(case=CASE, kind="case", question=CASE, leading="croup", leading_en="croup")
-CHINESE = TOLD.model_copy(update={"case": "两岁女孩，犬吠样咳嗽。", "leading": "喉炎"})
+TOLD = SessionView(facts=facts_of(CASE), kind="case", question=CASE, leading="croup", leading_en="croup")
+CHINESE = TOLD.model_copy(update={"facts": facts_of("两岁女孩，犬吠样咳嗽。"), "leading": "喉炎"})
 ANSWERED = SessionView(kind="evidence", question="Do statins prevent stroke?")
 
 

@@ -13,9 +13,10 @@ TRIAGE = TriageLocal()
 
 def case_after(*messages: str) -> str:
     view = SessionView()
-    for text in messages:
+    for turn, text in enumerate(messages, start=1):
         decision = TRIAGE.decide_now(text, view)
-        view = SessionView(messages=(*view.messages, text), case=decision.case or view.case, kind=decision.kind.value)
+        facts = decision.facts or view.facts
+        view = SessionView(messages=(*view.messages, text), turn=turn + 1, facts=facts, kind=decision.kind.value)
     return view.case
 
 

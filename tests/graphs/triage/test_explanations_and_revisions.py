@@ -8,16 +8,30 @@ from hypothesis import strategies as st
 
 from graphs.triage.contract import Aspect, Kind, SessionView, TriageDecision
 from graphs.triage.emergency import red_flags
+from graphs.triage.facts import Fact, changes_in, facts_of, text_of
 from graphs.triage.local import TriageLocal
-from graphs.triage.revisions import add, correct
+from graphs.triage.revisions import add, revise
 
 CASE = "45F with pain in the right knee for 2 weeks, worse on stairs. No fever, T 38.2."
 NAMES = {"gout": "gout", "PE": "pulmonary-embolism", "痛风": "gout"}
 TRIAGE = TriageLocal(diseases=lambda text: [i for n, i in NAMES.items() if n in text])
 
 
+def revised(case: str, message: str) -> tuple[str, tuple[Fact, ...]]:
+    """The case behind a second message, and what was put right."""
+    facts = revise(facts_of(case, 1), message, 2)
+    return text_of(facts), changes_in(facts)
+
+
+def added(case: str, message: str) -> tuple[str, tuple[Fact, ...]]:
+    facts = add(facts_of(case, 1), facts_of(message, 2), 2)
+    return text_of(facts), changes_in(facts)
+
+
 def say(text: str, kind: str = "case", case: str = CASE) -> TriageDecision:
-    view = SessionView(case=case, kind=kind, question=case, leading="Osteoarthritis", leading_en="Osteoarthritis")
+    view = SessionView(
+        facts=facts_of(case), kind=kind, question=case, leading="Osteoarthritis", leading_en="Osteoarthritis"
+    )
     return TRIAGE.decide_now(text, view)
 
 
@@ -61,7 +75,7 @@ def test_tests_and_treatment_are_asked_of_the_leading_diagnosis() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "message", "revised", "before", "after"),
+    ("case", "message", "now", "before", "after"),
     [
         (CASE, "no, the left knee", CASE.replace("right", "left"), "right knee", "left knee"),
         ("L leg swelling.", "correction: right leg", "R leg swelling.", "L leg", "R leg"),
@@ -76,33 +90,33 @@ def test_tests_and_treatment_are_asked_of_the_leading_diagnosis() -> None:
     ],
 )  # fmt: skip
 def test_a_correction_revises_the_case_and_tells_what_changed(
-    case: str, message: str, revised: str, before: str, after: str
+    case: str, message: str, now: str, before: str, after: str
 ) -> None:
-    done = correct(case, message)
-    assert done.case == revised
-    assert [c for c in done.changes if before in c.before and after in c.after]
+    text, changes = revised(case, message)
+    assert text == now
+    assert [c for c in changes if before in c.text and after in c.now]
 
 
 def test_a_denial_of_a_quality_leaves_the_complaint() -> None:
-    assert correct("Severe pain in the flank.", "the pain is not severe").case == "not severe pain in the flank."
+    assert revised("Severe pain in the flank.", "the pain is not severe")[0] == "not severe pain in the flank."
 
 
 def test_the_later_statement_stays_whichever_way_it_turns() -> None:
-    assert add("Sore throat, fever 38.5, no cough.", "no fever").case == "Sore throat, no cough. No fever."
+    assert added("Sore throat, fever 38.5, no cough.", "no fever")[0] == "Sore throat, no cough. No fever."
     assert (
-        add("Sore throat, no cough.", "Oh, I forgot, she has a cough").case
+        added("Sore throat, no cough.", "Oh, I forgot, she has a cough")[0]
         == "Sore throat. Oh, I forgot, she has a cough."
     )
-    kept = add("Chest pain on effort.", "no chest pain at night")
-    assert kept.case.startswith("Chest pain on effort.")
-    assert kept.changes == ()
+    text, changes = added("Chest pain on effort.", "no chest pain at night")
+    assert text.startswith("Chest pain on effort.")
+    assert changes == ()
 
 
 @settings(max_examples=25)  # three networks read each
 @given(st.text(max_size=60), st.text(max_size=40))
 def test_any_message_revises_any_case_without_an_error(case: str, message: str) -> None:
-    correct(case, message)
-    add(case, message)
+    revised(case, message)
+    added(case, message)
 
 
 def test_an_emergency_in_abbreviations_is_seen_and_quoted_as_written() -> None:
@@ -113,7 +127,7 @@ def test_an_emergency_in_abbreviations_is_seen_and_quoted_as_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "message", "revised"),
+    ("case", "message", "now"),
     [
         ("45F fever, cough.", "she doesn't have a fever", "45F, cough. She doesn't have a fever."),
         ("A 60 year old man with fever, and cough.", "no fever", "A 60 year old man, and cough. No fever."),
@@ -121,18 +135,20 @@ def test_an_emergency_in_abbreviations_is_seen_and_quoted_as_written() -> None:
         ("发热3天，咳嗽。", "没有发热", "咳嗽。没有发热。"),
     ],
 )
-def test_who_the_patient_is_stays_when_a_complaint_goes(case: str, message: str, revised: str) -> None:
-    assert correct(case, message).case == revised
+def test_who_the_patient_is_stays_when_a_complaint_goes(case: str, message: str, now: str) -> None:
+    assert revised(case, message)[0] == now
 
 
 def test_a_word_of_regret_is_nothing_put_in_the_place_of_another() -> None:
-    done = correct("My right knee is swollen, red and painful.", "not red, actually")
-    assert done.case == "My right knee is swollen, not red and painful."
-    assert [c.before for c in done.changes] == ["red and"]
+    text, changes = revised("My right knee is swollen, red and painful.", "not red, actually")
+    assert text == "My right knee is swollen, not red and painful."
+    assert [c.text for c in changes] == ["red and"]
 
 
 def test_a_correction_after_a_question_about_the_case_is_one() -> None:
-    view = SessionView(case=CASE, kind="evidence", question="How is it treated?", leading="Gout", about_case=True)
+    view = SessionView(
+        facts=facts_of(CASE), kind="evidence", question="How is it treated?", leading="Gout", about_case=True
+    )
     assert TRIAGE.decide_now("actually he is a man", view).kind is Kind.CASE
 
 

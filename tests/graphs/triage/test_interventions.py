@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import Kind, SessionView
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 
 TRIAGE = TriageLocal()
@@ -28,5 +29,5 @@ def test_what_is_asked_decides(text: str, kind: Kind) -> None:
 
 
 def test_in_a_case_told_before_the_patient_stays_the_subject() -> None:
-    session = SessionView(case="My son is 3 and has a barking cough.", kind=Kind.CASE)
+    session = SessionView(facts=facts_of("My son is 3 and has a barking cough."), kind=Kind.CASE)
     assert TRIAGE.decide_now("He is 3 and his cough is worse. Would dexamethasone help?", session).kind is Kind.CASE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import AskedQuestion, Kind, SessionView, TriageDecision
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 
 TRIAGE = TriageLocal()
@@ -17,7 +18,7 @@ LONG = AskedQuestion(finding="pain-duration", text="How long has she had the pai
 
 
 def say(text: str, case: str = CASE, asked: AskedQuestion | None = None, leading: str = "") -> TriageDecision:
-    view = SessionView(messages=(case,), case=case, kind="case", question=case, asked=asked, leading=leading)
+    view = SessionView(messages=(case,), facts=facts_of(case), kind="case", question=case, asked=asked, leading=leading)
     return TRIAGE.decide_now(text, view)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from graphs.triage.asked import subject
 from graphs.triage.contract import AskedQuestion, Kind, SessionView, TriageDecision
+from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
-from graphs.triage.standalone import subject
 
 TRIAGE = TriageLocal()
 CASE = "45F with pain in the right knee for 2 weeks, worse on stairs. No fever, no swelling. PMH asthma."
@@ -19,7 +20,7 @@ FEVER_ZH = AskedQuestion(finding="fever", text="您有发热吗?")
 
 
 def in_case(text: str, case: str = CASE, asked: AskedQuestion | None = None) -> TriageDecision:
-    return TRIAGE.decide_now(text, SessionView(case=case, kind="case", question=case, asked=asked))
+    return TRIAGE.decide_now(text, SessionView(facts=facts_of(case), kind="case", question=case, asked=asked))
 
 
 def after(question: str, text: str) -> TriageDecision:
@@ -217,7 +218,7 @@ def test_a_patient_of_whom_a_question_is_asked_is_the_patient_of_what_follows() 
     first = TRIAGE.decide_now("My mother is 82 and takes warfarin. Can she have ibuprofen?", SessionView())
     assert first.kind is Kind.EVIDENCE
     assert first.case == "My mother is 82 and takes warfarin."
-    view = SessionView(kind="evidence", question=first.question, case=first.case)
+    view = SessionView(kind="evidence", question=first.question, facts=first.facts)
     then = TRIAGE.decide_now("She has had a swollen left knee for two days.", view)
     assert (then.kind, then.new_case) == (Kind.CASE, False)
     assert then.case.startswith("My mother is 82 and takes warfarin. She has had a swollen left knee")

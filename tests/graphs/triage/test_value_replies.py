@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import AskedQuestion, Aspect, Kind, SessionView
+from graphs.triage.facts import facts_of
 from graphs.triage.follow_up import read_reply
 from graphs.triage.local import TriageLocal
 
@@ -55,7 +56,7 @@ def test_what_gives_no_place_and_no_measurement_is_no_reply(text: str, asked: As
     ],
 )  # fmt: skip
 def test_why_a_question_is_asked_is_another_why(text: str, aspect: Aspect) -> None:
-    view = SessionView(case="I have a cough.", kind="case", question="I have a cough.", asked=OXYGEN)
+    view = SessionView(facts=facts_of("I have a cough."), kind="case", question="I have a cough.", asked=OXYGEN)
     decision = TriageLocal().decide_now(text, view)
     assert decision.kind is Kind.EXPLAIN
     assert decision.explain is not None

@@ -9,7 +9,8 @@ import pytest
 
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.emergency import emergencies, red_flags
-from graphs.triage.kinds import classify, describes_patient
+from graphs.triage.facts import facts_of
+from graphs.triage.local import classify, describes_patient
 from prompts.errors import DataError
 from tools.files import sha256_of
 from tools.reading import corpus
@@ -52,7 +53,7 @@ def test_how_medical_the_words_are_tells_terms_genes_and_talk_apart() -> None:
 
 def test_a_first_message_of_courtesy_needs_no_set_phrase() -> None:
     assert classify("you have been ever so kind, doc", SessionView()).kind is Kind.SMALL_TALK
-    told = SessionView(case="Cough for two weeks.", question="Cough for two weeks.", kind=Kind.CASE)
+    told = SessionView(facts=facts_of("Cough for two weeks."), question="Cough for two weeks.", kind=Kind.CASE)
     assert classify("dull and aching", told).kind is Kind.CASE
 
 

@@ -29,6 +29,7 @@
  * @typedef {{session: string, turn: number, run: string, question: string, kind: string, language: string,
  *   emergency: RedFlag[], statements: Statement[], evidence: Evidence[], differential: Ranked[], outside?: boolean,
  *   unexplained?: string[], unread?: string[], asides?: string[], contrasts: string[],
+ *   superseded?: {text: string, turn: number, span: number[] | null, by: number, now: string}[],
  *   similar_records: {id: string, diagnosis: string, text: string, similarity: number}[],
  *   rare_diseases: Ranked[], verdict: Verdict | null, choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
  *   abstained: boolean, report: Report | null, gate: Gate | null, usage: Usage,
