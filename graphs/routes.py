@@ -11,8 +11,9 @@ from graphs.triage.contract import Kind
 
 
 def after_triage(state: State) -> Literal["respond", "completeness_gate", "answer"]:
-    """Small talk and what is out of scope are answered at once; what was said is explained without a search."""
-    if state["kind"] == Kind.EXPLAIN:
+    """Small talk and what is out of scope are answered at once; what was said is explained without a search, and a
+    calculation needs none."""
+    if state["kind"] in (Kind.EXPLAIN, Kind.CALCULATION):
         return "answer"
     return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE) else "completeness_gate"
 

@@ -30,6 +30,7 @@ COMMANDS = {  # name: the module that has it under this name, a function or a gr
         "differential",
         "Rank what a case may be, ask the next best question, and refine with each answer.",
     ),
+    "calculate": ("calculate", "Clinical calculators (eGFR, CHA2DS2-VASc, Wells, ...), each with inputs and source."),
     "icd10": ("icd10", "Link diagnoses of a free text to ICD-10: phrase, code, name, score; denied ones are left out."),
     "sessions": (
         "sessions",

@@ -29,7 +29,11 @@ from tools.recorder import Recorder, watched_by
 
 FAILED = 500  # statuses from here on are the server's failures
 NANO = 1_000_000_000
-WITHOUT_SEARCH = {"small_talk": "respond", "assistant": "respond", "out_of_scope": "respond", "explain": "explain"}
+WITHOUT_SEARCH = {
+    **dict.fromkeys(("small_talk", "assistant", "out_of_scope"), "respond"),
+    "explain": "explain",
+    "calculation": "calculate",
+}
 CREATED = {"counter": "create_counter", "gauge": "create_up_down_counter"}
 
 Facts = Mapping[str, object]

@@ -123,7 +123,8 @@ class Document(NamedTuple):
         if self.evidence is not None:
             return self.evidence.origin.value
         collection = self.id.partition(":")[0]
-        return {"graph": "knowledge_graph", "generated": "generated", "given": "case"}.get(collection, "retrieved")
+        known = {"graph": "knowledge_graph", "generated": "generated", "given": "case", "calculation": "case"}
+        return known.get(collection, "retrieved")
 
     @property
     def facts(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 
 from graphs.answering.abstain import abstained, unmentioned
+from graphs.answering.calculation import calculated
 from graphs.answering.choice import ChoiceSettings, OptionChooser
 from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
@@ -100,6 +101,8 @@ class AnswererLocal:
     def _answer(self, view: AnswerView) -> Draft:
         if view.kind == Kind.EXPLAIN:
             return self._explainer.explain(view)
+        if view.kind == Kind.CALCULATION:
+            return calculated(view, self.today())
         if view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential):
             return self._case(view)
         asks = any(map(is_question, parts(view.question)))

@@ -22,6 +22,8 @@ from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
+# Kinds of turn after which the question that was asked before still stands.
+UNASKED = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN, Kind.CALCULATION)
 REMEMBERED = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # answers that a later turn may ask about
 
 
@@ -44,7 +46,7 @@ def finish(
         first = answer.follow_up_questions[0]
         asked = {"finding": first.finding, "text": first.text}
     update: dict[str, Any] = {"answer_key": context.keep(answer), "messages": [message]}
-    if state["kind"] not in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN) or asked is not None:
+    if state["kind"] not in UNASKED or asked is not None:
         update["asked"] = asked
         update["offered"] = [{"finding": q.finding, "text": q.text} for q in answer.follow_up_questions[1:]]
     if state["kind"] in REMEMBERED and not answer.abstained:

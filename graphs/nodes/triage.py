@@ -78,7 +78,10 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
 
 
 def _explained(state: State, decision: TriageDecision) -> dict[str, Any]:
-    """What a question about what was said is answered from: the session's differential, no new search."""
+    """What a question about what was said is answered from: the session's differential, no new search; nor has a
+    calculation one."""
+    if decision.kind is Kind.CALCULATION:
+        return {"explain": None, "path": "session"}
     if decision.explain is None:
         return {"explain": None}
     held = state.get("case_differential_key", "") if decision.explain.of_case else ""

@@ -17,7 +17,7 @@ from prompts.triage import TriageReply
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 
-SETTLED = (Kind.FOLLOW_UP, Kind.EXPLAIN)  # they are bound to what the session holds
+SETTLED = (Kind.FOLLOW_UP, Kind.EXPLAIN, Kind.CALCULATION)  # they are bound to what the session holds or tells
 DISMISSED = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 CASE, BEFORE, MESSAGE = 3000, 600, 12_000  # ours: characters of the case, of other texts, and of the message shown
 LONGEST = 600  # ours: characters of a stand-alone question

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     MULTIPLE_CHOICE = "multiple_choice"
     FOLLOW_UP = "follow_up"
     EXPLAIN = "explain"
+    CALCULATION = "calculation"
     SMALL_TALK = "small_talk"
     ASSISTANT = "assistant"
     OUT_OF_SCOPE = "out_of_scope"

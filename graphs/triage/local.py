@@ -23,6 +23,7 @@ from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDe
 from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
 from graphs.triage.follow_up import Reply, is_courteous, read_reply
+from tools.calculators import asked_for, told_of
 from tools.contract import Finding
 from tools.medicines.names import medicines_in
 from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
@@ -76,6 +77,8 @@ def classify(
     if has_options:
         kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
         return Verdict(kind, f"options are given; {_likely(read)}")
+    if calculations := asked_for(text, session.case):
+        return Verdict(Kind.CALCULATION, f"asks for a calculation: {', '.join(calculations)}")
     corrects = bool(session.case) and revisions.is_correction(text, session.case)
     tells = corrects and not any(map(questions.is_question, questions.parts(text)))
     asked = read_asked(text, session, diseases, surely=tells)
@@ -199,6 +202,8 @@ class TriageLocal:
                 red_flags=red_flags(text, language, exam=True),
                 reason=verdict.reason,
             )  # fmt: skip
+        if verdict.kind is Kind.CALCULATION:
+            return decision_of(verdict, language, Turn(text), red_flags(told_of(text, session.case), language))
         reply = _reply(text, session)
         if reply is not None:
             told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []

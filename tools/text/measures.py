@@ -53,6 +53,7 @@ NOT_NOW = re.compile(
     re.IGNORECASE,
 )
 PIECE = re.compile(r"[,;，；。\n](?!\d)|\.(?!\d)")
+_MICRO = str.maketrans("µμ", "uu")
 BRACKETS = re.compile(r"[(（][^)）]*[)）]")
 
 
@@ -100,11 +101,13 @@ def readings(text: str, person: Person | None = None, patient: str = "") -> list
     return sorted(dict.fromkeys([*told, *silent]), key=lambda r: r.start)
 
 
-def values(text: str) -> Iterator[Value]:
-    """Every number of a measure, whoever's and whenever it was."""
+def values(text: str, *, quiet: bool = False) -> Iterator[Value]:
+    """Every number of a measure, whoever's and whenever it was; with ``quiet`` also of those for calculators alone."""
     if not any(c.isdigit() for c in text):
         return
     for name, measure in measures().items():
+        if measure.get("quiet") and not quiet:
+            continue
         for match in measure["pattern"].finditer(text):
             yield from _values(name, measure, match, text)
 
@@ -121,13 +124,21 @@ def _values(name: str, measure: Mapping[str, Any], match: re.Match[str], text: s
     while measure.get("names") and (later := LATER.match(text, end)):  # of a series the last is that of now
         numbers, end = [float(later[1].replace(",", ""))], later.end()
     tail = measure["tail"].match(text, end)
-    unit = "" if tail is None else tail[0].strip().lower().replace("µ", "u").replace("μ", "u").replace("mcg", "ug")
+    unit = "" if tail is None else tail[0].strip().lower().translate(_MICRO).replace("mcg", "ug")
     if measure.get("percent") and unit.startswith("%"):
         return
     for number in numbers:
         number = _in_unit(number, unit, measure)
         if measure["least"] <= number <= measure["most"]:
             yield Value(name, number, match.start(), end if tail is None else tail.end(), unit)
+
+
+def converted(number: float, unit: str, measure: str) -> float | None:
+    """A number with its unit in the unit of a measure; None for a unit that the measure is not given in."""
+    written = unit.strip().lower().translate(_MICRO).replace(" ", "")
+    rules = measures()[measure].get("units", ())
+    factor = next((o for o in rules if "unit" in o and written.startswith(o["unit"])), None)
+    return None if factor is None or not written else float((number + factor.get("plus", 0.0)) * factor["times"])
 
 
 def _in_unit(number: float, unit: str, measure: Mapping[str, Any]) -> float:
