@@ -31,10 +31,11 @@ LEAD = re.compile(
     re.IGNORECASE,
 )
 STATED = re.compile(
-    r"(?:\s*score)?(?:\s+(?:is|was|of)|\s*[=:：])?\s*\d+(?:\.\d+)?(?![\d.]|\s*(?:kg|lb|pound|cm|m\b|公斤|厘米)|[\s-]*(?:years?|yrs?|y/?o)\b|\s?[MF岁]\b)",
+    r"(?:\s*score)?(?:\s+(?:is|was|of)|\s*[=:：])?\s*\d+(?:\.\d+)?(?![\d.]|\s*(?:kg(?!\s*/)|lb|pound|cm|m\b|公斤|厘米)|[\s-]*(?:years?|yrs?|y/?o)\b|\s?[MF岁]\b)",
     re.IGNORECASE,
 )
 BIDDEN = re.compile(r"\b(?:calculate|compute|work out|estimate|find|determine|give|tell)\b|计算", re.IGNORECASE)
+HEADS = re.compile(r"(?:\s*score)?\s*[:：]", re.IGNORECASE)
 TRAIL = re.compile(r"(?:\s*score)?(?:是多少|是几分|多少|几分)?\W*")
 PERIOD = re.compile(
     r"(?:\bLMP\b|last (?:menstrual )?period|末次月经)\D{0,30}?"
@@ -98,8 +99,11 @@ def _asks(part: str, pattern: re.Pattern[str]) -> bool:
     for match in pattern.finditer(part):
         leads = LEAD.fullmatch(part, 0, match.start()) is not None
         trails = TRAIL.fullmatch(part, match.end()) is not None
-        bidden = not is_closed(part) or BIDDEN.search(part, 0, match.start()) is not None
-        if (leads or trails) and bidden and not STATED.match(part, match.end()):
+        asks = not is_closed(part) and (
+            not part.endswith((".", "!", "。")) or HEADS.match(part, match.end()) is not None
+        )
+        bids = BIDDEN.search(part, 0, match.start()) is not None
+        if (leads or trails) and (asks or bids) and not STATED.match(part, match.end()):
             return True
     return False
 

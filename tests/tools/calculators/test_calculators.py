@@ -100,6 +100,8 @@ What does a CURB-65 of 3 mean in a 70-year-old?
 How is eGFR calculated?
 What is a normal anion gap?
 Is the CHA2DS2-VASc validated in Asian patients over 65 years old?
+A 60-year-old woman, 95 kg. Her BMI is 34 kg/m2. Which treatment is best?
+Body mass index for six men of 70 kg shifted to the normal range.
 60M, eGFR 25, creatinine 240 µmol/L, tired and breathless
 A 70-year-old man with pneumonia. Should we use CURB-65?""".splitlines()
 
