@@ -25,7 +25,7 @@ from tools.text.questions import is_closed, parts
 SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 # ours: what may stand before a calculator's name where it is asked for, a value behind it that was given, and dates
 LEAD = re.compile(
-    r"(?:\W|(?:what|whats|is|s|was|would|be|the|an?|his|her|their|my|your|this|patient|calculate|compute|work|out|estimate|"
+    r"(?:\W|(?:what|whats|is|s|was|would|be|the|an?|his|her|their|my|your|this|patients?|m[ou]ms?|mothers?|dads?|fathers?|wifes?|husbands?|calculate|compute|work|out|estimate|"
     r"find|determine|give|me|tell|please|can|could|will|you|how|high|many|points|score|on|and|also|所以|请|计算|他的|她的|我的|的)"
     r"(?![A-Za-z]))*",
     re.IGNORECASE,
@@ -97,7 +97,8 @@ def read(name: str, text: str, today: date | None = None) -> dict[str, Given]:
 
 def _asks(part: str, pattern: re.Pattern[str]) -> bool:
     for match in pattern.finditer(part):
-        leads = LEAD.fullmatch(part, 0, match.start()) is not None
+        before = _any_name().sub(" ", part[: match.start()])
+        leads = LEAD.fullmatch(before) is not None or "计算" in before
         trails = TRAIL.fullmatch(part, match.end()) is not None
         asks = not is_closed(part) and (
             not part.endswith((".", "!", "。")) or HEADS.match(part, match.end()) is not None
@@ -173,6 +174,11 @@ def _condition(item: Item, told: list[Clause]) -> Given | None:
 @lru_cache(maxsize=256)
 def _words(told: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z])(?:{told})(?![A-Za-z])", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _any_name() -> re.Pattern[str]:
+    return re.compile("|".join(made.names for made in calculators().values()), re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

@@ -111,6 +111,13 @@ def test_another_question_is_left_alone(text: str) -> None:
     assert asked_for(text) == []
 
 
+def test_several_are_asked_for_at_once_and_for_somebody_else() -> None:
+    two = "What is the CHA2DS2-VASc and eGFR of a 76-year-old woman with hypertension, creatinine 1.2 mg/dL?"
+    assert asked_for(two) == ["egfr", "cha2ds2-vasc"]
+    assert asked_for("what's my mom's CHA2DS2-VASc score, she's 81 and has heart failure") == ["cha2ds2-vasc"]
+    assert asked_for("请计算76岁女性的CHA2DS2-VASc评分，高血压，糖尿病") == ["cha2ds2-vasc"]
+
+
 def test_the_case_gives_what_the_message_does_not() -> None:
     case = "A 76-year-old woman with hypertension. Her mother had a stroke."
     assert asked_for("What is the CHA2DS2-VASc?") == []
@@ -136,6 +143,8 @@ def test_uncertain_and_past_findings_are_not_counted() -> None:
         "cha2ds2-vasc", "70-year-old man with pulmonary hypertension, possible diabetes, asks for his stroke risk"
     )
     assert found.keys() == {"age", "sex"}
+    others = read("cha2ds2-vasc", "70-year-old man with CVA tenderness, previous VTE and collagen vascular disease")
+    assert others.keys() == {"age", "sex"}
     assert "confusion" not in read("curb-65", "70-year-old man with a cough. PMH: confusion.")
     swelling = read("wells-pe", "50-year-old man with a swollen calf")
     assert "leg_signs" not in swelling  # swelling alone is not what the item asks
