@@ -45,6 +45,7 @@ from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
+from tools.medicines.pages import starter_pages
 from tools.passages.contract import evidence_text
 from tools.passages.pool import PassagePool
 from tools.passages.quotes import candidate_spans
@@ -154,7 +155,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
         compile_graph(STARTER_GRAPH, encoder, home.indexes)
         KnowledgeGraph(encoder, home.indexes).edge.build()
         say("library ...")
-        build_library(STARTER_LIBRARY, _library(home), encoder)
+        build_library(STARTER_LIBRARY, _library(home), encoder, more=starter_pages())
         say("passages ...")
         _cut_passages(Library.open(_library(home), encoder), encoder)
         if shelf_file(home.library).exists():
@@ -215,14 +216,19 @@ def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None
     shelf.close()
 
 
+CLOSELY = ("condition", "evidence")  # ours: kinds of documents of which answers are made sentence by sentence
+
+
 def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
+    """What answers read closely is cut and embedded beforehand; pages of medicines and presentations wait for use."""
     documents = LibraryDocuments(library)
-    stored = [documents.get_document(d.id) for d in library.documents]
+    read = [d for d in library.documents if d.kind in CLOSELY]
+    stored = [documents.get_document(d.id) for d in read]
     found = [d for d in stored if d is not None]
     if len(found) != len(stored):
         raise DataError("The library lost documents while it was read.", "Run `anamnesis setup --rebuild`.")
     PassagePool(encoder).cut(found)
-    windows = [d.evidence(w.start, w.end) for d in library.documents for w in d.windows]
+    windows = [d.evidence(w.start, w.end) for d in read for w in d.windows]
     encoder.encode_documents([evidence_text(item) for item in windows])
     sentences = [d.text[at.start : at.end] for d in found for at in candidate_spans(d.text, encoder)]
     encoder.encode_documents(sentences)

@@ -35,6 +35,7 @@ from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning, accepted, review_file
 from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
+from tools.questions.medicines import MedicineQuestions
 from tools.questions.round_trip import RoundTrip
 from tools.questions.sections import SectionQuestions
 from tools.questions.settings import SearchSettings
@@ -200,7 +201,10 @@ def question_tool(
     prepared = PreparedQuestions(library, folders, encoder, search)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
     sections = SectionQuestions(library, names) if settings.questions.guards else None
-    return FindAnsweredQuestion(library, settings=settings.questions, prepared=prepared, sections=sections, learn=learn)
+    medicines = MedicineQuestions(library, encoder) if settings.questions.guards else None
+    return FindAnsweredQuestion(
+        library, settings=settings.questions, prepared=prepared, sections=sections, medicines=medicines, learn=learn
+    )
 
 
 def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> Parts:

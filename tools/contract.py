@@ -175,6 +175,7 @@ class AnsweredQuestion(Frozen):
     start: int
     end: int
     section: bool = False
+    answer: Literal["", "yes", "no", "depends"] = ""
 
 
 class Gap(Frozen):
@@ -206,6 +207,7 @@ class ToolContext:
 
     Attributes:
         question: the turn's stand-alone question or case, complete.
+        case: the session's case, "" where none was told.
         kind: kind of turn, as triage decided.
         language: ``en`` or ``zh``.
         evidence: what the turn has found so far.
@@ -217,6 +219,7 @@ class ToolContext:
     """
 
     question: str = ""
+    case: str = ""
     kind: str = "case"
     language: str = "en"
     evidence: list[Evidence] = field(default_factory=list)

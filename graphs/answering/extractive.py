@@ -54,7 +54,7 @@ class Extractor:
 
         ``subjects`` are the names in the query: what is not about them counts less, where something is.
         """
-        spans = [s for a in answered if self._usable(a) for s in self._spans(a)]
+        spans = [s for a in answered for s in self.told(a)]
         fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
@@ -121,6 +121,10 @@ class Extractor:
             if sentence is not None and not any(_overlap(sentence, o) for o in out):
                 out.append(sentence)
         return out
+
+    def told(self, answered: AnsweredQuestion) -> list[Sentence]:
+        """The sentences of an answered question; none where it may not be cited."""
+        return self._spans(answered) if self._usable(answered) else []
 
     def _usable(self, answered: AnsweredQuestion) -> bool:
         return (

@@ -22,7 +22,8 @@ from graphs.answering.urgent import diagnosed
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
-from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge
+from graphs.verdicts.certainty import plain_verdict
+from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.local import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
@@ -108,12 +109,17 @@ class AnswererLocal:
         asks = any(map(is_question, parts(view.question)))
         if view.red_flags and view.kind in (Kind.CASE, Kind.FOLLOW_UP) and not (asks and diagnosed(view.red_flags)):
             return Draft(notices=(notice("emergency_first", view.language),))
-        evidence = _quotable(view)
+        return self._quoted(view, _quotable(view))
+
+    def _quoted(self, view: AnswerView, evidence: Sequence[Evidence]) -> Draft:
+        """What is quoted: of a multiple-choice question, of pages that were written to answer, else of all evidence."""
         query = self._query(view, evidence)
         if not query or not (evidence or view.answered):
             return abstained(view)
         if view.kind == Kind.MULTIPLE_CHOICE:
             return self._multiple_choice(view, evidence, query)
+        if (checked := self._checked(view)) is not None:
+            return checked
         missing = self.unmentioned(view) if not any(e.origin is Origin.CASE for e in evidence) else []
         if missing:
             return abstained(view, missing)
@@ -140,6 +146,16 @@ class AnswererLocal:
             pool = [s for s in pool if known.get(s.text, True)]
             chosen = self._extractor.choose(pool, limit)
         return [s for s in chosen if known.get(s.text, False)]
+
+    def _checked(self, view: AnswerView) -> Draft | None:
+        """What pages were written to answer, with the verdict of the first; None where they answer nothing, or where
+        texts were given with the question."""
+        told = [(a, self._extractor.told(a)) for a in view.answered if a.answer]
+        if not told or not told[0][1] or any(e.origin is Origin.CASE for e in view.evidence):
+            return None
+        (_, carrying), *others = told
+        verdict = plain_verdict(VerdictValue(told[0][0].answer), carrying)
+        return self._draft(view, [*carrying, *(s for _, said in others for s in said)], None, [], verdict=verdict)
 
     def _closed(self, view: AnswerView, scored: Sequence[Sentence]) -> Draft:
         """A verdict with the sentences that carry it, else what was found on either side of the question.

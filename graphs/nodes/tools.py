@@ -89,6 +89,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
     gate = context.load(GateDecision, state["gate_key"])
     return ToolContext(
         question=context.text(state["question_key"]),
+        case=context.text(state.get("case_key", "")),
         kind=state["kind"],
         language=state["language"],
         evidence=context.load_evidence(state, state["found"]),

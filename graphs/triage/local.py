@@ -25,6 +25,7 @@ from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
 from graphs.triage.follow_up import Reply, is_courteous, read_reply
 from tools.calculators import asked_for, told_of
 from tools.contract import Finding
+from tools.medicines.checks import check
 from tools.medicines.names import medicines_in
 from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
 from tools.text import questions
@@ -79,6 +80,9 @@ def classify(
         return Verdict(kind, f"options are given; {_likely(read)}")
     if calculations := asked_for(text, session.case):
         return Verdict(Kind.CALCULATION, f"asks for a calculation: {', '.join(calculations)}")
+    takes = _asks_to_take(text, session)
+    if takes is not None:
+        return takes
     corrects = bool(session.case) and revisions.is_correction(text, session.case)
     tells = corrects and not any(map(questions.is_question, questions.parts(text)))
     asked = read_asked(text, session, diseases, surely=tells)
@@ -95,6 +99,19 @@ def classify(
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
     return _by_sort(text, read)
+
+
+def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
+    """Whether the records of medicines answer a message, alone or beside what was told before."""
+    parts = questions.parts(text)
+    if len(WORDS.findall(text)) > FEW and not any(map(questions.is_question, parts)):
+        return None
+    why = "asks whether a medicine may be taken"
+    if check(text, session.case).decides:
+        return Verdict(Kind.EVIDENCE, why, patient=not session.case and len(parts) > 1)
+    if session.question and not session.case and check(text, session.question).decides:
+        return Verdict(Kind.EVIDENCE, why, f"{session.question}\n{text}")
+    return None
 
 
 def describes_patient(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graphs.verdicts.contract import Certainty, Sentence
+from graphs.verdicts.contract import Certainty, Sentence, Verdict, VerdictValue
 from tools.evidence import Evidence, EvidenceId, Origin
 
 # Certainty that one source of a level gives, by the order of designs that GRADE starts from; ours.
@@ -84,6 +84,16 @@ def reason_of(carrying: Sequence[Sentence]) -> str:
     """The sources and their design, each once."""
     pieces = {s.evidence.document_id: s.evidence for s in carrying}
     return "; ".join(f"{e.title or e.id} ({design_of(e)})" for e in pieces.values())
+
+
+def plain_verdict(value: VerdictValue, sentences: Sequence[Sentence]) -> Verdict:
+    """A verdict that sentences were written to carry, the leading one first."""
+    return Verdict(
+        value=value,
+        statements=tuple(s.text for s in sentences),
+        certainty=certainty_of(sentences, disputed=False),
+        reason=reason_of(sentences),
+    )
 
 
 def is_own(evidence: Evidence) -> bool:

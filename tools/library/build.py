@@ -40,11 +40,17 @@ class LibraryManifest(Frozen):
     built: str
 
 
-def build_library(source: Path, target: Path, encoder: Encoder, progress: Progress | None = None) -> bool:
+def build_library(
+    source: Path,
+    target: Path,
+    encoder: Encoder,
+    progress: Progress | None = None,
+    more: Sequence[Monograph] = (),
+) -> bool:
     """Build the library of a folder of monographs, unless it is built already from the same content and encoder.
 
     Args:
-        source: folder with ``*.md`` files.
+        source: folder with ``*.md`` files. more: monographs beside them.
         target: folder of the built library; replaced at one instant, a reader never sees a part.
         progress: called with (texts embedded, texts in all).
 
@@ -57,23 +63,25 @@ def build_library(source: Path, target: Path, encoder: Encoder, progress: Progre
     files = sorted(source.glob("*.md"))
     if not files:
         raise DataError(f"There are no monographs in {source}.", "Name a folder with .md files.")
-    content = content_hash(files)
+    content = content_hash(files, more)
     with locked(target):
         if is_current(target, content, encoder):
             return False
-        documents = [make_document(m, encoder) for m in _read_all(files)]
+        documents = [make_document(m, encoder) for m in _read_all(files, more)]
         with unfinished(target) as temporary:
             manifest = _write(temporary, documents, content, encoder, progress)
             publish(target, temporary, manifest.generation, manifest.model_dump_json(indent=1).encode())
     return True
 
 
-def content_hash(files: Sequence[Path]) -> str:
-    """sha256 over names and bytes of the source files."""
+def content_hash(files: Sequence[Path], more: Sequence[Monograph] = ()) -> str:
+    """sha256 over names and bytes of the source files, and over further monographs."""
     digest = hashlib.sha256()
     for file in files:
         inner = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(f"{file.name}\n{inner}\n".encode())
+    for monograph in more:
+        digest.update(monograph.model_dump_json().encode())
     return digest.hexdigest()
 
 
@@ -106,7 +114,7 @@ def question_id(document: Document, number: int) -> str:
     return f"{document.id}/q{number}"
 
 
-def _read_all(files: Sequence[Path]) -> list[Monograph]:
+def _read_all(files: Sequence[Path], more: Sequence[Monograph] = ()) -> list[Monograph]:
     monographs, problems = [], []
     for file in files:
         try:
@@ -116,6 +124,10 @@ def _read_all(files: Sequence[Path]) -> list[Monograph]:
             continue
         problems += [f"{file.name}: {problem}" for problem in unusable(monograph, file.stem)]
         monographs.append(monograph)
+    names = {file.stem for file in files}
+    problems += [f"{m.front.id}: there is such a file" for m in more if m.front.id in names]
+    problems += [f"{m.front.id}: {problem}" for m in more for problem in unusable(m, m.front.id)]
+    monographs += more
     if problems:
         raise DataError("The library has unusable monographs: " + "; ".join(problems) + ".", "Mend or remove them.")
     return monographs

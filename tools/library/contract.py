@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from tools.evidence import Evidence, Found, Frozen
 from tools.indexes.contract import Filter
@@ -28,7 +28,7 @@ class QuestionHit(Frozen):
 
     ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody judged that
     the document answers it (`tools.questions.matrix`). ``section``: it asks for a whole section, and ``similarity`` is
-    the probability that the question asked does.
+    the probability that the question asked does. ``answer``: what it answers a closed question, "" where it only tells.
     """
 
     document: Document
@@ -38,6 +38,7 @@ class QuestionHit(Frozen):
     generated: bool = False
     judged: bool = True
     section: bool = False
+    answer: Literal["", "yes", "no", "depends"] = ""
 
 
 class PublicWords(NamedTuple):

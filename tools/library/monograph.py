@@ -30,6 +30,14 @@ SECTIONS = {
         "Uncertainty",
         "What to do in practice",
     ),
+    "presentation": (
+        "Overview",
+        "Must not miss",
+        "Common causes",
+        "Ask and examine",
+        "First tests",
+        "When to seek help",
+    ),
 }
 MIN_WORDS, MAX_WORDS = 250, 500
 MIN_QUESTIONS = 5
@@ -40,8 +48,9 @@ class FrontMatter(Frozen):
 
     id: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$")
     title: str = Field(min_length=2)
-    kind: str = Field(pattern="^(?:condition|evidence)$")
+    kind: str = Field(pattern="^(?:condition|evidence|medicine|presentation)$")
     icd10: tuple[str, ...] = ()
+    must_not_miss: tuple[str, ...] = ()  # of a presentation: ids of the graph's diseases
     language: str = Field(default="en", pattern="^(?:en|zh)$")
     written: date
     review_by: date
@@ -151,6 +160,6 @@ def check_monograph(monograph: Monograph, name: str) -> list[str]:
     if front.review_by <= front.written:
         problems.append("the review date is not after the date of writing")
     titles = tuple(s.title for s in monograph.sections)
-    if titles != SECTIONS[front.kind]:
+    if titles != SECTIONS.get(front.kind, titles):
         problems.append(f"the sections are {', '.join(titles)}")
     return problems

@@ -14,12 +14,17 @@ from typing import NamedTuple
 
 from tools.contract import unique
 from tools.medicines.names import Medicine, medicines_in
-from tools.text.clauses import clauses
+from tools.medicines.records import starter_records
+from tools.text.clauses import Clause, clauses
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
 CHINESE = Path(__file__).with_name("names_zh.yaml")
-BROAD = frozenset({"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic"})
+BROAD = frozenset(
+    {"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic", "vaccine", "live vaccine"}
+    | {"vitamin", "antimalarial", "antidote", "monoclonal antibody", "anthelmintic", "antiprotozoal", "trace element"}
+    | {"mineral supplement", "biologic medicine", "cytotoxic medicine", "immunoglobulin", "alkali", "prostaglandin"}
+)
 """Ours: groups so wide that an allergy to one member says nothing of another."""
 TOGETHER = frozenset(
     {"diuretic", "diabetes medicine", "insulin", "antiepileptic", "antiretroviral", "antituberculous drug", "nitrate"}
@@ -27,7 +32,10 @@ TOGETHER = frozenset(
 )
 """Ours: classes of which two are commonly given together: one that is taken does not bar another."""
 _ALLERGY = re.compile(
-    r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|angio-?o?edema (?:after|from|with|to)|intoleran\w+)\b|过敏",
+    r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|"
+    r"(?:angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|react(?:ed|ion)|collapsed|"
+    r"throat clos\w+(?: up)?|sjs|stevens-johnson(?: syndrome)?) "
+    r"(?:after|from|with|to|on))\b|过敏",
     re.IGNORECASE,
 )
 _TAKES = re.compile(
@@ -51,7 +59,9 @@ _WONDERED = re.compile(
 )
 # What an allergy is to stands behind the word, in a row of names, or right before it.
 _BEHIND = re.compile(
-    r"(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|reactions?)"
+    r"(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|reactions?|"
+    r"reacted|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|"
+    r"throat clos\w+(?: up)?|sjs|stevens-johnson(?: syndrome)?|collapsed)"
     r"(?: (?:to|against|with|from|of|after|except|on)|:) (?:(?:the|all|any|both) )?"
     r"(?:[^.;?!]{0,60}(?:, ?(?:and |or )?| and | or |/))?$",
     re.IGNORECASE,
@@ -59,6 +69,10 @@ _BEHIND = re.compile(
 _BEFORE = re.compile(r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^[^，,。；？]{0,12}过敏", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
+)
+_RELATIVE = re.compile(
+    r"\b(?:mother|mum|mom|father|dad|sister|brother|aunt|uncle|wife|husband|partner|cousin|grand\w+|family)\b",
+    re.IGNORECASE,
 )
 _PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE)
 _ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
@@ -104,7 +118,7 @@ def constraints_in(case: str) -> list[Constraint]:
 
 def broken_by(text: str, constraints: list[Constraint]) -> tuple[Medicine, Constraint] | None:
     """What a text names that a constraint bars, and the constraint; None where it names nothing barred."""
-    return _broken(_named(text), constraints)
+    return _broken(named_in(text), constraints)
 
 
 def barred_options(question: str, options: dict[str, str], case: str = "") -> dict[str, Constraint]:
@@ -113,7 +127,7 @@ def barred_options(question: str, options: dict[str, str], case: str = "") -> di
     A current medicine bars an option only where a treatment is chosen and neither question nor option speaks of going
     on with it, stopping it, or its dose. ``case`` tells of the patient beside the question.
     """
-    asked = _asked(question)
+    asked = asked_of(question)
     if not options or _AGAINST.search(asked):
         return {}
     told = constraints_in(f"{case}\n{question}")
@@ -125,18 +139,18 @@ def barred_options(question: str, options: dict[str, str], case: str = "") -> di
 def barred_question(question: str, case: str = "") -> tuple[Medicine, Constraint] | None:
     """The medicine that a question asks about although an allergy bars it, or a medicine that is taken already where
     it asks about adding one; None where it asks about none. ``case`` tells of the patient beside the question."""
-    asked = _asked(question)
+    asked = asked_of(question)
     constraints = constraints_in(f"{case}\n{question}")
     if not (_ADDS.search(asked) and not _GOES_ON.search(asked)):
         constraints = [c for c in constraints if c.why == "allergy"]
     taken = {c.named.lower() for c in constraints if c.why == "current"}
-    named = [m for m in _named(asked) if m.written.lower() not in taken and not _allergen(asked, m)]
+    named = [m for m in named_in(asked) if m.written.lower() not in taken and not _allergen(asked, m)]
     return _broken(named, constraints)
 
 
 def warns(question: str) -> bool:
     """Whether a question asks about harm, so that "no" would be the advice to give."""
-    return _AGAINST.search(_asked(question)) is not None or _DENIES.search(question) is not None
+    return _AGAINST.search(asked_of(question)) is not None or _DENIES.search(question) is not None
 
 
 def recommends(statement: str) -> bool:
@@ -148,7 +162,7 @@ def _starts_anew(asked: str) -> bool:
     return bool(_TREATS.search(asked)) and not _GOES_ON.search(asked)
 
 
-def _asked(case: str) -> str:
+def asked_of(case: str) -> str:
     """The question at the end of a case: its last sentence, and the sentences that end in a question mark."""
     told = [s.of(case) for s in sentences(case)]
     return " ".join(unique([*(s for s in told if s.rstrip().endswith(("?", "？"))), *told[-1:]]))
@@ -170,23 +184,28 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
         yield from _of_question(sentence)
         return
     for part in _PARTS.split(sentence):
-        denied = [(c.start, c.end) for c in clauses(part) if c.present is False]
-        named = [m for m in _named(part) if not any(start <= m.start < end for start, end in denied)]
+        denied = [(c.start, c.end) for c in clauses(part) if c.present is False or _is_relatives(c)]
+        named = [m for m in named_in(part) if not any(start <= m.start < end for start, end in denied)]
         if _ALLERGY.search(part):
             yield from _barred([m for m in named if _allergen(part, m)] or named, "allergy")
         elif not _STOPPED.search(part):
             yield from _barred([m for m in named if _taken(part, m)], "current")
 
 
+def _is_relatives(clause: Clause) -> bool:
+    """Whether a clause tells of a relative."""
+    return clause.other and _RELATIVE.search(clause.text) is not None
+
+
 def _of_question(sentence: str) -> Iterator[Constraint]:
     """What a question tells as a fact: allergies of whom it is about, and medicines in a clause before the question."""
     told = [a for a in _ALLERGY.finditer(sentence) if _TOLD.search(sentence[: a.start()])]
     if any(not _WONDERED.search(sentence[: a.start()]) for a in told):
-        yield from _barred([m for m in _named(sentence) if _allergen(sentence, m)], "allergy")
+        yield from _barred([m for m in named_in(sentence) if _allergen(sentence, m)], "allergy")
     *before, _ = re.split(r"[,，;；]", sentence)
     for part in before:
         if not _ALLERGY.search(part) and not _STOPPED.search(part):
-            yield from _barred([m for m in _named(part) if _taken(part, m)], "current")
+            yield from _barred([m for m in named_in(part) if _taken(part, m)], "current")
 
 
 def _taken(part: str, medicine: Medicine) -> bool:
@@ -211,7 +230,7 @@ def _names_of(medicine: Medicine, why: str) -> frozenset[str]:
     return frozenset(n.lower() for n in names if n) - wide
 
 
-def _named(text: str) -> list[Medicine]:
+def named_in(text: str) -> list[Medicine]:
     """The medicines that a text names, Chinese names as the English ones that they stand for."""
     table, pattern = _chinese()
     out = list(medicines_in(text))
@@ -223,6 +242,7 @@ def _named(text: str) -> list[Medicine]:
 @lru_cache(maxsize=1)
 def _chinese() -> tuple[dict[str, str], re.Pattern[str]]:
     rows = read_yaml(CHINESE)
-    table = {name: english for english, names in rows.items() for name in names}
+    table = {name: record.name for record in starter_records() for name in record.chinese}
+    table |= {name: english for english, names in rows.items() for name in names}
     longest = sorted(table, key=lambda name: (-len(name), name))
     return table, re.compile("|".join(map(re.escape, longest)))

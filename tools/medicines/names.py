@@ -1,20 +1,24 @@
 """Medicines in a text, by any of their names: a brand, a generic name and a class are told to mean the same.
 
-A general encoder does not know that rosuvastatin is a statin, or Tamiflu oseltamivir. The table is this project's own
-(``names.yaml``); it holds names only.
+A general encoder does not know that rosuvastatin is a statin, or Tamiflu oseltamivir. Names are this project's own: a
+table (``names.yaml``), and those of the records (`tools.medicines.records`).
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.contract import unique
+from tools.medicines.records import starter_records
 from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_name("names.yaml")
+PLURAL = re.compile(r"s?\b", re.IGNORECASE)  # a name's plural, and its end
+FIRST = re.compile(r"[^\W_]+")  # words, as names begin
 
 
 class Medicine(NamedTuple):
@@ -41,11 +45,16 @@ class _Entry(NamedTuple):
 
 def medicines_in(text: str) -> list[Medicine]:
     """The medicines that an English text names, in order."""
-    table, pattern = _table()
-    found = []
-    for match in pattern.finditer(text):
-        entry = table[_key(match[1])]
-        found.append(Medicine(match[0], match.start(), *entry))
+    table, low, found, end = _table(), text.lower(), list[Medicine](), 0
+    if len(low) != len(text):  # a letter that grows when it is made small
+        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    for word in FIRST.finditer(text):
+        start = word.start()
+        for name in table.beginning.get(_singular(word[0]), ()) if start >= end else ():
+            if low.startswith(name, start) and (after := PLURAL.match(text, start + len(name))) is not None:
+                end = after.end()
+                found.append(Medicine(text[start:end], start, *table.entries[name]))
+                break
     return found
 
 
@@ -56,13 +65,18 @@ def other_names(text: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def medicine_words() -> frozenset[str]:
-    """Every word of the table's names, in small letters."""
-    return frozenset(w for name in _table()[0] for w in re.findall(r"[^\W\d_]{3,}", name))
+    """Words that name medicines and nobody, in small letters: those of the table's own file, and generic names of one
+    word. Brands of the records are left out: some are people's names too."""
+    groups = read_yaml(TABLE)
+    names = {n for g in groups for k, others in g["members"].items() for n in (k, *others, *g["class"])}
+    names |= {n for g in groups for n in (*g["class"], *g.get("words", ()))}
+    generic = {r.name.lower() for r in starter_records() if r.name.isalpha()}
+    return frozenset(generic | {w for name in names for w in re.findall(r"[^\W\d_]{3,}", name.lower())})
 
 
 def generic_names() -> list[str]:
     """Every generic name of the table, in order."""
-    return sorted({entry.generic for entry in _table()[0].values() if entry.generic})
+    return sorted({entry.generic for entry in _table().entries.values() if entry.generic})
 
 
 def forms(text: str) -> list[str]:
@@ -83,11 +97,17 @@ def _with(text: str, named: list[Medicine], part: str) -> str:
     return out + text[at:]
 
 
+class _Table(NamedTuple):
+    """Entries by name in lower case, and by a name's first word the names that begin with it, the longest first."""
+
+    entries: dict[str, _Entry]
+    beginning: dict[str, list[str]]
+
+
 @lru_cache(maxsize=1)
-def _table() -> tuple[dict[str, _Entry], re.Pattern[str]]:
-    """Entries by name in lower case, and a pattern that finds any name, the longest first, plurals included."""
+def _table() -> _Table:
     table: dict[str, _Entry] = {}
-    groups = read_yaml(TABLE)
+    groups = _groups()
     for group in groups:
         for generic, others in group["members"].items():
             names = unique([generic, *others])
@@ -98,8 +118,40 @@ def _table() -> tuple[dict[str, _Entry], re.Pattern[str]]:
         }
     for name in unique([name for group in groups for name in group["class"]]):
         table.setdefault(_key(name), _of_class(name, [g for g in groups if name in g["class"]]))
-    longest = sorted(table, key=lambda name: (-len(name), name))
-    return table, re.compile(rf"\b({'|'.join(map(re.escape, longest))})s?\b", re.IGNORECASE)
+    for name, members in _classes().items():
+        table.setdefault(_key(name), _Entry("", name, (name, *members), False))
+    for name in list(table):  # as names are typed in haste: st johns wort, cotrimoxazole
+        for typed in (name.replace("'", ""), name.replace("-", ""), name.replace("-", " ")):
+            table.setdefault(typed, table[name])
+    beginning: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(table, key=lambda name: (-len(name), name)):
+        beginning[_singular(FIRST.findall(name)[0])].append(name)  # "diuretics" begins as "diuretic" does
+    return _Table(table, beginning)
+
+
+def _groups() -> list[dict[str, Any]]:
+    """The groups of the table, with the medicines of the records in the groups of their classes, or in new ones."""
+    groups: list[dict[str, Any]] = read_yaml(TABLE)
+    by_class = {_key(name): group for group in reversed(groups) for name in group["class"]}
+    by_member = {_key(name): group for group in groups for name in group["members"]}
+    for record in starter_records():
+        group = by_member.get(_key(record.name)) or by_class.get(_key(record.classes[0]))
+        if group is None:
+            group = {"class": list(record.classes), "members": {}}
+            groups.append(group)
+            by_class |= {_key(name): group for name in record.classes if _key(name) not in by_class}
+        held = group["members"].setdefault(record.name, [])
+        held += [name for name in record.names if name not in held]
+    return groups
+
+
+def _classes() -> dict[str, list[str]]:
+    """The names of the medicines of each class that records name."""
+    classes: dict[str, list[str]] = defaultdict(list)
+    for record in starter_records():
+        for name in record.classes:
+            classes[name] += [record.name, *record.names]
+    return classes
 
 
 def _of_class(name: str, groups: list[dict[str, Any]]) -> _Entry:
@@ -107,6 +159,10 @@ def _of_class(name: str, groups: list[dict[str, Any]]) -> _Entry:
     members = [n for g in groups for generic, others in g["members"].items() for n in (generic, *others)]
     aliases = groups[0]["class"] if len(groups) == 1 else [name]
     return _Entry("", aliases[0], tuple(unique([*aliases, *members])), False)
+
+
+def _singular(word: str) -> str:
+    return word.lower().removesuffix("s")
 
 
 def _key(name: str) -> str:

@@ -16,6 +16,7 @@ from tools.encoders import Encoder, Vectors
 from tools.library.document import Document, Window, lead
 from tools.library.files import candidates
 from tools.library.own import paragraph_windows
+from tools.medicines.pages import KIND as MEDICINE
 from tools.passages.batched_bm25 import BatchedBM25
 from tools.questions.contract import Answer, Question, SourceDocument
 from tools.readers.contract import Problem, Section
@@ -35,11 +36,12 @@ AUTHOR = "author"  # who wrote a document's own questions
 
 
 def of_library(documents: Iterable[Document]) -> list[SourceDocument]:
-    """The documents of a library; what is retracted is left out."""
+    """The documents of a library; what is retracted is left out, and pages of medicines, which answer questions of
+    their own and are checked for the rest (`tools.medicines.checks`)."""
     return [
         SourceDocument(id=d.id, title=d.title, text=d.text, date=d.date, language=d.language, windows=d.windows)
         for d in documents
-        if d.status.usable
+        if d.status.usable and d.kind != MEDICINE
     ]
 
 
@@ -48,7 +50,7 @@ def own_questions(documents: Iterable[Document]) -> list[Question]:
     return [
         Question(text=q.text, answers=(Answer(document=d.id, start=q.start, end=q.end),), writer=AUTHOR)
         for d in documents
-        if d.status.usable
+        if d.status.usable and d.kind != MEDICINE
         for q in d.questions
     ]
 

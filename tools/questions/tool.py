@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from prompts import tool_arguments
 from prompts.errors import DataError
-from tools.contract import AnsweredQuestion, Notice, Outcome, Severity, ToolArtifact, ToolContext
+from tools.contract import AnsweredQuestion, Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, Found, content_key, merge_evidence
 from tools.indexes.lexical import Lexicon
 from tools.library.contract import QuestionHit, SearchableLibrary
@@ -20,6 +20,7 @@ from tools.literature.vocabulary import MEDICAL_ENDING, NO_TERM
 from tools.medicines.names import other_names
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
+from tools.questions.medicines import MedicineQuestions
 from tools.questions.sections import SectionQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.tokens import stem, tokens
@@ -144,6 +145,7 @@ class FindAnsweredQuestion:
         settings: which stored questions may stand for the one asked.
         prepared: generated questions beside those of the library; None for none.
         sections: finds the section that answers a question; None does not look.
+        medicines: finds what the page of a medicine says; None does not look.
         learn: notes questions of evidence that were answered, for review; None notes nothing.
     """
 
@@ -157,6 +159,7 @@ class FindAnsweredQuestion:
         settings: QuestionSettings | None = None,
         prepared: PreparedQuestions | None = None,
         sections: SectionQuestions | None = None,
+        medicines: MedicineQuestions | None = None,
         learn: Learning | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
@@ -164,10 +167,12 @@ class FindAnsweredQuestion:
         self._today = today
         self._settings = settings or QuestionSettings()
         self._prepared, self._sections, self._learn = prepared, sections, learn
+        self._medicines = medicines
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
         """The nearest questions; ``nothing_found`` when none is near."""
-        hits, same = await asyncio.to_thread(self._search, arguments.question, arguments.limit)
+        told = "\n".join(unique([t for t in (context.case, context.question) if t and t != arguments.question]))
+        hits, same = await asyncio.to_thread(self._search, arguments.question, arguments.limit, told)
         answered = [_answered(hit, arguments.question, rank) for rank, hit in enumerate(same, 1)]
         kept = same or hits
         evidence = [_evidence(hit, arguments.question, rank) for rank, hit in enumerate(kept, 1)]
@@ -206,11 +211,11 @@ class FindAnsweredQuestion:
             return [Notice(code="question_notes", text=str(error), severity=Severity.WARNING)]
         return []
 
-    def _search(self, question: str, limit: int) -> tuple[list[QuestionHit], list[QuestionHit]]:
+    def _search(self, question: str, limit: int, told: str = "") -> tuple[list[QuestionHit], list[QuestionHit]]:
         """The best questions above the lower threshold that may be about the same subject, and of these the same ones.
 
         Each document comes once, with its best question; of equal ones the newer stands first, then the document that
-        answers more questions, then the user's own (QB-RAG).
+        answers more questions, then the user's own (QB-RAG). What pages of medicines say comes before all.
         """
         hits = self._known(question, POOL * limit)
         if not self._settings.guards:  # the nearest counts, whatever it asks
@@ -226,7 +231,9 @@ class FindAnsweredQuestion:
         about = self._ranked(_with_words(about, question), _score)
         same = _one_a_document(self._same(about, question))
         found = _one_a_document([*same, *about])[:limit]
-        return found, same[:limit]
+        # beside what was asked for: they are short
+        checks = self._medicines.search(question, told) if self._medicines is not None else []
+        return [*checks, *found], [*checks, *same[:limit]]
 
     def _ranked(self, hits: Sequence[QuestionHit], score: Callable[[QuestionHit], object]) -> list[QuestionHit]:
         """Best first, in one order whatever order they come in."""
@@ -336,4 +343,5 @@ def _answered(hit: QuestionHit, asked: str, rank: int) -> AnsweredQuestion:
         start=question.start - question.paragraph_start,
         end=question.end - question.paragraph_start,
         section=hit.section,
+        answer=hit.answer,
     )

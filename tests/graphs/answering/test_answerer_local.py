@@ -172,3 +172,21 @@ def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str,
 )
 def test_not_every_question_asks_for_a_figure(question: str) -> None:
     assert not asks_figure(question)
+
+
+@pytest.mark.parametrize(("answered_by", "given"), [("no", False), ("depends", False), ("no", True)])
+def test_what_a_page_was_written_to_answer_is_the_verdict(encoder: Encoder, answered_by: str, given: bool) -> None:
+    text = "Sildenafil and nitrates together can drop the blood pressure to collapse. Never give them together."
+    page = document("sildenafil", text, title="Sildenafil")
+    answered = AnsweredQuestion.model_validate(
+        {"question": "Sildenafil: nitrate?", "similarity": 1.0, "evidence": page, "start": 0, "end": len(text),
+         "section": True, "answer": answered_by}
+    )  # fmt: skip
+    own = [document("own", "Nitrates were given to all men of the trial.", title="A trial", origin=Origin.CASE)] * given
+    draft = answer(
+        local(encoder), view("Can I take sildenafil with nitrates?", page, *own, answered=(answered,), closed=True)
+    )
+    assert (draft.verdict is not None and draft.verdict.value == answered_by) is not given
+    if draft.verdict is not None and not given:
+        assert draft.verdict.statements == tuple(s.text for s in draft.statements)
+        assert draft.statements[0].text == "Sildenafil and nitrates together can drop the blood pressure to collapse."

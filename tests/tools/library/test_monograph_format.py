@@ -21,6 +21,17 @@ def test_every_starter_monograph_keeps_the_format(path: Path) -> None:
     assert check_monograph(read_monograph(path), path.stem) == []
 
 
+def test_presentations_name_dangerous_causes_that_the_graph_knows() -> None:
+    from agent.knowledge_graph import STARTER_GRAPH
+    from tools.knowledge_graph.loader import read_graph
+
+    fronts = [read_monograph(path).front for path in sorted(STARTER.glob("*.md"))]
+    named = {f.id: f.must_not_miss for f in fronts if f.kind == "presentation"}
+    known = {d.id for d in read_graph(STARTER_GRAPH).diseases}
+    assert len(named) >= 120
+    assert {page: ids for page, ids in named.items() if len(ids) < 3 or not set(ids) <= known} == {}
+
+
 def test_sections_and_paragraphs_are_exact_slices() -> None:
     monograph = parse_monograph(GERD, "gerd")
     assert [s.title for s in monograph.sections][:2] == ["Overview", "Presentation"]

@@ -1,0 +1,73 @@
+"""What the records say of a question: interactions, states, allergies; and of what they say nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.medicines.checks import check
+from tools.medicines.records import Advice
+
+
+def _found(question: str, case: str = "") -> list[tuple[str, str, str]]:
+    return [(c.page, c.beside, c.advice.value) for c in check(question, case).checks]
+
+
+@pytest.mark.parametrize(
+    ("question", "case", "page", "advice"),
+    [
+        ("He is on sildenafil, can I give GTN?", "", "sildenafil", "avoid"),
+        ("Can I give GTN?", "A 67-year-old man with chest pain. He takes sildenafil.", "glyceryl-trinitrate", "avoid"),
+        ("Can I take ibuprofen at 30 weeks pregnant?", "", "ibuprofen", "avoid"),
+        ("Can she have clarithromycin after a rash with erythromycin?", "", "clarithromycin", "avoid"),
+        ("Can I give her amoxicillin?", "She is 30 and allergic to penicillin.", "amoxicillin", "avoid"),
+        ("Can I use propranolol for anxiety?", "I have asthma.", "propranolol", "avoid"),
+        ("Is it ok to have grapefruit juice with simvastatin?", "", "simvastatin", "avoid"),
+        ("Does clarithromycin interact with simvastatin?", "", "clarithromycin", "avoid"),
+        ("能不能同时服用西地那非和硝酸甘油？", "", "sildenafil", "avoid"),
+    ],
+)
+def test_what_must_not_be_taken_is_found(question: str, case: str, page: str, advice: str) -> None:
+    found = _found(question, case)
+    assert advice == found[0][2]
+    assert page in {p for p, _, _ in found} | {"sildenafil" for p, _, _ in found if p == "glyceryl-trinitrate"}
+
+
+@pytest.mark.parametrize(
+    ("question", "case"),
+    [
+        ("Can I take paracetamol with amoxicillin?", ""),
+        ("Does ibuprofen reduce fever in children?", ""),  # asks what it does, not whether it may be given
+        ("Can I take azithromycin if I am not pregnant?", ""),
+        ("Can she take amoxicillin?", "She is 30. Her sister is allergic to penicillin."),
+        ("Can I take velmoxatrine with warfarin?", ""),  # nobody knows it: silence, not "safe"
+    ],
+)
+def test_of_what_no_record_speaks_nothing_is_said(question: str, case: str) -> None:
+    assert _found(question, case) == []
+
+
+def test_a_condition_without_its_degree_asks_for_caution() -> None:
+    """Metformin is barred by *severe* kidney disease."""
+    severe = {b: a for _, b, a in _found("Can she take metformin?", "She has severe kidney disease.")}
+    some = {b: a for _, b, a in _found("Can she take metformin?", "She has kidney disease.")}
+    assert "avoid" in severe.values()
+    assert set(some.values()) == {"caution"}
+
+
+def test_of_a_class_its_best_known_member_speaks() -> None:
+    assert ("ibuprofen", "kidneys") in {(p, b) for p, b, _ in _found("Can a patient with CKD have NSAIDs?")}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is ibuprofen safe with methotrexate?", "no"),
+        ("Does ibuprofen interact with methotrexate?", "yes"),
+        ("Which problems come with ibuprofen and methotrexate, should I avoid it?", ""),
+    ],
+)
+def test_what_is_avoided_answers_by_what_is_asked(question: str, answer: str) -> None:
+    found = check(question)
+    first = found.checks[0]
+    assert first.advice is Advice.AVOID
+    assert found.answer(first) == answer
