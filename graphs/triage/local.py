@@ -109,8 +109,9 @@ def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
     why = "asks whether a medicine may be taken"
     if check(text, session.case).decides:
         return Verdict(Kind.EVIDENCE, why, patient=not session.case and len(parts) > 1)
-    if session.question and not session.case and check(text, session.question).decides:
-        return Verdict(Kind.EVIDENCE, why, f"{session.question}\n{text}")
+    told = session.question if not (session.case or questions.is_question(session.question)) else ""
+    if told and check(text, told).decides:
+        return Verdict(Kind.EVIDENCE, why, f"{told}\n{text}")
     return None
 
 

@@ -45,6 +45,7 @@ FRAGMENTS = [
     "no fever or chills and ",
     "He has chest pain. ",
     "头痛，发烧，",
+    "can I take aspirin with warfarin ",
 ]
 BITS = (
     *("pain", "no ", "not ", "my mother had ", "Hb ", "84 ", "126", "/", "(", ")", "+", "- ", ",", ". ", "?", " and "),

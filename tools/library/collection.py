@@ -29,6 +29,8 @@ from tools.library.search import (
     words_of,
 )
 
+PROSE = ("condition", "evidence")  # kinds of documents whose words may tell a search term from a name
+
 
 class Library(Searchable):
     """A built library in memory. Make one with `Library.open`."""
@@ -96,10 +98,11 @@ class Library(Searchable):
         """Every word of the library in lower case, with the number of documents that hold it."""
         return Counter(w for d in self._documents.values() for w in words_of(d.title, d.text))
 
-    @property
+    @cached_property
     def public_words(self) -> PublicWords:
-        """The same words, and the number of documents."""
-        return PublicWords(self.frequencies, len(self))
+        """The words of its prose, and the number of documents; pages of medicines hold brands, which may be names."""
+        prose = [d for d in self._documents.values() if d.kind in PROSE]
+        return PublicWords(Counter(w for d in prose for w in words_of(d.title, d.text)), len(prose))
 
     @cached_property
     def question_titles(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tools.medicines.constraints import asked_of, constraints_in, named_in
+from tools.medicines.constraints import asked_of, constraints_in, is_relatives, named_in
 from tools.medicines.names import Medicine
 from tools.medicines.pages import slug, told
 from tools.medicines.records import STATES, Advice, Record, Severity, starter_records
@@ -22,7 +22,7 @@ from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import read_person
 from tools.text.tokens import tokens
-from tools.yaml_files import read_patterns
+from tools.yaml_files import read_patterns, read_yaml
 
 # ours: what is no medicine and records interact with, by the names that they give it
 SUBSTANCES = {
@@ -41,16 +41,9 @@ DEGREES = frozenset(
         " serious unstable chronic decompensated advanced end-stage"
     )
 )
-PLAIN = frozenset(tokens("of or with and a the in to"))
-# what numbers and treatments tell of organs, in the words of the records (KDIGO 2012: G4 and G5 are severe)
+PLAIN = frozenset(tokens("of or with and a the in to syndrome disorder"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
-DEGREE_OF = {
-    "kidneys_severe": "severe kidney disease kidney failure renal failure severe renal impairment",
-    "liver_severe": "severe liver disease decompensated cirrhosis liver failure severe hepatic impairment",
-}
-# who has an illness, by the first six letters, and the illness
-HAS = {"asthma": "asthma", "diabet": "diabetes", "epilep": "epilepsy", "hypert": "hypertension", "parkin": "parkinson",
-       "alcoho": "alcoholism", "pregna": "pregnancy", "haemop": "haemophilia", "migrai": "migraine"}  # fmt: skip
+MOST = 12  # ours: medicines of one question that are checked, the last named
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
 ORDER = (Advice.AVOID, Advice.CAUTION, Advice.USUAL)
@@ -95,62 +88,120 @@ class Checked(NamedTuple):
         return "" if check.together and check.advice is Advice.USUAL else ANSWERS[self.asks][check.advice]
 
 
-def asks_to_take(text: str, case: str = "") -> bool:
-    """Whether a text asks if a medicine may be taken, or does harm: one that it names, or the case ("can he have it?").
+class Told(NamedTuple):
+    """What is told of a patient and asked, read once.
 
-    What asks for the effect that studies show asks something else, unless it tells of a patient.
+    Attributes:
+        text: the case and the question. asking: where its asking sentence begins.
+        read: clauses that are not denied and of the patient. stems: of each.
+        allergies: names that a stated allergy bars. states: of `STATES`, with the words that tell each.
+        severe: organs with a severe disease.
     """
-    words = _words()
-    studied = words["studied"].search(text) and not (case or words["patient"].search(text))
-    asks = words["may"].search(text) or words["harm"].search(text) or words["interacts"].search(text)
-    points = words["it"].search(text) or any(words[substance].search(text) for substance in SUBSTANCES)
-    named = named_in(text) or (points and named_in(case))
-    return bool(asks and named) and not studied
+
+    text: str
+    asking: int
+    read: tuple[Clause, ...]
+    stems: tuple[frozenset[str], ...]
+    allergies: frozenset[str]
+    states: dict[str, str]
+    severe: frozenset[str]
 
 
 def check(question: str, case: str = "") -> Checked:
     """What the records say of the medicines that a question asks about; ``case`` tells of the patient beside it.
 
-    Asked about is what the asking sentence names; where it names nothing, what was named last before it.
+    Asked about is what the asking sentence names; where it points back ("can he have it?"), what was named last before
+    it. Whether a medicine may be stopped, how much of it may be taken, and what studies show is not asked of records.
     """
     question, case = mended(question), mended(case)
-    if not asks_to_take(question, case):
+    asked_for = asked_of(question)
+    if not _asks(asked_for, question, case):
         return Checked()
-    told_of = _words()["fine"].sub(lambda m: " " * len(m[0]), f"{case}\n{question}")  # "is it ok?" says not that it is
-    barred = {c.named for c in constraints_in(told_of) if c.why == "allergy"}
-    asking = len(told_of) - len(question) + question.rfind(asked_of(question)[:20])
-    read = [c for c in clauses(told_of) if c.present is not False and (c.start >= asking or not c.other)]
-    named = [m for m in named_in(told_of) if m.written not in barred and _is_meant(told_of, m, read)]
+    told_of = _read(case, question, asked_for)
+    named = [
+        m for m in named_in(told_of.text) if m.written.lower() not in told_of.allergies or m.start >= told_of.asking
+    ]
+    named = [m for m in {(m.generic or m.written).lower(): m for m in named}.values() if _is_meant(told_of, m)]
     kinds = {name.lower() for m in named if m.generic for name in m.names}  # a class that stands for one of them
-    beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds]
-    asked = [m for m in beside if m.start >= asking] or beside[-1:]
-    found = [*_interactions(asked, beside, told_of), *(c for m in asked for c in _of_patient(m, told_of, read))]
+    beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds][-MOST:]
+    asked = [m for m in beside if m.start >= told_of.asking]
+    asked = asked or (beside if _words()["both"].search(asked_for) else beside[-1:])
+    found = [*_interactions(asked, beside, told_of), *(c for m in asked for c in _of_patient(m, told_of))]
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
-    ways = ("openly", "interacts", "harm")
-    return Checked(checks, next((w for w in ways if _words()[w].search(asked_of(question))), "may"))
+    ways = (way for way in ("openly", "interacts", "harm") if _words()[way].search(asked_for))
+    asks = next(ways, "may")
+    amount = checks and checks[0].advice is Advice.USUAL and _words()["amount"].search(asked_for)
+    return Checked(checks, "openly" if amount else asks)
 
 
-def _is_meant(told_of: str, medicine: Medicine, read: Sequence[Clause]) -> bool:
+def _asks(asked_for: str, question: str, case: str) -> bool:
+    """Whether the asking sentence asks if a medicine may be taken, or does harm: one that it names, or points back to.
+
+    What asks for the effect that studies show asks something else, unless a patient is told of; so does whether a
+    medicine may be stopped.
+    """
+    words = _words()
+    if words["stopping"].search(asked_for):
+        return False
+    if words["studied"].search(asked_for) and not (case or words["patient"].search(question)):
+        return False
+    if named_in(asked_for):
+        return any(words[way].search(asked_for) for way in ("may", "harm", "interacts"))
+    points = words["takes_it"].search(asked_for) or any(words[s].search(asked_for) for s in SUBSTANCES)
+    return points is not None and points is not False and bool(named_in(f"{case}\n{question}"))
+
+
+def _read(case: str, question: str, asked_for: str) -> Told:
+    start = max(0, len(case) + 1 + question.rfind(asked_for[:20]))
+    whole = f"{case}\n{question}"
+    # "is it ok?" does not say that it is
+    text = whole[:start] + _words()["fine"].sub(lambda m: " " * len(m[0]), whole[start:])
+    own = _words()["own"].search(asked_for)
+    theirs = {c.start for c in clauses(text) if own and (is_relatives(c) or _words()["theirs"].match(c.text))}
+    read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
+    now = [c for c in read if not c.past]
+    person = read_person(text)
+    states = {s: m[0] for s in STATES for c in now if (m := _words()[s].search(c.text)) is not None}
+    if {"pregnancy", "breastfeeding"} & states.keys():
+        states.pop("children", None)  # a mother's baby is no patient
+    for state, told_by_age in (("children", 0 <= (person.age or CHILD) < CHILD), ("older", (person.age or 0) >= OLD)):
+        if told_by_age:
+            states.setdefault(state, "")
+    stems = tuple(
+        _stems(f"{c.told} {expand(c.text)} {c.text}") for c in read if c.start >= start or not c.other or not own
+    )
+    allergies = frozenset(n for c in constraints_in(text) if c.why == "allergy" for n in (*c.names, c.named.lower()))
+    severe = {o for o in ORGANS if any(frozenset(tokens(f"severe {o.removesuffix('s')} disease")) <= s for s in stems)}
+    return Told(text, start, read, stems, allergies, states, frozenset(severe))
+
+
+def _is_meant(told_of: Told, medicine: Medicine) -> bool:
     """Whether a medicine is taken or asked about: it is not what another stands in for, was stopped, or is denied."""
     start = medicine.start
-    if _words()["instead"].search(told_of[max(0, start - 40) : start]):
+    if _words()["instead"].search(told_of.text[max(0, start - 40) : start]):
         return False
-    return any(c.start <= start < c.end for c in read) or not any(c.start <= start < c.end for c in clauses(told_of))
+    return any(c.start <= start < c.end for c in told_of.read)
 
 
-def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of: str) -> Iterator[Check]:
+def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of: Told) -> Iterator[Check]:
     """The gravest interaction of each medicine that is asked about with each that is named beside it."""
     others = [*asked, *(m for m in beside if m not in asked)]
     for at, one in enumerate(asked):
         for other in others[at + 1 :]:
-            if _names(one) != _names(other):
+            if _names(one) != _names(other) and not _alternatives(told_of.text, one, other):
                 found = [*_between(one, other), *_between(other, one)]
                 if found:
                     yield min(found, key=lambda c: ORDER.index(c.advice))
     for substance, names in SUBSTANCES.items():
-        if _words()[substance].search(told_of):
+        if any(_words()[substance].search(c.text) for c in told_of.read):
             yield from (c for m in asked for r in _records(m) for c in _with(r, names, substance))
+
+
+def _alternatives(text: str, one: Medicine, other: Medicine) -> bool:
+    """Whether one of two medicines is asked about in the place of the other: "apixaban or warfarin"."""
+    first, second = sorted((one, other), key=lambda m: m.start)
+    return _words()["or"].fullmatch(text[first.start + len(first.written) : second.start]) is not None
 
 
 def _between(one: Medicine, other: Medicine) -> Iterator[Check]:
@@ -166,10 +217,10 @@ def _with(record: Record, names: frozenset[str] | set[str], beside: str) -> Iter
             yield Check(slug(record.name), beside, ADVICE[interaction.severity], told(interaction), together=True)
 
 
-def _of_patient(medicine: Medicine, told_of: str, read: Sequence[Clause]) -> Iterator[Check]:
+def _of_patient(medicine: Medicine, told_of: Told) -> Iterator[Check]:
     """What the record says of the patient's states and conditions; of a class, what most of its records say alike."""
     records = _records(medicine)
-    each = [list(_of_record(record, told_of, read)) for record in records]
+    each = [list(_of_record(record, told_of)) for record in records]
     if len(records) == 1:
         yield from each[0]
         return
@@ -179,51 +230,34 @@ def _of_patient(medicine: Medicine, told_of: str, read: Sequence[Clause]) -> Ite
             yield next(c for checks in each for c in checks if c.beside == beside)
 
 
-def _of_record(record: Record, told_of: str, read: Sequence[Clause]) -> Iterator[Check]:
+def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
     """What a record says of the patient's states and conditions; of what the medicine treats nothing."""
-    allergies = {n for c in constraints_in(told_of) if c.why == "allergy" for n in c.names}
-    stems = [_stems(f"{c.told} {expand(c.text)}") for c in read] + [_stems(t) for t in _degrees(told_of)]
     treats, page = _stems(" ".join(record.uses)), slug(record.name)
-    for state, said in _states(told_of).items():
+    for state, said in told_of.states.items():
         caution = record.of(state)
         treated = state in ORGANS and bool(_stems(said)) and _stems(said) <= treats
         if caution is not None and not treated:
-            bars = (
-                state in ORGANS
-                and _words()[f"{state}_severe"].search(told_of)
-                and _words()["bars"].search(caution.says)
-            )
+            bars = state in told_of.severe and _words()["bars"].search(caution.says)
             yield Check(page, state, Advice.AVOID if bars else caution.advice, caution.says)
     for entry in record.contraindications:
-        stated = {c: 1.0 if _allergy(c, allergies) else _stated(c, stems, treats, record) for c in entry.conditions}
+        stated = {
+            c: 1.0 if _allergy(c, told_of.allergies) else _stated(c, told_of.stems, treats, record)
+            for c in entry.conditions
+        }
         condition = max(stated, key=stated.__getitem__)
         if stated[condition]:
             advice = entry.advice if stated[condition] == 1.0 else max(entry.advice, Advice.CAUTION, key=ORDER.index)
             yield Check(page, condition, advice, entry.says)
 
 
-def _states(told_of: str) -> dict[str, str]:
-    """The patient's states, each with the words that tell it, "" where an age does; a mother's baby is no patient."""
-    age = read_person(told_of).age
-    ages = {"children": age is not None and age < CHILD, "older": age is not None and age >= OLD}
-    read = [c.text for c in clauses(told_of) if c.present is not False]
-    stated = {s: m[0] for s in STATES for text in read if (m := _words()[s].search(text)) is not None}
-    if {"pregnancy", "breastfeeding"} & stated.keys():
-        stated.pop("children", None)
-    return {s: stated.get(s, "") for s in STATES if s in stated or ages.get(s)}
-
-
-def _degrees(told_of: str) -> list[str]:
-    """What numbers and treatments tell of kidneys and liver, in the words of the records."""
-    return [text for name, text in DEGREE_OF.items() if _words()[name].search(told_of)]
-
-
 def _stems(text: str) -> frozenset[str]:
-    """The stems of a text, with the illness of who has it for who has it ("asthmatic")."""
-    return frozenset(tokens(_words()["has"].sub(lambda m: f"{m[0]} {HAS[m[0].lower()[:6]]}", text)))
+    """The stems of a text, with what its words tell in those of the records ("asthmatic": asthma, "EF 25": heart
+    failure; KDIGO 2012 calls a GFR below 30 severe)."""
+    told_too = (means for pattern, means in _meanings() if pattern.search(text))
+    return frozenset(tokens(" ".join((text, *told_too))))
 
 
-def _allergy(condition: str, allergies: set[str]) -> bool:
+def _allergy(condition: str, allergies: frozenset[str]) -> bool:
     named = condition.lower().removesuffix(" allergy").removeprefix("allergy to ")
     return named != condition.lower() and any(named in (a, f"{a}s") or a in (named, f"{named}s") for a in allergies)
 
@@ -289,6 +323,13 @@ def _rarity(record: Record) -> float:
     from wordfreq import zipf_frequency
 
     return -zipf_frequency(record.name, "en")
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> list[tuple[re.Pattern[str], str]]:
+    """How people tell an illness otherwise than the records name it, and its names there."""
+    rows = read_yaml(Path(__file__).with_name("meanings.yaml"))
+    return [(re.compile(pattern, re.IGNORECASE), means) for means, pattern in rows.items()]
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,7 @@ from tools.text.clauses import Clause, clauses
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
+NEAR = 200  # ours: characters before a medicine in which it is told to be taken
 CHINESE = Path(__file__).with_name("names_zh.yaml")
 BROAD = frozenset(
     {"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic", "vaccine", "live vaccine"}
@@ -184,7 +185,7 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
         yield from _of_question(sentence)
         return
     for part in _PARTS.split(sentence):
-        denied = [(c.start, c.end) for c in clauses(part) if c.present is False or _is_relatives(c)]
+        denied = [(c.start, c.end) for c in clauses(part) if c.present is False or is_relatives(c)]
         named = [m for m in named_in(part) if not any(start <= m.start < end for start, end in denied)]
         if _ALLERGY.search(part):
             yield from _barred([m for m in named if _allergen(part, m)] or named, "allergy")
@@ -192,7 +193,7 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
             yield from _barred([m for m in named if _taken(part, m)], "current")
 
 
-def _is_relatives(clause: Clause) -> bool:
+def is_relatives(clause: Clause) -> bool:
     """Whether a clause tells of a relative."""
     return clause.other and _RELATIVE.search(clause.text) is not None
 
@@ -210,7 +211,7 @@ def _of_question(sentence: str) -> Iterator[Constraint]:
 
 def _taken(part: str, medicine: Medicine) -> bool:
     """Whether a medicine is told as taken: after a verb that says so, or after a bare "on" (a man on warfarin)."""
-    before = part[: medicine.start]
+    before = part[max(0, medicine.start - NEAR) : medicine.start]
     return _TAKES.search(before) is not None or _ON.search(before) is not None
 
 

@@ -6,7 +6,6 @@ Ours, from general knowledge, not clinically reviewed, and without doses: a dose
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
@@ -123,11 +122,3 @@ def starter_records() -> tuple[Record, ...]:
     """Every record that the project has, in the order of their names."""
     records = (r for path in STARTER.glob("*.json") for r in read_records(path))
     return tuple(sorted(records, key=lambda r: r.name.lower()))
-
-
-def unknown_others(records: Iterable[Record], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The records, and what their interactions name that is no medicine and no class; ``known`` holds further names."""
-    records = list(records)
-    names = {n.lower() for r in records for n in (r.name, *r.names, *r.classes)} | {n.lower() for n in known}
-    for record in records:
-        yield from ((record.name, o) for i in record.interactions for o in i.others if o.lower() not in names)

@@ -37,6 +37,8 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 
+NEAR = 200  # ours: characters on either side of ``with`` in which a complaint is looked for
+
 
 def openings(sentence: str, barriers: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
     """Where in an English sentence ``with`` stands between one complaint and a further one, white space included.
@@ -47,6 +49,7 @@ def openings(sentence: str, barriers: list[tuple[int, int]]) -> Iterator[re.Matc
     for match in _OPENING.finditer(sentence):
         start = max((end for _, end in barriers if end <= match.start()), default=0)
         end = min((begin for begin, _ in barriers if begin >= match.end()), default=len(sentence))
+        start, end = max(start, match.start() - NEAR), min(end, match.end() + NEAR)
         before, after = expand(sentence[start : match.start()]), expand(sentence[match.end() : end])
         if _tells(before) and _COMPLAINT.search(after):
             yield match
