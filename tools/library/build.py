@@ -21,7 +21,9 @@ from tools.indexes.local import LocalIndex
 from tools.library.document import Document, make_document, window_text
 from tools.library.monograph import COLLECTION, Monograph, read_monograph, unusable
 
-FORMAT = 1  # raised with every change of the files or of what is embedded
+FORMAT = 2  # raised with every change of the files or of what is embedded
+# ours: kinds of documents that are searched; the others are found by the questions that they answer
+PROSE = ("condition", "evidence")
 CHUNK = 64  # ours: texts embedded between two reports of progress
 DOCUMENTS = TypeAdapter(list[Document])
 Progress = Callable[[int, int], None]
@@ -136,7 +138,8 @@ def _read_all(files: Sequence[Path], more: Sequence[Monograph] = ()) -> list[Mon
 def _write(
     folder: Path, documents: list[Document], content: str, encoder: Encoder, progress: Progress | None
 ) -> LibraryManifest:
-    windows = [(d, w) for d in documents for w in d.windows]
+    searched = [d for d in documents if d.kind in PROSE]
+    windows = [(d, w) for d in searched for w in d.windows]
     questions = [(d, n, q) for d in documents for n, q in enumerate(d.questions)]
     texts = [window_text(d, w) for d, w in windows] + [q.text for _, _, q in questions]
     vectors = _embed(texts, encoder, progress)
@@ -144,9 +147,9 @@ def _write(
     question_rows = [_entry(d, question_id(d, n), f"{q.text} {d.title}") for d, n, q in questions]
     _save(folder / "windows", window_rows, vectors[: len(windows)], encoder)
     _save(folder / "questions", question_rows, vectors[len(windows) :], encoder)
-    document_rows = [_entry(d, d.id, f"{d.title}\n{d.text}") for d in documents]
-    owners = np.array([n for n, d in enumerate(documents) for _ in d.windows])
-    _save(folder / "documents", document_rows, _means(vectors[: len(windows)], owners, len(documents)), encoder)
+    document_rows = [_entry(d, d.id, f"{d.title}\n{d.text}") for d in searched]
+    owners = np.array([n for n, d in enumerate(searched) for _ in d.windows])
+    _save(folder / "documents", document_rows, _means(vectors[: len(windows)], owners, len(searched)), encoder)
     (folder / "documents.json").write_bytes(DOCUMENTS.dump_json(documents))
     identity = hashlib.sha256(f"{FORMAT}\n{content}\n{encoder.name}\n{encoder.dimension}".encode()).hexdigest()
     built = datetime.now(UTC).isoformat(timespec="microseconds")

@@ -15,7 +15,7 @@ from tools.files import REBUILD
 from tools.indexes.contract import Filter, Hit
 from tools.indexes.generations import read_current
 from tools.indexes.local import LocalIndex
-from tools.library.build import DOCUMENTS, question_id, read_manifest
+from tools.library.build import DOCUMENTS, PROSE, question_id, read_manifest
 from tools.library.contract import PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.monograph import COLLECTION
@@ -28,8 +28,6 @@ from tools.library.search import (
     windows_only,
     words_of,
 )
-
-PROSE = ("condition", "evidence")  # kinds of documents whose words may tell a search term from a name
 
 
 class Library(Searchable):
@@ -95,19 +93,22 @@ class Library(Searchable):
 
     @cached_property
     def frequencies(self) -> Counter[str]:
-        """Every word of the library in lower case, with the number of documents that hold it."""
-        return Counter(w for d in self._documents.values() for w in words_of(d.title, d.text))
+        """Every word of the documents that are searched in lower case, with the number of documents that hold it."""
+        return Counter(w for d in self._searched for w in words_of(d.title, d.text))
 
-    @cached_property
+    @property
     def public_words(self) -> PublicWords:
-        """The words of its prose, and the number of documents; pages of medicines hold brands, which may be names."""
-        prose = [d for d in self._documents.values() if d.kind in PROSE]
-        return PublicWords(Counter(w for d in prose for w in words_of(d.title, d.text)), len(prose))
+        """The same words, and the number of documents; pages of medicines hold brands, which may be names."""
+        return PublicWords(self.frequencies, len(self._searched))
+
+    @property
+    def _searched(self) -> list[Document]:
+        return [d for d in self._documents.values() if d.kind in PROSE]
 
     @cached_property
     def question_titles(self) -> tuple[str, ...]:
         """Titles of the documents, all of which carry questions."""
-        return tuple(d.title for d in self.documents)
+        return tuple(d.title for d in self.documents if d.questions)
 
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
         """Documents by words and by meaning, for whoever fuses them."""
