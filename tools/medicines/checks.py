@@ -135,6 +135,11 @@ def check(question: str, case: str = "") -> Checked:
     return Checked(checks, "openly" if amount else asks)
 
 
+def asks_of_studies(text: str) -> bool:
+    """Whether a text asks for what studies show, which no record answers."""
+    return _words()["studied"].search(text) is not None
+
+
 def _asks(asked_for: str, question: str, case: str) -> bool:
     """Whether the asking sentence asks if a medicine may be taken, or does harm: one that it names, or points back to.
 

@@ -11,9 +11,10 @@ from tools.encoders import Encoder, Vectors
 from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import LibraryQuestion
 from tools.library.monograph import COLLECTION
-from tools.medicines.checks import Answer, check, record_of
+from tools.medicines.checks import Answer, asks_of_studies, check, record_of
 from tools.medicines.names import medicines_in
 from tools.medicines.pages import parts, slug
+from tools.medicines.records import Record
 from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_suffix(".yaml")
@@ -21,6 +22,7 @@ MOST = 4  # ours: checks that are told of one question
 
 # ours: cosine to the nearest way of asking from which a part of a page answers
 SAME_ASKING = 0.7
+NEAREST = 3  # ours: parts of a page that are read beside what was found
 
 
 class MedicineQuestions:
@@ -45,9 +47,25 @@ class MedicineQuestions:
         checks = [self._hit(c.page, c.beside, c.says, found.answer(c)) for c in found.checks[:MOST]]
         return [hit for hit in checks or [self._fact(question)] if hit is not None]
 
-    def _fact(self, question: str) -> QuestionHit | None:
+    def beside(self, question: str) -> list[QuestionHit]:
+        """The parts of a medicine's page that are nearest to a question that names it, as evidence; none where it asks
+        for what studies show, or names several."""
+        record = self._record(question)
+        if record is None or asks_of_studies(question):
+            return []
+        told = [(name, " ".join(sentences)) for name, sentences in parts(record) if sentences]
+        near = self._encoder.encode_documents([said for _, said in told]) @ self._encoder.encode_queries([question])[0]
+        best = sorted(range(len(told)), key=lambda at: -near[at])[:NEAREST]
+        hits = [self._hit(slug(record.name), told[at][0], told[at][1], "") for at in best]
+        return [h.model_copy(update={"section": False, "similarity": 0.0}) for h in hits if h is not None]
+
+    @staticmethod
+    def _record(question: str) -> Record | None:
         named = medicines_in(question)
-        record = record_of(named[0]) if len({m.generic for m in named}) == 1 else None
+        return record_of(named[0]) if len({m.generic for m in named}) == 1 else None
+
+    def _fact(self, question: str) -> QuestionHit | None:
+        named, record = medicines_in(question), self._record(question)
         if record is None:
             return None
         masked = question

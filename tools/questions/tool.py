@@ -233,7 +233,8 @@ class FindAnsweredQuestion:
         found = _one_a_document([*same, *about])[:limit]
         # beside what was asked for: they are short
         checks = self._medicines.search(question, told) if self._medicines is not None else []
-        return [*checks, *found], [*checks, *same[:limit]]
+        beside = self._medicines.beside(question) if self._medicines is not None and not (checks or same) else []
+        return [*checks, *found, *beside], [*checks, *same[:limit]]
 
     def _ranked(self, hits: Sequence[QuestionHit], score: Callable[[QuestionHit], object]) -> list[QuestionHit]:
         """Best first, in one order whatever order they come in."""
