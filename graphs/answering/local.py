@@ -155,8 +155,7 @@ class AnswererLocal:
             return None
         (_, carrying), *others = told
         verdict = plain_verdict(VerdictValue(told[0][0].answer), carrying)
-        plain = view.model_copy(update={"gaps": ()})  # what may not be taken needs no list of what else could be asked
-        return self._draft(plain, [*carrying, *(s for _, said in others for s in said)], None, [], verdict=verdict)
+        return self._draft(view, [*carrying, *(s for _, said in others for s in said)], None, [], verdict=verdict)
 
     def _closed(self, view: AnswerView, scored: Sequence[Sentence]) -> Draft:
         """A verdict with the sentences that carry it, else what was found on either side of the question.
