@@ -131,8 +131,9 @@ def check(question: str, case: str = "") -> Checked:
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     ways = (way for way in ("openly", "interacts", "harm") if _words()[way].search(asked_for))
     asks = next(ways, "may")
-    amount = checks and checks[0].advice is Advice.USUAL and _words()["amount"].search(asked_for)
-    return Checked(checks, "openly" if amount else asks)
+    # what is usual by itself says nothing of an amount, nor of another medicine beside it
+    silent = len(beside) > 1 or _words()["amount"].search(asked_for)
+    return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks)
 
 
 def asks_of_studies(text: str) -> bool:
@@ -154,7 +155,7 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
     if named_in(asked_for):
         return any(words[way].search(asked_for) for way in ("may", "harm", "interacts"))
     points = words["takes_it"].search(asked_for) or any(words[s].search(asked_for) for s in SUBSTANCES)
-    return points is not None and points is not False and bool(named_in(f"{case}\n{question}"))
+    return bool(points) and bool(named_in(f"{case}\n{question}"))
 
 
 def _read(case: str, question: str, asked_for: str) -> Told:

@@ -19,7 +19,6 @@ from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_suffix(".yaml")
 MOST = 4  # ours: checks that are told of one question
-
 # ours: cosine to the nearest way of asking from which a part of a page answers
 SAME_ASKING = 0.7
 NEAREST = 3  # ours: parts of a page that are read beside what was found

@@ -71,3 +71,33 @@ def test_what_is_avoided_answers_by_what_is_asked(question: str, answer: str) ->
     first = found.checks[0]
     assert first.advice is Advice.AVOID
     assert found.answer(first) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is paracetamol ok in pregnancy?", "yes"),
+        ("Is it ok to take paracetamol with loratadine in pregnancy?", ""),  # of the two together nothing is recorded
+        ("Can I take 20 paracetamol a day in pregnancy?", ""),
+    ],
+)
+def test_what_is_usual_alone_says_nothing_of_an_amount_or_of_what_is_taken_beside_it(
+    question: str, answer: str
+) -> None:
+    found = check(question)
+    assert found.answer(found.checks[0]) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "case"),
+    [
+        ("Should patients with atrial fibrillation take apixaban or warfarin?", ""),  # one in the place of the other
+        ("Can I stop lithium when pregnant?", ""),
+        ("Is it pneumonia?", "A 70-year-old man on warfarin and aspirin with cough."),
+        ("My wife is pregnant. Can I take ibuprofen?", ""),
+        ("I don't drink alcohol. Can I take metronidazole?", ""),
+        ("Can I take lisinopril? I was pregnant last year", ""),
+    ],
+)
+def test_what_is_asked_of_something_else_is_not_checked(question: str, case: str) -> None:
+    assert _found(question, case) == []
