@@ -107,7 +107,7 @@ class Library(Searchable):
 
     @cached_property
     def question_titles(self) -> tuple[str, ...]:
-        """Titles of the documents, all of which carry questions."""
+        """Titles of the documents that carry questions."""
         return tuple(d.title for d in self.documents if d.questions)
 
     def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
