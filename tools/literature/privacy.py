@@ -62,6 +62,11 @@ OWN = frozenset(  # illnesses that are called by the possessive alone: her Parki
 AFTER_OWN = re.compile(r"['’]s(?!\s+(?:[A-Z]|daughter|son|wife|husband|mother|father|doctor|gp|house|result|"
                        r"appointment|test|blood|care|case|request|question|letter|scan|chart|note))")  # fmt: skip
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
+# ours: words of grammar that have 's without being somebody's name
+CONTRACTED = frozenset(
+    "what who where when why how it that there here he she let this one someone everyone anyone nobody somebody today"
+    " yesterday tomorrow other another people children".split()
+)
 QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
 TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
 DATE = re.compile(r"\b\d{4}(?:/\d{2}){0,2}\b")
@@ -178,7 +183,18 @@ def _judged(
         if not free:
             end_held = match.end()
         judged.append((match, low, free))
-    return judged
+    return [(m, low, free and not _before_a_name(at, judged, text)) for at, (m, low, free) in enumerate(judged)]
+
+
+def _before_a_name(at: int, judged: Sequence[tuple[re.Match[str], str, bool]], text: str) -> bool:
+    """Whether a word that somebody bears stands right before one that is held, both with a capital: they are one name,
+    or names in a row."""
+    known, (match, low, _) = known_words(), judged[at]
+    if at + 1 == len(judged) or not match[0][0].isupper() or asks(low) or known.listed(low) or low in known.eponyms:
+        return False
+    following, _, free = judged[at + 1]
+    beside = not free and following[0][0].isupper() and text[match.end() : following.start()] in (" ", ", ")
+    return beside and any(low in names for names in (known.names, known.surnames, known.borne, known.words_and_names))
 
 
 def _place(text: str, match: re.Match[str], *, telling: bool, held_before: bool) -> _Place:
@@ -195,9 +211,16 @@ def _personal(text: str) -> bool:
     return RULES["personal"].search(text) is not None or HAN.search(text) is not None
 
 
+def _owns(word: str, low: str) -> bool:
+    """Whether a word of grammar stands as a name: with a capital, and something of its own ("Will's asthma")."""
+    return word[0].isupper() and re.search(r"['’]s$", word) is not None and low not in CONTRACTED
+
+
 def _worth_telling(match: re.Match[str]) -> bool:
     """Whether a user needs to see that a word is held: no grammar, and no everyday word beside an address."""
     word, low = match[0], _plain(match[0])
+    if asks(low) and _owns(word, low):
+        return True
     if low in SILENT or (asks(low) and not word[0].isupper()):
         return False
     known = known_words()
@@ -298,7 +321,7 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
     word = re.sub(r"['’]s?$", "", place.word)
     low = _plain(word)
     if asks(low) and (word.islower() or not place.telling or place.begins) and not place.after_a("title"):
-        return True
+        return not _owns(place.word, low)
     if len(low) == 1 and word.isalpha():
         return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
     if any(c.isdigit() for c in word):

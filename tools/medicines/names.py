@@ -16,7 +16,7 @@ from tools.contract import unique
 from tools.medicines.records import starter_records
 from tools.yaml_files import read_yaml
 
-TABLE = Path(__file__).with_name("names.yaml")
+TABLE, BESIDE = (Path(__file__).with_name(name) for name in ("names.yaml", "names_beside.yaml"))
 PLURAL = re.compile(r"s?\b", re.IGNORECASE)  # a name's plural, and its end
 FIRST = re.compile(r"[^\W_]+")  # words, as names begin
 
@@ -131,7 +131,7 @@ def _table() -> _Table:
 
 def _groups() -> list[dict[str, Any]]:
     """The groups of the table, with the medicines of the records in the groups of their classes, or in new ones."""
-    groups: list[dict[str, Any]] = read_yaml(TABLE)
+    groups: list[dict[str, Any]] = read_yaml(TABLE) + read_yaml(BESIDE)
     by_class = {_key(name): group for group in reversed(groups) for name in group["class"]}
     by_member = {_key(name): group for group in groups for name in group["members"]}
     for record in starter_records():

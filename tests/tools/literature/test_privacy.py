@@ -49,6 +49,8 @@ def left(text: str) -> set[str]:
         ("Zoë-Mae Ørsted has asthma", "zoë-mae ørsted zoe", "asthma"),
         ("My login is jane_winterson and I have asthma", "jane_winterson winterson", "asthma"),
         ("born 3/4/1970, NHS 943 476 5919, jo@x.org, 07700 900123: asthma", "1970 943 5919 jo@x.org 07700", "asthma"),
+        ("Will's asthma is worse. Does budesonide help?", "will's", "budesonide"),
+        ("On the ward: Fletcher, Grimsditch and two more with gout.", "fletcher grimsditch", "gout"),
         ("Iris came again. We like Iris. Does colchicine help pericarditis?", "iris", "colchicine"),
     ],
 )  # fmt: skip
