@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from tools.text.abbreviations import IN_CONTEXT, expand
 from tools.text.spaces import GAP
 
 MOST = 20_000
-SECONDS = 2.0
+GROWTH, SLACK = 3.0, 0.5  # times and seconds: growth by the square gives four times, and a machine may stall
 FRAGMENTS = [
     " ",
     "SOB HTN DM2 ",
@@ -66,8 +67,18 @@ def graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
     return found
 
 
+def _seconds(read: Callable[[str], object], text: str) -> float:
+    """Processor seconds of one reading; what is refused is refused in this time."""
+    started = time.process_time()
+    with contextlib.suppress(InputError):  # so many statements that they are refused
+        read(text)
+    return time.process_time() - started
+
+
 @pytest.mark.parametrize("fragment", [*FRAGMENTS, *map(_mixed, range(6))])
-def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, graph: KnowledgeGraph) -> None:
+def test_twice_the_text_takes_about_twice_the_time(fragment: str, graph: KnowledgeGraph) -> None:
+    """What a machine takes for 20,000 characters differs; that it never takes four times as much for twice as many
+    does not."""
     raw = ("pain" + fragment * MOST)[: MOST - 5] + " pain"
     begin("warm", starter_vocabulary())
     triage, beside = TriageLocal(), SessionView(facts=facts_of("A man of 60 has chest pain."))
@@ -83,18 +94,20 @@ def test_twenty_thousand_characters_take_less_than_two_seconds(fragment: str, gr
         side_of(text, end=True)
         side_of(text, end=False)
 
-    started = time.process_time()
     text = raw[:MOST_STATEMENTS]
-    with contextlib.suppress(InputError):  # so many statements that they are refused
+    with contextlib.suppress(InputError):
         text = check_message(raw, MOST)
-    assert time.process_time() - started < SECONDS
-    for read in (door, sides, lambda t: triage.decide_now(t, SessionView()), graph.look_up):
-        started = time.process_time()
-        read(text)
-        assert time.process_time() - started < SECONDS
-    started = time.process_time()
-    triage.decide_now(text, beside)
-    assert time.process_time() - started < SECONDS
+    readers: list[tuple[Callable[[str], object], str]] = [
+        (lambda t: check_message(t, MOST), raw),
+        (door, text),
+        (sides, text),
+        (lambda t: triage.decide_now(t, SessionView()), text),
+        (lambda t: triage.decide_now(t, beside), text),
+        (graph.look_up, text),
+    ]
+    for read, whole in readers:
+        half = _seconds(read, whole[: len(whole) // 2])
+        assert _seconds(read, whole) < GROWTH * half + SLACK
 
 
 def test_so_many_statements_are_refused_with_what_to_do_and_a_given_text_may_be_a_table() -> None:
