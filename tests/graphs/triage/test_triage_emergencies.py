@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from graphs.triage.emergency import by_words, emergencies, red_flags
