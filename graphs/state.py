@@ -62,6 +62,7 @@ class State(TypedDict, total=False):
     differential_key: str
     answered_key: str
     gaps_key: str
+    readings_key: str  # what a model that read the documents says of each
     selection_key: str
     verdicts_key: str
     draft_key: str
@@ -115,6 +116,7 @@ def new_turn(
         "differential_key": "",
         "answered_key": "",
         "gaps_key": "",
+        "readings_key": "",
         "selection_key": "",
         "verdicts_key": "",
         "draft_key": "",

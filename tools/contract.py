@@ -186,6 +186,21 @@ class Gap(Frozen):
     covered_by: tuple[str, ...] = ()
 
 
+class DocumentReading(Frozen):
+    """What a model that read the documents of a turn says of one of them.
+
+    Attributes:
+        sentences: numbers, from 1, of the sentences of the evidence's text (`tools.text.sentences.sentences`) that say
+            something to the question; empty where the document says nothing to it.
+        stance: what it does to the question: ``supports``, ``refutes``, ``mixed``, ``speaks`` (says something to a
+            question that asks no yes or no), or ``silent``.
+    """
+
+    evidence_id: str
+    sentences: tuple[int, ...] = ()
+    stance: Literal["supports", "refutes", "mixed", "speaks", "silent"] = "silent"
+
+
 class ToolArtifact(BaseModel):
     """Everything that a tool call hands to the collect node."""
 
@@ -197,6 +212,7 @@ class ToolArtifact(BaseModel):
     differential: Differential | None = None
     answered: list[AnsweredQuestion] = Field(default_factory=list)
     gaps: list[Gap] = Field(default_factory=list)
+    readings: list[DocumentReading] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)
     strategy: list[dict[str, Any]] = Field(default_factory=list)
 

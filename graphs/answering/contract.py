@@ -20,6 +20,7 @@ from prompts.metering import Usage as ModelUsage
 from tools.contract import (
     AnsweredQuestion,
     Differential,
+    DocumentReading,
     Finding,
     FollowUpQuestion,
     Gap,
@@ -188,7 +189,7 @@ class AnswerView(Frozen):
     """What the answerer is given.
 
     ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
-    filter's; ``path`` is ``direct``, ``researched`` or ``session``; ``said`` is there for a question about what
+    filter's; ``readings`` are what a model that read the documents says of each; ``path`` is ``direct``, ``researched`` or ``session``; ``said`` is there for a question about what
     was said. ``case`` is the session's, whatever is asked: its allergies and medicines bar options.
     """
 
@@ -206,6 +207,7 @@ class AnswerView(Frozen):
     differential: Differential | None = None
     answered: tuple[AnsweredQuestion, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    readings: tuple[DocumentReading, ...] = ()
     gate: GateDecision | None = None
     red_flags: tuple[RedFlag, ...] = ()
     said: Said | None = None

@@ -17,7 +17,7 @@ from graphs.kads.contract import Selection
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from graphs.triage.contract import Explain, Kind, RedFlag
-from tools.contract import AnsweredQuestion, Differential, Gap
+from tools.contract import AnsweredQuestion, Differential, DocumentReading, Gap
 from tools.evidence import Evidence, Origin
 
 
@@ -65,6 +65,7 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
         differential=differential,
         answered=tuple(_answered(state, context)),
         gaps=tuple(context.load_list(Gap, state["gaps_key"])),
+        readings=tuple(context.load_list(DocumentReading, state.get("readings_key", ""))),
         gate=context.load(GateDecision, state["gate_key"]),
         red_flags=flags,
         said=_said(state, context) if state["kind"] == Kind.EXPLAIN else None,

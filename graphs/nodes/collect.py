@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage
 from graphs.context import TurnContext
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from tools.contract import AnsweredQuestion, Gap, Notice, Outcome, Severity, ToolArtifact, unique
+from tools.contract import AnsweredQuestion, DocumentReading, Gap, Notice, Outcome, Severity, ToolArtifact, unique
 from tools.evidence import Evidence, merge_evidence
 
 
@@ -73,6 +73,10 @@ def _kept(state: State, context: TurnContext, artifacts: list[ToolArtifact]) -> 
     gaps = [g for a in artifacts for g in a.gaps]
     if gaps:
         update["gaps_key"] = context.keep_list(Gap, gaps)
+    readings = [r for a in artifacts for r in a.readings]
+    if readings:
+        known_readings = context.load_list(DocumentReading, state.get("readings_key", ""))
+        update["readings_key"] = context.keep_list(DocumentReading, [*known_readings, *readings])
     return update
 
 
