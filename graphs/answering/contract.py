@@ -189,8 +189,9 @@ class AnswerView(Frozen):
     """What the answerer is given.
 
     ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
-    filter's; ``readings`` are what a model that read the documents says of each; ``path`` is ``direct``, ``researched`` or ``session``; ``said`` is there for a question about what
-    was said. ``case`` is the session's, whatever is asked: its allergies and medicines bar options.
+    filter's; ``readings`` are what a model that read the documents says of each; ``path`` is ``direct``, ``researched``
+    or ``session``; ``said`` is there for a question about what was said. ``case`` is the session's, whatever is asked:
+    its allergies and medicines bar options.
     """
 
     question: str
