@@ -70,12 +70,12 @@ format: $(VENV)/installed ## Format the code
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/ready ## Measure speed and memory, and the path by a language model under every fault
-	$(BIN)/anamnesis bench
-	$(BIN)/anamnesis bench model
-	$(BIN)/anamnesis bench faults
+	$(BIN)/anamnesis dev bench
+	$(BIN)/anamnesis dev bench model
+	$(BIN)/anamnesis dev bench faults
 
 house: $(VENV)/ready ## Measure how large the code is, and how much of it a turn runs through
-	@$(BIN)/anamnesis bench house
+	@$(BIN)/anamnesis dev bench house
 
 studio: $(VENV)/ready ## Open the machine in LangGraph's development server
 	$(INSTALL) --constraint constraints.txt --editable '.[studio]'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from agent.assembly import open_encoder
@@ -30,17 +30,19 @@ from tools.library.shelf import Shelf, shelf_file
 def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[], str]]]:
     """Named looks at the built parts, for `doctor`; each returns what it found or raises a typed error."""
 
+    opened = cache(lambda: open_encoder(settings, home))  # it is held to its checksum at each opening
+
     def encoder() -> str:
-        found = open_encoder(settings, home)
+        found = opened()
         where = f", from {minilm_folder().parent.name}, checksum verified" if found.name == MINILM else ""
         return f"{found.name}, {found.dimension} dimensions, {found.limit} tokens{where}"
 
     def library() -> str:
-        found = Library.open(home.indexes / "library", open_encoder(settings, home))
+        found = Library.open(home.indexes / "library", opened())
         return f"{len(found)} documents (not clinically reviewed)"
 
     def graph() -> str:
-        found = open_graph(settings, home, open_encoder(settings, home)).graph
+        found = open_graph(settings, home, opened()).graph
         counted = f"{len(found.diseases)} diseases, {len(found.findings)} findings"
         return f"{found.about.name}, {counted} (not clinically reviewed)"
 
@@ -67,7 +69,7 @@ def inspect_parts(settings: Settings, home: Home) -> list[tuple[str, Callable[[]
         ("encoder", encoder),
         ("library", library),
         ("user library", partial(_own_documents, settings, home)),
-        ("generated questions", lambda: questions_described(home, open_encoder(settings, home))),
+        ("generated questions", lambda: questions_described(home, opened())),
         ("passages", partial(passages_described, settings)),
         ("knowledge graph", graph),
         ("ontology table", codes),

@@ -7,28 +7,24 @@ from typing import Annotated
 
 import typer
 
-from agent.cli.app import COMMANDS
-from evals import agent_commands, data_commands, reader_commands
-from evals.bench import commands as benchmarks
+from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
+from evals import agent_commands, data_commands
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    evaluations = typer.Typer(help="List and run evaluations.", no_args_is_help=True, rich_markup_mode=None)
-    evaluations.command("list")(list_tasks)
-    evaluations.command("calibrate")(calibrate)
-    evaluations.command("calibrate-outside")(calibrate_outside)
-    evaluations.command("ledger")(ledger)
-    evaluations.command("lost")(lost)
-    agent_commands.register(evaluations)
-    data_commands.register(evaluations)
-    reader_commands.register(app)
-    COMMANDS["gate"] = (
-        "evals.training.gate",
-        "The completeness gate: annotate cases, train the classifier that labels sentences.",
+    """Add the commands to the table; each is imported when it is called."""
+    del app
+    COMMANDS["eval"] = Entry(DEVELOPMENT, "evals.commands", "Run evaluations, compare and look at them.", "evaluations")
+    COMMANDS["dev bench"] = Entry(
+        EVERYBODY, "evals.bench.commands", "Measure speed and memory of this installation, and of parts."
     )
-    benchmarks.register(app)
-    app.add_typer(evaluations, name="eval")
+    COMMANDS["dev gate"] = Entry(
+        EVERYBODY, "evals.training.gate", "The completeness gate: annotate cases, train on them."
+    )
+    COMMANDS["dev reader"] = Entry(
+        EVERYBODY, "evals.reader_commands", "The trained reader: what a sentence says of a question."
+    )
+    MOVED.update({name: f"dev {name}" for name in ("bench", "gate", "reader")})
 
 
 def calibrate(
@@ -86,3 +82,10 @@ def list_tasks() -> None:
     for task in TASKS.values():
         table.add_row(task.name, task.what, task.expected, str(task.limit), "yes" if task.asks else "")
     WideConsole().print(table)
+
+
+evaluations = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+for _command in (list_tasks, calibrate, calibrate_outside, ledger, lost):
+    evaluations.command("list" if _command is list_tasks else None)(_command)
+agent_commands.register(evaluations)
+data_commands.register(evaluations)

@@ -1,4 +1,4 @@
-"""`anamnesis reader`: training the reader of sentences, and its figures."""
+"""`anamnesis dev reader`: training the reader of sentences, and its figures."""
 
 from __future__ import annotations
 
@@ -8,21 +8,6 @@ from typing import Annotated
 import typer
 
 DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    reader = typer.Typer(
-        help="The trained reader: what a sentence says of a question.", no_args_is_help=True, rich_markup_mode=None
-    )
-    reader.command("train")(train)
-    reader.command("heads")(heads)
-    reader.command("findings")(findings)
-    reader.command("assertions")(assertions)
-    reader.command("revisions")(revisions)
-    reader.command("evaluate")(evaluate)
-    reader.command("read")(read)
-    app.add_typer(reader, name="reader")
 
 
 def train(
@@ -107,3 +92,8 @@ def read(
     for names, values in ((STANCES, reading.stances), (DIRECTIONS, reading.directions), (ROLES, reading.roles)):
         told = sorted(zip(values, names, strict=True), reverse=True)
         typer.echo("  ".join(f"{name} {value:.2f}" for value, name in told))
+
+
+reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+for _command in (train, heads, findings, assertions, revisions, evaluate, read):
+    reader.command()(_command)

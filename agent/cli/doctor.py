@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -15,6 +17,7 @@ from agent.sessions import Home
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
 from prompts.errors import AnamnesisError
 
+SETTINGS = "settings"  # the check of what cannot be read
 # the roles that no turn calls, with what sends them what
 BUILDING = {
     "graph": "`kg build --judge model` sends it the records",
@@ -32,20 +35,30 @@ class Check(BaseModel):
 
 
 def doctor(as_json: JsonOption = False) -> None:
-    """`anamnesis doctor`: exit code 0 when all is well, 3 otherwise."""
+    """`anamnesis doctor`: each check as it is made; exit code 0 when all is well, 3 otherwise."""
+    checks: list[Check] = []
+    for check in _checks():
+        checks.append(check)
+        if not as_json:
+            _print_check(check)
+    addresses = endpoints(load_settings()) if checks[0].name != SETTINGS else []
+    if as_json:
+        print_json({"checks": [c.model_dump() for c in checks], "endpoints": addresses})
+    else:
+        _print_endpoints(addresses)
+    raise typer.Exit(0 if all(c.ok for c in checks) else 3)
+
+
+def _checks() -> Iterator[Check]:
+    """Every check; where the settings cannot be read, that alone."""
     try:
         settings = load_settings()
     except AnamnesisError as error:
-        checks, addresses = [_failed("settings", error)], []
-    else:
-        silence_telemetry(settings)
-        checks, addresses = [*_places(settings), *_parts(settings)], endpoints(settings)
-    report = {"checks": [c.model_dump() for c in checks], "endpoints": addresses}
-    if as_json:
-        print_json(report)
-    else:
-        _print(checks, addresses)
-    raise typer.Exit(0 if all(c.ok for c in checks) else 3)
+        yield _failed(SETTINGS, error)
+        return
+    silence_telemetry(settings)
+    yield from _places(settings)
+    yield from _parts(settings)
 
 
 def endpoints(settings: Settings) -> list[dict[str, Any]]:
@@ -148,28 +161,30 @@ def _configuration(settings: Settings) -> Check:
     return Check(name="configuration", ok=True, found=f"{settings.config}; `anamnesis config show` tells what it sets")
 
 
-def _parts(settings: Settings) -> list[Check]:
+def _parts(settings: Settings) -> Iterator[Check]:
     from agent.inspection import inspect_parts
 
-    checks = []
     for name, look in inspect_parts(settings, Home(settings.home)):
         try:
-            checks.append(Check(name=name, ok=True, found=look()))
+            yield Check(name=name, ok=True, found=look())
         except AnamnesisError as error:
-            checks.append(_failed(name, error))
-    return checks
+            yield _failed(name, error)
 
 
 def _failed(name: str, error: AnamnesisError) -> Check:
     return Check(name=name, ok=False, found=error.what, advice=error.advice)
 
 
-def _print(checks: list[Check], addresses: list[dict[str, Any]]) -> None:
+def _print_check(check: Check) -> None:
     out = console()
-    for check in checks:
-        mark = "[green]ok  [/]" if check.ok else "[red]FAIL[/]"
-        out.print(f"{mark} {check.name}: ", end="")
-        out.print(f"{check.found} {check.advice}".rstrip(), markup=False)
+    mark = "[green]ok  [/]" if check.ok else "[red]FAIL[/]"
+    out.print(f"{mark} {check.name}: ", end="")
+    out.print(f"{check.found} {check.advice}".rstrip(), markup=False)
+    sys.stdout.flush()
+
+
+def _print_endpoints(addresses: list[dict[str, Any]]) -> None:
+    out = console()
     out.print("Endpoints that may be called:" if addresses else "Endpoints that may be called: none")
     for address in addresses:
         state = {None: "not tried", True: "reachable"}.get(address["reachable"], "not reachable now")

@@ -1,4 +1,4 @@
-"""`anamnesis embeddings`: NCBI's published vectors of PubMed, imported into an index of this machine."""
+"""`anamnesis index embeddings`: NCBI's published vectors of PubMed, imported into an index of this machine."""
 
 from __future__ import annotations
 

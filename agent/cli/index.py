@@ -12,7 +12,7 @@ import typer
 
 from agent.assembly import open_encoder
 from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, say, table, tell
-from agent.cli.embeddings import Progress
+from agent.cli.embeddings import Progress, embeddings
 from agent.corpus import backend, build_collection, corpora_folder, delete_collection
 from prompts.errors import DataError, InputError
 from tools.corpus.collection import Corpus
@@ -26,6 +26,7 @@ WIDTH = 110  # ours: characters of a passage that is shown
 DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 index = group()
+index.add_typer(embeddings, name="embeddings", help="NCBI's published vectors of PubMed.")
 NameArgument = Annotated[str, typer.Argument(help="The collection.")]
 
 

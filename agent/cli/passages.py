@@ -1,4 +1,4 @@
-"""`anamnesis passages`: how SEOS cuts a file, with its breakpoints, overlaps and curve."""
+"""`anamnesis dev passages`: how SEOS cuts a file, with its breakpoints, overlaps and curve."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def passages(
     plot: Annotated[Path | None, typer.Option(help="Draw the continuity curve in this file (.svg).")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """`anamnesis passages`. Nothing is kept on disk: the file may be a patient's.
+    """`anamnesis dev passages`. Nothing is kept on disk: the file may be a patient's.
 
     Raises InputError for a bad budget or picture, DataError for a file of which nothing can be read.
     """

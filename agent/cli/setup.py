@@ -1,4 +1,4 @@
-"""`anamnesis setup` and `anamnesis graph`."""
+"""`anamnesis setup` and `anamnesis dev graph`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def setup(rebuild: Annotated[bool, typer.Option(help="Build everything afresh.")
 
 
 def graph() -> None:
-    """`anamnesis graph`: the machine as a Mermaid diagram."""
+    """`anamnesis dev graph`: the machine as a Mermaid diagram."""
     with Agent(load_settings()) as agent:
         sys.stdout.write(agent.picture())

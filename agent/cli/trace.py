@@ -1,26 +1,32 @@
-"""`anamnesis trace`: a run as a tree."""
+"""`anamnesis trace`: the runs, newest first, or one of them as a tree."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from textwrap import shorten
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from agent.cli.console import console, writing
+from agent.cli.console import console, print_json, table, tell, writing
 from agent.cli.render import cost_lines, gate_lines
 from agent.loop import run as wait
 from agent.sessions import Home
-from agent.sessions.opening import open_database, open_traces
+from agent.sessions.contract import TurnRecord
+from agent.sessions.ids import UnknownSession
+from agent.sessions.opening import open_database, open_records, open_traces
 from agent.sessions.traces import Traces
 from agent.settings import Settings, load_settings
+from agent.trace import run_names
 from agent.trace_page.page import page, run_of
+from graphs.answering.contract import Answer
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import explained
 from prompts.errors import InputError
@@ -29,12 +35,15 @@ from tools.files import write_atomic
 
 Event = dict[str, Any]
 T = TypeVar("T")
-LISTED = 40  # runs listed without an argument
+SHOWN = 70  # ours: characters of a question in the list: a row fits a terminal of 140 columns
 
 
 def trace(
-    run: Annotated[str | None, typer.Argument(help="A run, as session/turn; without it all are listed.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines.")] = False,
+    run: Annotated[
+        str | None, typer.Argument(help="A run, as session/turn; without it runs are listed, newest first.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines; of a list, JSON.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Most runs of the list.")] = 40,
     html: Annotated[Path | None, typer.Option(help="Write the run as one HTML page to this file.")] = None,
     beside: Annotated[str | None, typer.Option(help="With --html: another run, to stand beside it.")] = None,
 ) -> None:
@@ -44,7 +53,7 @@ def trace(
         return
     settings = load_settings()
     if run is None:
-        sys.stdout.write("\n".join(_read(settings, Traces.runs)[:LISTED]) + "\n")
+        _print_list(wait(_runs(settings, limit)), as_json=as_json)
         return
     events = _read(settings, lambda traces: traces.events(run))
     if as_json:
@@ -54,6 +63,71 @@ def trace(
     for line in totals_of(events):
         tree.add(escape(line))
     console().print(tree)
+
+
+class Run(NamedTuple):
+    """A run of the list: its name, when it was asked (UTC, ISO 8601), what became of it, and the question.
+
+    ``at`` and ``question`` are "" where the session has no record of it.
+    """
+
+    run: str
+    at: str
+    outcome: str
+    question: str
+
+
+async def _runs(settings: Settings, limit: int) -> list[Run]:
+    """The newest runs that have a trace, with what their sessions say of them."""
+    async with open_traces(settings) as traces:
+        names = (await traces.runs())[:limit]
+    if not names:
+        return []
+    turns: dict[str, set[int]] = {}
+    for session, turn in map(run_names, names):
+        turns.setdefault(session, set()).add(turn)
+    known: dict[str, TurnRecord] = {}
+    async with open_records(settings) as records:
+        for session, only in turns.items():
+            with contextlib.suppress(UnknownSession):  # it was deleted while its run went on
+                known |= {f"{session}/{t.turn}": t for t in await records.turns(session, only=only)}
+    return [_run(name, known.get(name)) for name in names]
+
+
+def _run(name: str, turn: TurnRecord | None) -> Run:
+    if turn is None:
+        return Run(name, "", "no record", "")
+    return Run(name, turn.asked_at, outcome_of(turn.answer), turn.asked)
+
+
+def outcome_of(answer: Answer | None) -> str:
+    """What became of a turn, in a few words; None is a turn without an answer."""
+    if answer is None:
+        return "not finished"
+    parts = ["emergency"] if answer.emergency else []
+    if answer.abstained:
+        parts.append("no answer")
+    elif answer.verdict is not None:
+        parts.append(f"verdict {answer.verdict.value.value.replace('_', ' ')}")
+    elif answer.choice is not None:
+        parts.append(f"option {answer.choice.label}")
+    elif answer.differential:
+        parts.append(f"{'outside the graph, near ' * answer.outside}{answer.differential[0].name}")
+    else:
+        parts.append("answered")
+    return ", ".join(parts)
+
+
+def _print_list(runs: Sequence[Run], *, as_json: bool) -> None:
+    if as_json:
+        print_json([run._asdict() for run in runs])
+    elif not runs:
+        tell("There are no runs yet; `anamnesis ask` makes one.")
+    else:
+        rows = [
+            (r.run, r.at[:16].replace("T", " "), r.outcome, shorten(r.question, SHOWN, placeholder=" …")) for r in runs
+        ]
+        console().print(table(("Run", "Asked (UTC)", "Outcome", "Question"), rows, box=None))
 
 
 def _write_page(run: str | None, file: Path | None, beside: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
 from agent.messages import check_message
@@ -111,10 +112,12 @@ class Records:
             found = (await self._database.execute(_one(session)))[0]
         return await self._read(_owned(found, session, owner)[0])
 
-    async def turns(self, session: str, owner: str | None = None) -> builtins.list[TurnRecord]:
-        """The session's turns, in order, each with its answer and what a clinician said of it."""
+    async def turns(
+        self, session: str, owner: str | None = None, only: Container[int] | None = None
+    ) -> builtins.list[TurnRecord]:
+        """The session's turns, or ``only`` some of them, in order, each with its answer and a clinician's review."""
         await self.get(session, owner)
-        rows = await self.turn_rows.all(session)
+        rows = [row for row in await self.turn_rows.all(session) if only is None or row.turn in only]
         reviews = await self._reviews(session)
         texts = iter(self._database.texts.get_all([row.answer_key for row in rows if row.answer_key]))
         return [

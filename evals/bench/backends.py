@@ -1,4 +1,4 @@
-"""`anamnesis bench backends`: one collection in the local index and in Milvus: the same results, and the time."""
+"""`anamnesis dev bench backends`: one collection in the local index and in Milvus: the same results, and the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench`: each benchmark is a file of its own, imported when it is asked for.
+"""`anamnesis dev bench`: each benchmark is a file of its own, imported when it is asked for.
 
 A file's ``measure`` takes the options and gives figures, which are told here; one that tells more has a ``command``.
 """
@@ -77,13 +77,7 @@ def reported(measure: Callable[..., Any]) -> Callable[..., None]:
     return command
 
 
-def register(app: typer.Typer) -> None:
-    """Add `bench`."""
-    benchmarks = typer.Typer(cls=Benchmarks, rich_markup_mode=None, invoke_without_command=True, callback=bench)
-    app.add_typer(benchmarks, name="bench")
-
-
-def bench(
+def installation(
     context: typer.Context,
     json_file: JsonFile = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 1,
@@ -94,3 +88,6 @@ def bench(
         from evals.bench.installation import measure
 
         report(measure(rounds), json_file)
+
+
+bench = typer.Typer(cls=Benchmarks, rich_markup_mode=None, invoke_without_command=True, callback=installation)

@@ -1,4 +1,4 @@
-"""`anamnesis bench corpus`: collections built from made-up publications by both engines, each driver killed half way.
+"""`anamnesis dev bench corpus`: collections built by both engines from made-up records, each driver killed half way.
 
 A build is a process of its own, which can be measured and killed: publications a second, memory, what Ray adds.
 """

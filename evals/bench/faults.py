@@ -1,4 +1,4 @@
-"""`anamnesis bench faults`: every role struck by every fault of a model or its server, over the assembled agent.
+"""`anamnesis dev bench faults`: every role struck by every fault of a model or its server, over the assembled agent.
 
 A turn passes when it ends in a valid answer, when a notice names the role that failed and no other (after a refused key
 no role is asked again), and when no call outlasted its deadline. All roles are the model's here, also those that are

@@ -69,7 +69,7 @@ def report(figures: Sequence[Figure], json_file: Path | None = None) -> None:
 
     from agent.cli.wide import WideConsole
 
-    table = Table("figure", "value", "asked", "n", title="anamnesis bench", title_justify="left")
+    table = Table("figure", "value", "asked", "n", title="anamnesis dev bench", title_justify="left")
     for figure in figures:
         table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.asked, str(figure.n))
     WideConsole().print(table)

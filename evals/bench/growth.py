@@ -1,4 +1,4 @@
-"""`anamnesis bench growth`: made-up collections of growing size, what each costs, and the exponents of the growth.
+"""`anamnesis dev bench growth`: made-up collections of growing size, what each costs, and the exponents of the growth.
 
 The build and the serving of a size are processes of their own with one thread, so that their memory is their own.
 """

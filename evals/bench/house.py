@@ -1,4 +1,4 @@
-"""`anamnesis bench house`: how large the code is, and how much of it a turn runs through, as Markdown tables."""
+"""`anamnesis dev bench house`: how large the code is, and how much of it a turn runs through, as Markdown tables."""
 
 from __future__ import annotations
 

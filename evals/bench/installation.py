@@ -1,4 +1,4 @@
-"""`anamnesis bench`: start-up, a warm process over 50 mixed questions, memory, quotes."""
+"""`anamnesis dev bench`: start-up, a warm process over 50 mixed questions, memory, quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench knowledge`: thousands of drug labels made from real ones, imported, killed half way, gone on with.
+"""`anamnesis dev bench knowledge`: thousands of labels made from real ones, imported, killed half way, gone on with.
 
 Each label is one of the samples with its medicine named anew, so that it is of a medicine of its own; one in ten comes
 again from a second maker. The encoder is replaced by words hashed into 64 columns: what is measured is reading,

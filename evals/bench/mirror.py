@@ -1,4 +1,4 @@
-"""`anamnesis bench mirror`: made-up records imported, and the ladder's queries asked of them."""
+"""`anamnesis dev bench mirror`: made-up records imported, and the ladder's queries asked of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench model`: what the path by a language model adds of its own, at a server of a fixed time a call.
+"""`anamnesis dev bench model`: what the path by a language model adds of its own, at a server of a fixed time a call.
 
 The agent is the assembled one, with the embedded encoder and live access off; the server is a process of its own that
 plays every role (`evals.scripted.player`), its tokens counted as a quarter of the characters.

@@ -1,4 +1,4 @@
-"""`anamnesis bench overhead`: what a trace, telemetry or an Inspect log adds to a local run of the same agent.
+"""`anamnesis dev bench overhead`: what a trace, telemetry or an Inspect log adds to a local run of the same agent.
 
 Blocks of the shipped questions are asked with it, without, and without once more, by turns in one process, so that the
 machine's own unrest is known. The processor's time of this process holds the whole cost: what is made, written, encoded

@@ -1,4 +1,4 @@
-"""`anamnesis bench passages`: SEOS over every full text and abstract, its time and memory."""
+"""`anamnesis dev bench passages`: SEOS over every full text and abstract, its time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench queries`: the mirror's query language fuzzed, guided by coverage (atheris, libFuzzer).
+"""`anamnesis dev bench queries`: the mirror's query language fuzzed, guided by coverage (atheris, libFuzzer).
 
 Every text must be searched or refused with a `QueryError` that says where and what to do; anything else ends the run.
 The fuzzer ends its process when it is done, so it has one of its own.

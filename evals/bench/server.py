@@ -1,4 +1,4 @@
-"""`anamnesis bench server`: what is measured of `anamnesis serve`, a part after another, on copies of the data folder.
+"""`anamnesis dev bench server`: `anamnesis serve` measured, a part after another, on copies of the data folder.
 
 A load is sessions that users hold side by side. Every answer is compared with what its patient is told alone, and what
 is on record afterwards with what was said; the same is held while one of two workers is killed, and while both are

@@ -1,4 +1,4 @@
-"""`anamnesis bench shelf`: what a question costs over thousands of a user's own documents, against one over none.
+"""`anamnesis dev bench shelf`: what a question costs over thousands of a user's own documents, against one over none.
 
 Both agents live in this process, and each of the shipped questions is asked of both, one after the other, twice: at
 first the sentences of what is found are embedded, which are remembered then, as those of the shipped library are

@@ -1,4 +1,4 @@
-"""`anamnesis bench sizing`: what a site needs, as Markdown tables, from unit costs that were measured."""
+"""`anamnesis dev bench sizing`: what a site needs, as Markdown tables, from unit costs that were measured."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ SERVING: Mapping[str, Costing] = {  # by turns a second
         f"{100 * min(1.0, c.live(with_key=True) / rate):.1f} %"
     ),
 }
-HOLDING: Mapping[str, Costing] = {  # by abstracts; in proportion: `anamnesis bench growth` says how far that holds
+HOLDING: Mapping[str, Costing] = {  # by abstracts; in proportion: `anamnesis dev bench growth` says how far that holds
     "passages, millions": lambda c, n: f"{n * c.passages / 1e6:.1f}",
     "index on disk, GB": lambda c, n: f"{n * c.passages * c.passage_disk / GB:,.1f}",
     "resident in a machine that searches it, GB": lambda c, n: f"{n * c.passages * c.passage_memory / GB:,.1f}",
@@ -115,7 +115,7 @@ def command(
     costs: Annotated[
         Path | None, typer.Option(help="Unit costs of an earlier --json, in place of those shipped.")
     ] = None,
-    growth: Annotated[Path | None, typer.Option(help="A file of `bench growth --json`, for the index.")] = None,
+    growth: Annotated[Path | None, typer.Option(help="A file of `dev bench growth --json`, for the index.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the unit costs to this file too.")] = None,
 ) -> None:
     """Print the tables, for 1, 10, 100 turns a second and 1, 10, 38 million abstracts; write the costs where asked."""
@@ -169,11 +169,11 @@ def read_costs(path: Path) -> Costs:
     try:
         return Costs.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
-        raise InputError(f"{path} holds no unit costs.", "anamnesis bench sizing --json FILE writes them.") from error
+        raise InputError(f"{path} has no unit costs.", "anamnesis dev bench sizing --json FILE writes them.") from error
 
 
 def index_costs(growth: Path) -> dict[str, float]:
-    """The index's unit costs at the largest size in a file of `anamnesis bench growth --json`."""
+    """The index's unit costs at the largest size in a file of `anamnesis dev bench growth --json`."""
     try:
         measured = json.loads(growth.read_text(encoding="utf-8"))
         size = max(map(int, measured))
@@ -186,7 +186,7 @@ def index_costs(growth: Path) -> dict[str, float]:
             "indexed": size,
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{growth} holds no figures of growth.", "anamnesis bench growth --json FILE") from error
+        raise InputError(f"{growth} holds no figures of growth.", "anamnesis dev bench growth --json FILE") from error
 
 
 def turn_costs(count: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`anamnesis bench vectors`: the collection of `bench growth` at one size, in the dimensions of another encoder."""
+"""`anamnesis dev bench vectors`: the collection of `dev bench growth` at one size, in other dimensions."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The queries are those that the rules plan for BioASQ's questions, the three rungs apart. Each is asked once before it is
 timed. ``records_cpu_s`` counts processor seconds of all processes: two cores that have nothing else to do read twice
-as many a second. `anamnesis bench mirror` asks the same of a million made-up records.
+as many a second. `anamnesis dev bench mirror` asks the same of a million made-up records.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`anamnesis gate`: annotate cases for the completeness gate, and train its classifier of sentences.
+"""`anamnesis dev gate`: annotate cases for the completeness gate, and train its classifier of sentences.
 
 Annotation and training over the agent's own graph, library and model.
 """
@@ -166,7 +166,7 @@ def annotate(
 
 @gate.command()
 def train(
-    annotated: Annotated[Path, typer.Argument(help="A file of `gate annotate`.")],
+    annotated: Annotated[Path, typer.Argument(help="A file of `dev gate annotate`.")],
     out: Annotated[Path, typer.Option(help="The folder to write; a training that was stopped there goes on.")],
     head: Annotated[bool, typer.Option("--head", help="The light head on frozen vectors instead of a BERT.")] = False,
     backbone: Annotated[

@@ -194,7 +194,7 @@ NAMES = ("reference", "diagnosis", "pathology", "gold_diagnosis")  # of the diag
 COLUMNS = ("case", "unit", "start", "end", "reference", "text", "label", "reason", "correction")
 SHOWN = 5  # ours: bad rows named in one message
 CASES_ADVICE = 'Each line is a JSON object with text and reference (or diagnosis), and an id: {"text": ..., ...}.'
-ANNOTATED_ADVICE = "Give a file that `anamnesis gate annotate` wrote."
+ANNOTATED_ADVICE = "Give a file that `anamnesis dev gate annotate` wrote."
 REVIEW_ADVICE = "Write A, B or C into the column correction of the review file, and leave the others as they are."
 
 

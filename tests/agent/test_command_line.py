@@ -127,7 +127,12 @@ def test_a_trace_shows_what_a_run_did(command: Run) -> None:
     tree = command("trace", answer.run).stdout
     for part in ("triage", "completeness_gate", "search_literature", "query", "kads_selector", "kept", "ms"):
         assert part in tree
-    assert answer.run in command("trace").stdout
+    listed = next(line for line in command("trace").stdout.splitlines() if answer.run in line)
+    assert "What is the treatment of croup?" in listed
+    assert "answered" in listed
+    newest, *_ = json.loads(command("trace", "--json", "--limit", "1").stdout)
+    assert newest["run"] == answer.run
+    assert newest["at"].startswith("20")
     events = [json.loads(line) for line in command("trace", "--json", answer.run).stdout.splitlines()]
     assert events[0]["kind"] == "run"
 
@@ -187,7 +192,7 @@ def test_doctor_lists_every_endpoint_and_finds_all_well(command: Run) -> None:
 
 
 def test_graph_prints_the_machine(command: Run) -> None:
-    done = command("graph")
+    done = command("dev", "graph")
     for node in ("triage", "completeness_gate", "research", "tools", "kads_selector", "verify"):
         assert node in done.stdout
 

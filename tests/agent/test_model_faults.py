@@ -1,6 +1,6 @@
 """A turn ends in a valid answer with the right notice whatever a model or its server does: a sample of the matrix.
 
-`anamnesis bench faults` strikes every role with every fault.
+`anamnesis dev bench faults` strikes every role with every fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`anamnesis passages`: how a file is cut, as a table, as JSON and as a picture."""
+"""`anamnesis dev passages`: how a file is cut, as a table, as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def command(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["passages", *arguments], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["dev", "passages", *arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -75,7 +75,7 @@ def test_a_picture_has_the_curve_and_a_line_a_breakpoint(file: Path) -> None:
 
 def test_mistakes_are_told(file: Path) -> None:
     def run(*arguments: str) -> None:
-        CliRunner().invoke(app, ["passages", *arguments], catch_exceptions=False)
+        CliRunner().invoke(app, ["dev", "passages", *arguments], catch_exceptions=False)
 
     with pytest.raises(InputError, match="999 tokens"):
         run(str(file), "--budget", "999")
@@ -92,7 +92,7 @@ def test_mistakes_are_told(file: Path) -> None:
 def test_what_cannot_be_read_beside_what_can_is_told_and_the_exit_code_says_so(file: Path) -> None:
     mixed = file.with_name("mixed.jsonl")
     mixed.write_text(json.dumps({"title": "T", "text": TOPICS}) + "\n{broken\n", encoding="utf-8")
-    result = CliRunner().invoke(app, ["passages", str(mixed)])
+    result = CliRunner().invoke(app, ["dev", "passages", str(mixed)])
     assert result.exit_code == 1
     assert "mixed.jsonl: line 2" in result.stderr
     assert "Asthma narrows" in result.stdout

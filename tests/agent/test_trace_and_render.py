@@ -10,7 +10,7 @@ from rich.console import Console
 
 from agent.cli.ask import parse_options
 from agent.cli.render import show_answer
-from agent.cli.trace import tree_of
+from agent.cli.trace import outcome_of, tree_of
 from agent.trace import TraceRecorder, list_runs, read_trace
 from graphs.answering.contract import Answer, Choice
 from graphs.triage.contract import RedFlag
@@ -116,3 +116,13 @@ def test_options_are_read_and_slips_are_named() -> None:
     for slip in (["A"], ["=x"], ["A="], ["A=x", "A=y"]):
         with pytest.raises(InputError):
             parse_options(slip)
+
+
+def test_the_outcome_of_a_turn_is_told_in_a_few_words() -> None:
+    assert outcome_of(None) == "not finished"
+    assert outcome_of(answer()) == "emergency, Croup"
+    assert outcome_of(answer(emergency=[], outside=True)) == "outside the graph, near Croup"
+    assert outcome_of(answer(emergency=[], differential=[])) == "answered"
+    assert outcome_of(answer(statements=[], abstained=True, emergency=[])) == "no answer"
+    choice = Choice(label="B", text="Dexamethasone", reason="one source supports it")
+    assert outcome_of(answer(emergency=[], choice=choice)) == "option B"

@@ -17,17 +17,10 @@ from evals.bench.plot import Panel, drawn
 from prompts.errors import DataError, InputError
 
 
-def app() -> typer.Typer:
-    made = typer.Typer(rich_markup_mode=None)
-    commands.register(made)
-    made.command()(lambda: None)
-    return made
-
-
 def test_the_list_imports_no_benchmark_and_names_each(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("evals.bench.") and name != commands.__name__]:
         monkeypatch.delitem(sys.modules, name)
-    listed = CliRunner().invoke(app(), ["bench", "--help"])
+    listed = CliRunner().invoke(commands.bench, ["--help"])
     assert listed.exit_code == 0
     assert all(f"\n  {name} " in listed.output for name in commands.BENCHMARKS)
     assert not {f"evals.bench.{name.replace('-', '_')}" for name in commands.BENCHMARKS} & set(sys.modules)
@@ -35,7 +28,7 @@ def test_the_list_imports_no_benchmark_and_names_each(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", commands.BENCHMARKS)
 def test_every_benchmark_has_a_file_and_help(name: str) -> None:
-    shown = CliRunner().invoke(app(), ["bench", name, "--help"])
+    shown = CliRunner().invoke(commands.bench, [name, "--help"])
     assert shown.exit_code == 0, shown.exception
     assert "--json" in shown.output or name == "house"
 
@@ -53,7 +46,7 @@ def test_figures_are_told_and_written(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_part_of_the_server_that_there_is_not_is_named() -> None:
-    done = CliRunner().invoke(app(), ["bench", "server", "--only", "nothing"])
+    done = CliRunner().invoke(commands.bench, ["server", "--only", "nothing"])
     assert isinstance(done.exception, InputError)
     assert "no part nothing" in str(done.exception)
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench growth`: what it draws, measures and says of the growth."""
+"""`anamnesis dev bench growth`: what it draws, measures and says of the growth."""
 
 from __future__ import annotations
 

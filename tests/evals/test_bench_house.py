@@ -1,4 +1,4 @@
-"""What `bench house` counts of a small house."""
+"""What `dev bench house` counts of a small house."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anamnesis bench overhead`: each way is asked as often, nothing is left out for good, ratios are of the plain way."""
+"""`dev bench overhead`: each way is asked as often, nothing is left out for good, ratios are of the plain way."""
 
 from __future__ import annotations
 

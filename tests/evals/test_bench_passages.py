@@ -1,4 +1,4 @@
-"""`anamnesis bench passages` on made-up data: what it counts as exact, and its figures."""
+"""`anamnesis dev bench passages` on made-up data: what it counts as exact, and its figures."""
 
 from __future__ import annotations
 

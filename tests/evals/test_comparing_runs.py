@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from agent.cli.app import app
+from evals.commands import register
 from evals.comparison import Side, compare, direction, read_side
 from evals.contract import Figure, Report
 from evals.runner import write_report
@@ -94,14 +96,9 @@ def test_samples_that_both_have_are_paired() -> None:
 
 
 def test_what_is_not_alike_is_told_first(tmp_path: Path) -> None:
-    from evals.commands import register
-
     for name, data, seed in (("a", "one", 0), ("b", "two", 1)):
         report = Report(task="toy", settings={"seed": seed}, data_sha256=data, seconds=1, figures=(figure("a.b.c", 1),))
         write_report(report, tmp_path / f"{name}.json")
-    import typer
-
-    app = typer.Typer()
     register(app)
     out = tmp_path / "out.json"
     arguments = ["eval", "compare", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--json", str(out)]

@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from agent.cli.app import app
 from evals.commands import register
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS
@@ -42,7 +43,6 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     monkeypatch.setitem(registry.TASKS, "toy", TOY)
-    app = typer.Typer()
     register(app)
     return app
 

@@ -22,7 +22,7 @@ from tools.reading.features import Features
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "spoken.safetensors"
-AGAIN = "Reinstall the package, or train it again: anamnesis reader findings --out FILE."
+AGAIN = "Reinstall the package, or train it again: anamnesis dev reader findings --out FILE."
 KNOWN = 0.5  # ours: share of a graph's findings that the head must know to be asked
 COUNTED = 0.25  # ours: probability from which a finding counts in the ranking, by its square root
 SHOWN = 0.45  # ours: probability from which a finding may be shown

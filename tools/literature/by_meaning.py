@@ -90,7 +90,7 @@ class ByMeaning:
     """The imported vectors with the encoder that made them. Both are opened at the first search; safe in threads.
 
     Args:
-        folder: of the index that `anamnesis embeddings import` writes.
+        folder: of the index that `anamnesis index embeddings import` writes.
         encoder: the encoder in use; it asks the questions when it made the vectors. Else the embedded one or MedCPT
             from the hub cache does, whichever made them.
     """

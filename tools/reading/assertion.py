@@ -29,7 +29,7 @@ from tools.text.sentences import Span, sentences
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "assertions.safetensors"
-AGAIN = "Reinstall the package, or train it again: anamnesis reader assertions --out FILE."
+AGAIN = "Reinstall the package, or train it again: anamnesis dev reader assertions --out FILE."
 BUCKETS, RULES = 1 << 14, 64  # ours: of hashed words, and of what the rules say
 BEFORE, NEAR, AFTER, PREVIOUS = 14, 4, 8, 6  # ours: words before, just before, after, and of the sentence before
 WIDE = 400  # characters; ours: how far around a clause these words are looked for

@@ -25,7 +25,7 @@ from tools.text.questions import is_question, parts
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "messages.safetensors"
-AGAIN = "Reinstall the package, or train it again: anamnesis reader heads --data DATA --out FILE."
+AGAIN = "Reinstall the package, or train it again: anamnesis dev reader heads --data DATA --out FILE."
 # ours: probability from which a message is surely of another field, and from which one with a term of medicine is; held
 # out, 2.1 % of other writers' medical messages in training reach the first before the library is asked, and 87 % of
 # other fields

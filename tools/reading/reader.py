@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tools.reading.model import PairModel, PairTokenizer
 
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
-AGAIN = "Reinstall the package, or train it again: anamnesis reader train --data DATA."
+AGAIN = "Reinstall the package, or train it again: anamnesis dev reader train --data DATA."
 BATCH = 16  # ours: pairs of like length read at once
 LONGEST = 2_000  # ours, characters: what is longer is no sentence (a table, a page), and is not read
 WORD = re.compile(r"[A-Za-z]{2,}")

@@ -30,7 +30,7 @@ from tools.weights import stored
 from tools.yaml_files import read_yaml
 
 WEIGHTS = Path(__file__).parent / "replacing.safetensors"
-AGAIN = "Reinstall the package, or train it again: anamnesis reader revisions --out FILE."
+AGAIN = "Reinstall the package, or train it again: anamnesis dev reader revisions --out FILE."
 WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*|\d+(?:[./:]\d+)*|[\u4e00-\u9fff]+|[^\w\s]")
 MOST = 5  # ours: words of a stretch
 CASE_READ, MESSAGE_READ = 220, 60  # ours: words of the case's end and of the message's beginning that are read

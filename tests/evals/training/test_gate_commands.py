@@ -1,4 +1,4 @@
-"""`anamnesis gate annotate` and `train` as a user runs them."""
+"""`anamnesis dev gate annotate` and `train` as a user runs them."""
 
 from __future__ import annotations
 

@@ -293,7 +293,7 @@ def test_titles_questions_aims_and_methods_state_nothing_and_what_was_written_as
     assert judge({}).states([titled]) == [False]
 
 
-@pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis reader train")
+@pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis dev reader train")
 def test_the_shipped_reader_knows_what_states_nothing() -> None:
     silent = [
         "We aimed to find out whether zinc shortens the common cold in adults.",

@@ -94,7 +94,7 @@ def test_neither_order_nor_company_changes_what_is_read(reader: TrainedReader) -
 def test_missing_weights_are_told_with_advice(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="missing") as told:
         TrainedReader(tmp_path / "weights.safetensors").read(READABLE)
-    assert "anamnesis reader train" in told.value.advice
+    assert "anamnesis dev reader train" in told.value.advice
 
 
 def test_damage_is_found_by_the_checksum(weights: Path, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis reader train")
+@pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis dev reader train")
 @pytest.mark.parametrize(("question", "sentence", "stance"), PLAIN)
 def test_the_shipped_reader_reads_plain_pairs(question: str, sentence: str, stance: Stance) -> None:
     (reading,) = TrainedReader().read([Pair(question, sentence)])

@@ -138,7 +138,7 @@ def test_vectors_of_another_encoder_are_noticed(medcpt_folders: tuple[str, str, 
 def test_the_command_imports_and_tells(folder: Path, tmp_path: Path) -> None:
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "ANAMNESIS_HOME": str(tmp_path / "home")}
-        return processes.command("embeddings", *arguments, environment=environment, cwd=tmp_path)
+        return processes.command("index", "embeddings", *arguments, environment=environment, cwd=tmp_path)
 
     assert "No vectors" in command("status").stdout
     refused = command("import", str(folder))
