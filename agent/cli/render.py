@@ -1,8 +1,8 @@
-"""Answers on a terminal: emergencies first, numbered citations, sources by origin, a table."""
+"""Answers on a terminal: what to do now, the direct answer, what it rests on, sources by origin."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group
 from rich.markup import escape
@@ -19,7 +19,6 @@ from graphs.answering.presentation import Line, Part, Presentation, Ranking, Sou
 from graphs.completeness.contract import Label
 from graphs.completeness.explained import Explanation
 from prompts.metering import Usage
-from tools.contract import Severity
 from tools.evidence import Origin
 from tools.messages import messages
 
@@ -30,7 +29,6 @@ ORIGIN_STYLES = {
     Origin.PARAMETRIC: "yellow",
     Origin.CASE: "white",
 }
-SEVERITY_STYLES = {Severity.INFO: "dim", Severity.WARNING: "yellow", Severity.DANGER: "bold red"}
 LABEL_STYLES = {Label.A: "bold green", Label.B: "yellow", Label.C: "dim"}  # the letter says it without colour too
 TURNING = " *"  # beside the label of the sentence on which the decision turns
 FINDINGS = 6  # findings shown a disease and side, strongest first
@@ -49,30 +47,34 @@ def show_step(step: Step, out: Console | None = None) -> None:
 
 
 def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
-    """Print an answer; ``explain``: with the whole decision of the completeness gate."""
+    """Print an answer; ``explain``: with the whole decision of the completeness gate, and all that was noted."""
     shown = present(answer)
+    words = shown.words
     out.print()
     show_emergency(out, shown.alerts, answer.language)
-    show_edge(out, shown.ranking)
-    _verdict_and_choice(out, shown)
-    for line in shown.lines:
-        out.print(Padding(Text.assemble(line.text, " ", _mark(line)), (0, 0, 1, 0)))
-    if shown.nothing:
-        out.print(Text(shown.nothing, style="bold"))
+    _boxed(out, shown.dangers, "bold red")
+    _lead(out, shown)
+    _boxed(out, shown.box, "yellow")
+    if not shown.on_lead:
+        _lines(out, shown)
     show_ranking(out, shown.ranking)
-    _list(out, shown.words["answer.records"], shown.records)
-    _list(out, shown.words["answer.ask"], [f"{n}. {q.text}" for n, q in enumerate(shown.next, start=1)])
+    if shown.on_lead:
+        out.print(Text(shown.on_lead, style="bold"))
+        _lines(out, shown)
+    _studies(out, shown)
+    _list(out, words["answer.rare"], [f"{r.rank}. {r.name} ({r.code}) {r.share}" for r in shown.rare])
+    _list(out, words["answer.records"], shown.records)
+    _list(out, words["answer.ask"], [f"{n}. {q.text}" for n, q in enumerate(shown.next, start=1)])
     _report(out, shown)
-    for word in shown.notices:
-        out.print(Text(f"! {word.notice.text}", style=SEVERITY_STYLES[word.notice.severity]))
-    if shown.notices:
-        out.print()
+    _list(out, words["answer.suggested"], shown.suggested)
     for origin, name, sources in shown.by_origin():
         out.print(Group(Text(name, style=f"bold {ORIGIN_STYLES[origin]}"), *map(_source, sources)))
-    if shown.sources:
-        out.print()
+    if shown.labelled:
+        out.print(Text(shown.labelled, style="yellow"))
     if explain:
         show_gate(out, shown.gate, answer.language)
+        for told in shown.how:
+            out.print(Text(told, style="dim"))
         out.print()
     else:
         for told in shown.gate_brief:
@@ -104,8 +106,11 @@ def show_ranking(out: Console, ranking: Ranking) -> None:
             table.add_column(head, style=style, justify="left" if style or head == "ICD-10" else "right")
         for row in ranking.rows:
             sides = ("\n".join(side[:FINDINGS]) or "-" for side in (row.findings_for, row.findings_against))
-            table.add_row(str(row.rank), Text(row.name), row.code, row.share, *map(escape, sides))
+            name = Text.assemble(row.name, (f" {row.marks}" if row.marks else "", "not bold cyan"))
+            table.add_row(str(row.rank), name, row.code, row.share, *map(escape, sides))
         out.print(table)
+        for told in (line for row in ranking.rows for line in row.told if line.text):
+            out.print(Padding(Text.assemble(told.text, " ", _mark(told)), (0, 0, 1, 0)))
     for line in ranking.left:
         out.print(Text(line, style="yellow"))
 
@@ -166,13 +171,38 @@ def _spent(usage: Usage) -> str:
     return f"{calls}, {usage.input_tokens} + {usage.output_tokens} tokens, {cost}"
 
 
-def _verdict_and_choice(out: Console, shown: Presentation) -> None:
-    if shown.verdict:
-        out.print(Panel("\n".join([f"[bold]{escape(shown.verdict)}[/]", *map(escape, shown.verdict_facts)])))
-    if shown.choice:
-        unverified = f" ({shown.words['answer.unverified']})" if shown.choice_unverified else ""
-        told = f"[bold]{escape(shown.choice)}[/]\n{escape(shown.choice_reason)}"
-        out.print(Panel(told, title=f"{shown.words['answer.choice']}{unverified}", title_align="left"))
+def _lead(out: Console, shown: Presentation) -> None:
+    """The direct answer, with what is known of it."""
+    lead = shown.lead
+    unverified = f" ({shown.words['answer.unverified']})" if lead.unverified else ""
+    parts = [Text(lead.head + unverified, style="bold")] if lead.head else []
+    parts += [Text.assemble(line.text, " ", _mark(line)) for line in lead.lines]
+    if parts:
+        out.print(Text(" ").join(parts))
+    for fact in lead.facts:
+        out.print(Text(fact, style="dim"))
+    out.print()
+
+
+def _lines(out: Console, shown: Presentation) -> None:
+    for line in shown.lines:
+        out.print(Padding(Text.assemble(line.text, " ", _mark(line)), (0, 0, 1, 0)))
+
+
+def _boxed(out: Console, told: Sequence[str], style: str) -> None:
+    if told:
+        out.print(Panel(Text("\n".join(told)), style=style))
+
+
+def _studies(out: Console, shown: Presentation) -> None:
+    studies = shown.studies
+    if studies.rows:
+        table = Table(title=shown.words["answer.studies"], title_justify="left", title_style="bold", show_lines=True)
+        for name, head in zip(studies.columns, studies.heads, strict=True):
+            table.add_column(head, ratio=3 if name == "quotes" else None)
+        for row in studies.rows:
+            table.add_row(*map(escape, studies.cells(row)))
+        out.print(table)
 
 
 def _mark(line: Line) -> Text:
@@ -210,5 +240,5 @@ def _part(out: Console, part: Part) -> None:
 
 
 def _source(source: Source) -> Text:
-    about = f"  {source.item.id}  {', '.join(source.facts)}"
+    about = f"  {source.id}  {', '.join(source.facts)}"
     return Text.assemble((f"  [{source.number}] ", "bold"), source.name, (about, "dim"))

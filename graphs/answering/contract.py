@@ -93,6 +93,7 @@ class Answer(BaseModel):
         notices: what the user must know that is no statement about medicine.
         abstained: nothing could be answered; ``statements`` is then empty.
         report: for a case, when it was asked for: MedRAG's report, each sentence cited or parametric.
+        answered_on: the day on which it was searched and answered (UTC, ISO 8601); "" in answers stored before.
         gate: the completeness gate's decision, None where the gate was not asked.
         emergency: red flags; show them first.
         review_reasons: why a clinician should review the answer before anyone acts on it; empty where none is asked.
@@ -126,6 +127,7 @@ class Answer(BaseModel):
     notices: list[Notice] = Field(default_factory=list)
     abstained: bool = False
     report: Report | None = None
+    answered_on: str = ""
     gate: GateDecision | None = None
     review_reasons: list[ReviewReason] = Field(default_factory=list)
     usage: Usage = Field(default_factory=Usage)

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING, Any
 from graphs.answering.contract import Answer
 from graphs.answering.presentation import present
 from graphs.completeness.html import gate_of
-from tools.contract import Severity
 from tools.notebook.markup import clean, rendered
-from tools.notebook.style import DANGER, GROUNDS, INFO, RULES, WARNING
+from tools.notebook.style import GROUNDS, RULES
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SEVERITIES = {Severity.INFO: INFO, Severity.WARNING: WARNING, Severity.DANGER: DANGER}
-
 
 def html_of(answer: Answer) -> str:
-    """The whole answer: emergencies first, then statements, differential, questions, notices and sources."""
+    """The whole answer: what to do now, the direct answer, what it rests on, what to ask, sources, how it was found."""
     shown = present(answer)
     gate = rendered(gate_of(shown.gate, answer.language)) if shown.gate is not None else ""
     return _template().render(shown=shown, words=shown.words, gate=gate)
@@ -46,7 +43,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"rules": RULES, "grounds": GROUNDS, "severities": SEVERITIES, "pieces": _pieces}
+    made.globals |= {"rules": RULES, "grounds": GROUNDS, "pieces": _pieces}
     return made.get_template("answer.html")
 
 

@@ -18,7 +18,7 @@ def escaped(text: str) -> str:
 
 
 def markdown_of(answer: Answer, *, whole: bool = False) -> str:
-    """The answer: emergencies first, then statements, differential, questions, notices and sources.
+    """The answer: what to do now, the direct answer, what it rests on, what to ask, sources.
 
     ``whole``: every ranked disease, not only those that are worth a row.
     """
@@ -29,27 +29,47 @@ def _blocks(shown: Presentation) -> Iterator[str]:
     words = shown.words
     for advice, seen in shown.alerts:
         yield f"> **{words['answer.emergency']}: {escaped(advice)}** ({escaped(seen)})"
-    if shown.verdict:
-        yield "  \n".join([f"**{escaped(shown.verdict)}**", *map(escaped, shown.verdict_facts)])
-    yield from (f"**{escaped(line)}**" for line in shown.ranking.first)
-    if shown.choice:
-        unverified = f" ({words['answer.unverified']})" if shown.choice_unverified else ""
-        yield f"**{words['answer.choice']}: {escaped(shown.choice)}**{unverified} {escaped(shown.choice_reason)}"
-    yield from map(_line, shown.lines)
-    if shown.nothing:
-        yield f"**{shown.nothing}**"
+    yield from (f"> **{escaped(danger)}**" for danger in shown.dangers)
+    yield from _lead(shown)
+    if shown.box:
+        yield "\n".join(f"> {escaped(told)}" for told in shown.box)
+    lines = list(map(_line, shown.lines))
+    if not shown.on_lead:
+        yield from lines
     yield from _listed(shown.ranking.title, (_disease(row, shown) for row in shown.ranking.rows))
     yield from map(escaped, shown.ranking.left)
+    if shown.on_lead:
+        yield f"**{escaped(shown.on_lead)}**"
+        yield from lines
+    yield from _studies(shown)
     rare = (f"{row.rank}. {escaped(row.name)} ({escaped(row.code)}) {row.share}" for row in shown.rare)
     yield from _listed(words["answer.rare"], rare)
     yield from _report(shown)
     yield from _listed(words["answer.ask"], (f"{n}. {escaped(q.text)}" for n, q in enumerate(shown.next, start=1)))
-    notices = (f"- {told.word}: {escaped(told.notice.text)}" for told in shown.notices)
-    yield from _listed(words["answer.notices"], notices)
+    yield from _listed(words["answer.suggested"], (f"- {escaped(text)}" for text in shown.suggested))
     for _, name, sources in shown.by_origin():
         yield from _listed(f"{words['answer.sources']}: {name}", (line for s in sources for line in _source(s)))
+    if shown.labelled:
+        yield f"*{escaped(shown.labelled)}*"
     if shown.gate_brief:
         yield "\n".join(f"*{escaped(line)}*" for line in shown.gate_brief)
+
+
+def _lead(shown: Presentation) -> Iterator[str]:
+    lead = shown.lead
+    unverified = f" ({shown.words['answer.unverified']})" if lead.unverified else ""
+    head = [f"**{escaped(lead.head)}**{unverified}"] if lead.head else []
+    told = " ".join([*head, *map(_line, lead.lines)])
+    if told:
+        yield "  \n".join([told, *map(escaped, lead.facts)])
+
+
+def _studies(shown: Presentation) -> Iterator[str]:
+    studies = shown.studies
+    if studies.rows:
+        rows = [list(map(escaped, studies.heads)), ["---"] * len(studies.heads)]
+        rows += [[escaped(cell) for cell in studies.cells(row)] for row in studies.rows]
+        yield f"**{shown.words['answer.studies']}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _report(shown: Presentation) -> Iterator[str]:
@@ -60,7 +80,7 @@ def _report(shown: Presentation) -> Iterator[str]:
 
 
 def _source(source: Source) -> Iterator[str]:
-    about = f"({escaped(source.item.id)}) {escaped(', '.join(source.facts))}"
+    about = f"({escaped(source.id)}) {escaped(', '.join(source.facts))}"
     yield f"- [{source.number}] {escaped(source.name)} {about}".rstrip()
     yield from (f"  - “{escaped(quote)}”" for quote in source.quotes)
 
@@ -78,4 +98,7 @@ def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _disease(row: Row, shown: Presentation) -> str:
     sides = (("for", row.findings_for), ("against", row.findings_against))
     told = "; ".join(f"{shown.words[f'answer.{n}']}: {escaped(', '.join(items))}" for n, items in sides if items)
-    return f"{row.rank}. **{escaped(row.name)}** ({escaped(row.code)}) {row.share}{'. ' + told if told else ''}"
+    said = "".join(f"  \n   {_line(line)}" for line in row.told if line.text)
+    marks = f" {row.marks}" if row.marks else ""
+    head = f"{row.rank}. **{escaped(row.name)}** ({escaped(row.code)}) {row.share}{marks}"
+    return f"{head}{'. ' + told if told else ''}{said}"

@@ -1,34 +1,59 @@
 """An answer as it is shown: what stands in it, in which order and in which words, once for every way of showing it.
 
-The terminal, Markdown, HTML, the export of a session and the trace page render a `Presentation`, and add no words.
+The terminal, Markdown, HTML, the export of a session, the page and the trace page render a `Presentation` and add no
+words. Its order: what to do now; the direct answer, or that there is none; what would change a decision; for a case the
+ranked diseases, else what the answer rests on; what to ask next; sources, a line a document; how it was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from graphs.answering.contract import Answer
 from graphs.completeness.explained import Explanation, brief, explained
 from graphs.reporting.contract import PARTS
-from graphs.verdicts.shown import facts, headed
+from graphs.triage.contract import Kind
+from graphs.verdicts.certainty import START, effect_of, people_of
+from graphs.verdicts.contract import VerdictValue
+from graphs.verdicts.shown import facts
 from prompts.report import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
-from tools.evidence import Evidence, Origin, Statement, Status
+from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
 
 NAME = 60  # ours: characters of a given text that name it
+FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
+OTHERS = 2  # ours: diseases that the direct answer names after the first
+STANDS_OUT = 0.15  # ours: share of belief from which the first is said to fit best
+LINKS = {"pubmed": "https://pubmed.ncbi.nlm.nih.gov/{}/", "pmc": "https://pmc.ncbi.nlm.nih.gov/articles/{}/"}
+WRITTEN = frozenset({"library", "graph", "calculator", "calculation"})  # collections that hold no studies
+
+# Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
+NONE = ("no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
+REPLIES = (
+    *("where_ranked", "not_ranked", "certainty", "nothing_against", "nothing_to_ask", "why_asked", "case_so_far"),
+    *("nothing_said_before", "no_differential_yet", "no_entry", "emergency_first", "calculation_refused"),
+    *(Kind.SMALL_TALK.value, Kind.ASSISTANT.value, Kind.OUT_OF_SCOPE.value),
+)
+DECISIVE = frozenset(
+    "clinician_review sparse_information evidence_under_concern choice_breaks_constraint options_barred model_view"
+    " choice_not_borne_out case_corrected".split()
+)
+TRACED = frozenset(
+    "gaps_left_open read_from_case rests_on near_question_only whole_text_searched no_relevant_passage not_sent"
+    " pubmed_share pubmed_no_terms records_spoke budget_reached retracted_left_out no_known_finding".split()
+)
+PREFIXED = frozenset({"source_unavailable", "tool_refused"})  # their texts begin with the name of a tool
 
 
-class Source(NamedTuple):
-    """A piece of evidence. ``number``: 0 for one that no statement cites; ``spans``: what is quoted, each once in order
-    of the text; ``facts``: level, section, date, status, where there are any."""
+class Passage(NamedTuple):
+    """A piece of a source; ``spans``: what is quoted of it, each once in order of the text."""
 
-    number: int
     item: Evidence
-    name: str
-    facts: tuple[str, ...]
     spans: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -37,11 +62,33 @@ class Source(NamedTuple):
         return [self.item.text[start:end] for start, end in self.spans]
 
 
+class Source(NamedTuple):
+    """A document, with the pieces of it that the answer holds.
+
+    ``number``: 0 for one that no statement cites; ``facts``: level, sections, date, status, where there are any;
+    ``citation``: how to cite it, in one line.
+    """
+
+    number: int
+    id: str
+    name: str
+    origin: Origin
+    facts: tuple[str, ...]
+    citation: str
+    passages: tuple[Passage, ...]
+
+    @property
+    def quotes(self) -> list[str]:
+        """What is quoted of it."""
+        return list(dict.fromkeys(quote for passage in self.passages for quote in passage.quotes))
+
+
 class Fold(NamedTuple):
-    """What a statement cites of one source: the source, None where it is not among the evidence, and the quotes."""
+    """What a statement cites of one piece: its document and itself, None where it is not among the evidence."""
 
     id: str
     source: Source | None
+    item: Evidence | None
     quotes: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
 
@@ -55,6 +102,45 @@ class Line(NamedTuple):
     marks: str
     mark: str
     folds: tuple[Fold, ...]
+
+
+class Lead(NamedTuple):
+    """The direct answer: ``head`` in words of ours, ``lines`` that carry it; ``facts`` on it, such as its certainty.
+
+    ``found``: whether something is answered; ``unverified``: the head is a model's own word.
+    """
+
+    head: str
+    lines: tuple[Line, ...] = ()
+    facts: tuple[str, ...] = ()
+    found: bool = True
+    unverified: bool = False
+
+
+class Study(NamedTuple):
+    """A row of the evidence table; "" for what is not known. ``side``: the answer that it gives."""
+
+    number: int
+    name: str
+    design: str
+    people: str
+    result: str
+    year: str
+    quotes: tuple[str, ...]
+    side: str
+
+
+class Studies(NamedTuple):
+    """The evidence table: ``columns`` are names of fields that any row has, ``heads`` their words."""
+
+    columns: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: tuple[Study, ...]
+
+    def cells(self, row: Study) -> list[str]:
+        """A row's texts, a column each."""
+        told = row._asdict() | {"number": f"[{row.number}]", "quotes": " … ".join(f"“{q}”" for q in row.quotes)}
+        return [str(told[name]) for name in self.columns]
 
 
 class Part(NamedTuple):
@@ -71,7 +157,7 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A ranked disease."""
+    """A ranked disease; ``told``: what the answer says of it, without what the row itself says."""
 
     rank: int
     name: str
@@ -79,19 +165,26 @@ class Row(NamedTuple):
     share: str
     findings_for: tuple[str, ...]
     findings_against: tuple[str, ...]
+    disease: str = ""
+    told: tuple[Line, ...] = ()
+
+    @property
+    def marks(self) -> str:
+        """The numbers of the sources of what is told."""
+        return "".join(dict.fromkeys(f"[{n}]" for line in self.told for n in line.numbers))
 
 
-class Told(NamedTuple):
-    """A notice: its severity in a word, and itself."""
+class Label(NamedTuple):
+    """A notice in a few words, and whole."""
 
-    word: str
+    text: str
     notice: Notice
 
 
 class Ranking(NamedTuple):
     """A differential.
 
-    ``first``: what heads an answer, mostly nothing: what must not be given, that no known disease explains the case.
+    ``first``: what heads a look-up, mostly nothing: what must not be given, that no known disease explains the case.
     ``left``: what the leading disease does not account for, what was not read and what was not counted, a line each.
     """
 
@@ -103,66 +196,102 @@ class Ranking(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """An answer as it is shown. Every text is in the answer's language; "" and empty stand for what is not there."""
+    """An answer as it is shown. Every text is in the answer's language; "" and empty stand for what is not there.
+
+    ``dangers``: what must not be done; ``box``: the one box, of what changes a decision; ``on_lead``: the title of
+    ``lines`` that stand below a ranking, "" where they stand above it; ``labels``: what holds of the whole answer, in a
+    few words each; ``how``: the notices on how it was found, whole.
+    """
 
     words: Messages
     alerts: tuple[tuple[str, str], ...]  # what to do, and what was seen
-    verdict: str
-    verdict_facts: tuple[str, ...]
-    choice: str
-    choice_reason: str
-    choice_unverified: bool
-    lines: tuple[Line, ...]
-    nothing: str
+    dangers: tuple[str, ...]
+    lead: Lead
+    box: tuple[str, ...]
     ranking: Ranking
+    on_lead: str
+    lines: tuple[Line, ...]
+    studies: Studies
     rare: tuple[Row, ...]
     records: tuple[str, ...]
     report: tuple[Part, ...]
     report_questions: tuple[str, ...]
     next: tuple[FollowUpQuestion, ...]
-    notices: tuple[Told, ...]
+    suggested: tuple[str, ...]
+    labels: tuple[Label, ...]
+    dates: str
     sources: tuple[Source, ...]
     beside: tuple[Source, ...]
     gate: Explanation | None
     gate_brief: tuple[str, ...]
+    how: tuple[str, ...]
     run: str
+
+    @property
+    def labelled(self) -> str:
+        """Dates and labels in one line."""
+        return " · ".join((*((self.dates,) if self.dates else ()), *(label.text for label in self.labels)))
 
     def by_origin(self) -> list[tuple[Origin, str, list[Source]]]:
         """The sources that are cited by where they come from: origin, its words, the sources."""
-        found = [(o, self.words[f"origin.{o.value}"], [s for s in self.sources if s.item.origin is o]) for o in Origin]
+        found = [(o, self.words[f"origin.{o.value}"], [s for s in self.sources if s.origin is o]) for o in Origin]
         return [group for group in found if group[2]]
 
 
 def present(answer: Answer, *, whole: bool = False) -> Presentation:
     """The answer as it is shown; ``whole``: with every ranked disease, not only those that are worth a row."""
-    words, numbers = messages(answer.language), numbers_of(answer)
-    told = statements_of(answer)
-    sources = {e.id: _source(e, numbers, told) for e in answer.evidence}
-    choice, verdict, report = answer.choice, answer.verdict, answer.report
-    rare = enumerate(answer.rare_diseases, start=1)
+    words = messages(answer.language)
+    sources = _sources(answer)
+    report = answer.report
+    ranking, untold = _with_lines(answer, ranked(answer, answer.differential, answer.language, whole=whole), sources)
+    lines = [_line(s, sources, words) for s in untold]
+    studies = _studies(answer, sources, words)
+    lead, told = _lead(answer, ranking, lines, studies, words)
+    quoted = {q for row in studies.rows for q in row.quotes}
+    rest = [line for line in lines if line not in lead.lines and not (line.text in quoted and line.numbers)]
+    notices = [n for n in answer.notices if n not in told and not (n.code == "gaps_left_open" and lead.found)]
+    labels = [_label(n, words) for n in notices if not _folded(n) and n.severity is not Severity.DANGER]
+    rare, below = enumerate(answer.rare_diseases, start=1), answer.kind != Kind.EXPLAIN
     return Presentation(
         words=words,
         alerts=tuple((flag.advice, flag.seen) for flag in answer.emergency),
-        verdict=headed(verdict, answer.language) if verdict is not None else "",
-        verdict_facts=tuple(facts(verdict, answer.language)) if verdict is not None else (),
-        choice=": ".join(dict.fromkeys((choice.label, choice.text))) if choice is not None else "",
-        choice_reason=choice.reason if choice is not None else "",
-        choice_unverified=choice is not None and choice.parametric,
-        lines=tuple(_line(s, sources, words) for s in answer.statements),
-        nothing=words["answer.none"] if answer.abstained and not answer.statements else "",
-        ranking=ranked(answer, answer.differential, answer.language, whole=whole),
+        dangers=tuple(n.text for n in answer.notices if n.severity is Severity.DANGER),
+        lead=lead,
+        box=tuple(n.text for n in notices if n.code in DECISIVE and n.severity is not Severity.DANGER),
+        ranking=ranking,
+        on_lead=words.say("answer.on_lead", name=ranking.rows[0].name) if below and ranking.rows and rest else "",
+        lines=tuple(rest),
+        studies=studies,
         rare=tuple(Row(n, r.name, r.disease, f"{r.score:.0%}", tuple(r.findings_for), ()) for n, r in rare),
         records=tuple(f"{r.id} ({r.similarity:.2f}) {r.diagnosis}: {r.text}" for r in answer.similar_records),
         report=tuple(_parts(answer, sources, words)),
         report_questions=tuple(q.text for q in report.questions) if report is not None else (),
         next=tuple(answer.follow_up_questions),
-        notices=tuple(Told(words[f"severity.{n.severity.value}"], n) for n in answer.notices),
+        suggested=tuple(_suggested(answer, ranking, lead, words)),
+        labels=tuple({label.text: label for label in labels}.values()),
+        dates=_dates(answer, sources.values(), words),
         sources=tuple(s for s in sources.values() if s.number),
         beside=tuple(s for s in sources.values() if not s.number),
         gate=explained(answer.gate, answer.language) if answer.gate is not None else None,
         gate_brief=brief(answer.gate, answer.language) if answer.gate is not None else (),
+        how=tuple(dict.fromkeys(n.text for n in notices if n.code in TRACED or _short(n, words))),
         run=answer.run,
     )
+
+
+def as_data(shown: Any) -> Any:
+    """A presentation, or a part of it, as plain data for JSON; a piece of evidence is its id."""
+    if isinstance(shown, Messages):
+        return shown.language
+    if isinstance(shown, Evidence):
+        return shown.id
+    if isinstance(shown, Fold):
+        shown = shown._replace(source=None, item=None)
+    if isinstance(shown, BaseModel):
+        return shown.model_dump(mode="json")
+    if isinstance(shown, tuple) and hasattr(shown, "_asdict"):
+        return {name: as_data(value) for name, value in shown._asdict().items()}
+    return [as_data(value) for value in shown] if isinstance(shown, tuple | list) else shown
 
 
 def ranked(
@@ -189,12 +318,6 @@ def statements_of(answer: Answer) -> list[Statement]:
     return [*answer.statements, *(s.statement for s in (answer.report.statements if answer.report else ()))]
 
 
-def numbers_of(answer: Answer) -> dict[str, int]:
-    """Id of each cited piece of evidence -> its number, from 1, in the order of the answer's evidence."""
-    cited = {c.evidence_id for s in statements_of(answer) for c in s.citations}
-    return {e.id: n for n, e in enumerate((e for e in answer.evidence if e.id in cited), start=1)}
-
-
 def source_name(item: Evidence) -> str:
     """The title of a source; of a given text, which has none, its first words."""
     if item.title or item.origin is not Origin.CASE:
@@ -202,34 +325,212 @@ def source_name(item: Evidence) -> str:
     return item.text if len(item.text) <= NAME else item.text[:NAME].rsplit(" ", 1)[0] + " …"
 
 
-def source_facts(item: Evidence) -> tuple[str, ...]:
+def source_facts(item: Evidence, language: str = "en") -> tuple[str, ...]:
     """Level of evidence, section, date, of imported text its source and licence, and status where it is not plain."""
+    return tuple(fact for fact in _facts(item, language) if fact)
+
+
+def _facts(item: Evidence, language: str) -> tuple[str | None, ...]:
     status = "" if item.status is Status.OK else item.status.value.upper()
-    return tuple(fact for fact in (item.level, item.section, item.date, item.source, item.licence, status) if fact)
+    level = messages(language).get(f"level.{item.level}", item.level)
+    return level, item.section, item.date, item.source, item.licence, status
 
 
-def _source(item: Evidence, numbers: dict[str, int], told: Iterable[Statement]) -> Source:
-    spans = {(c.start, c.end) for s in told for c in s.citations if c.evidence_id == item.id}
-    return Source(numbers.get(item.id, 0), item, source_name(item), source_facts(item), tuple(sorted(spans)))
+def _sources(answer: Answer) -> dict[str, Source]:
+    """The documents of an answer by id, numbered from 1 in the order of its evidence where they are cited."""
+    quoted: dict[str, set[tuple[int, int]]] = {}
+    for citation in (c for s in statements_of(answer) for c in s.citations):
+        quoted.setdefault(citation.evidence_id, set()).add((citation.start, citation.end))
+    pieces: dict[str, list[Passage]] = {}
+    for item in answer.evidence:
+        pieces.setdefault(item.document_id, []).append(Passage(item, tuple(sorted(quoted.get(item.id, ())))))
+    cited = [document for document, passages in pieces.items() if any(p.spans for p in passages)]
+    numbers = {document: n for n, document in enumerate(cited, start=1)}
+    return {d: _source(numbers.get(d, 0), d, passages, answer.language) for d, passages in pieces.items()}
 
 
-def _line(statement: Statement, sources: dict[str, Source], words: Messages) -> Line:
+def _source(number: int, id: str, passages: Sequence[Passage], language: str) -> Source:
+    first = passages[0].item
+    shown = [p for p in passages if p.spans] or passages
+    by_field = zip(*(_facts(p.item, language) for p in shown), strict=True)
+    facts_ = tuple(fact for field in by_field for fact in dict.fromkeys(field) if fact)
+    name = source_name(first)
+    parts = EvidenceId.parse(first.id)
+    link = LINKS.get(parts.collection, "").format(parts.name)
+    about = (name.rstrip("."), first.level, first.date, first.source, first.licence, id, link)
+    return Source(number, id, name, first.origin, facts_, ". ".join(a for a in about if a), tuple(passages))
+
+
+def _line(statement: Statement, sources: Mapping[str, Source], words: Messages) -> Line:
+    held = {p.item.id: (source, p.item) for source in sources.values() for p in source.passages}
     folds = []
     for cited in dict.fromkeys(c.evidence_id for c in statement.citations):
         own = [c for c in statement.citations if c.evidence_id == cited]
+        source, item = held.get(cited, (None, None))
         spans = tuple(sorted({(c.start, c.end) for c in own}))
-        folds.append(Fold(cited, sources.get(cited), tuple(c.quote for c in own), spans))
-    numbers = tuple(f.source.number for f in folds if f.source is not None)
+        folds.append(Fold(cited, source, item, tuple(c.quote for c in own), spans))
+    numbers = tuple(dict.fromkeys(f.source.number for f in folds if f.source is not None))
     marks = "".join(f"[{n}]" for n in numbers)
     mark = marks or f"({words['answer.unverified']})"
     return Line(statement.text, statement.origin, numbers, marks, mark, tuple(folds))
 
 
 def _row(rank: int, d: RankedDisease, words: Messages) -> Row:
-    return Row(rank, words.name_of(d), d.icd10, f"{d.score:.0%}", tuple(d.findings_for), tuple(d.findings_against))
+    sides = tuple(d.findings_for), tuple(d.findings_against)
+    return Row(rank, words.name_of(d), d.icd10, f"{d.score:.0%}", *sides, disease=d.disease)
 
 
-def _parts(answer: Answer, sources: dict[str, Source], words: Messages) -> Iterable[Part]:
+def _with_lines(answer: Answer, ranking: Ranking, sources: Mapping[str, Source]) -> tuple[Ranking, list[Statement]]:
+    """The ranking with what the answer says of each disease of a case, and the statements that are of none."""
+    words, rest = messages(answer.language), list[Statement]()
+    told: dict[str, list[Line]] = {row.disease: [] for row in ranking.rows if answer.kind != Kind.EXPLAIN}
+    rows = {row.disease: row for row in ranking.rows}
+    for statement in answer.statements:
+        of = {EvidenceId.parse(c.evidence_id).name.rsplit("/", 1)[-1] for c in statement.citations}
+        disease = next(iter(of)) if len(of) == 1 and statement.origin is Origin.KNOWLEDGE_GRAPH else ""
+        if disease in told:
+            own = _beyond_row(statement, rows[disease], words)
+            told[disease].append(_line(statement, sources, words)._replace(text=own))
+        else:
+            rest.append(statement)
+    return ranking._replace(rows=tuple(r._replace(told=tuple(told.get(r.disease, ()))) for r in ranking.rows)), rest
+
+
+def _beyond_row(statement: Statement, row: Row, words: Messages) -> str:
+    """What a line on a disease says beside its name and the quotes for and against, which its row tells in short."""
+    head = f"{row.name} ({row.code})." if row.code else f"{row.name}."
+    text = statement.text.removeprefix(head).strip()
+    before, _, warning = text.partition(words["disease.watch"])
+    if not any(words[f"disease.{side}"] in before for side in ("fits", "against")):
+        return text
+    left = before
+    for piece in (*(c.quote for c in statement.citations), words["disease.fits"], words["disease.against"]):
+        left = left.replace(piece, "")
+    return text if left.strip(" ;。；\n") else warning
+
+
+def _lead(
+    answer: Answer, ranking: Ranking, lines: Sequence[Line], studies: Studies, words: Messages
+) -> tuple[Lead, list[Notice]]:
+    """The direct answer, and the notices that are part of it."""
+    by = {n.code: n for n in answer.notices}
+    none = [by[code] for code in NONE if code in by]
+    replies = [by[code] for code in REPLIES if code in by]
+    missing = [by["no_figure"]] if "no_figure" in by else []
+    more = tuple(n.text for n in missing)
+    verdict, choice = answer.verdict, answer.choice
+    if verdict is not None:
+        value = words[f"verdict.values.{verdict.value.value}"]
+        carrying = [line for text in verdict.statements for line in lines if line.text == text] or list(lines)
+        both = verdict.value in (VerdictValue.CONFLICTING, VerdictValue.DEPENDS)
+        sides = dict(zip(verdict.statements, verdict.sides, strict=False))
+        first = {sides.get(line.text): line for line in reversed(carrying)} if both and sides else {}
+        leading = [line for line in carrying if line in first.values()] or carrying[:1]
+        outright = bool(leading) and leading[0].text.casefold().startswith(value.casefold())  # "Yes, statins ..."
+        head = "" if outright else f"{value[:1].upper()}{value[1:]}{words['answer.stop']}"
+        known = facts(verdict, answer.language, FACTS if not studies.rows else FACTS[-1:])
+        return Lead(head, tuple(leading[:2]), (*known, *more)), missing
+    if choice is not None:
+        head = ": ".join(dict.fromkeys((choice.label, choice.text))).rstrip(".。") + words["answer.stop"]
+        resting = [line for line in lines if {f.id for f in line.folds} & set(choice.evidence_ids)]
+        return Lead(head, tuple((resting or lines)[:1]), more, unverified=choice.parametric), missing
+    if none:
+        texts = [*none, *missing] if answer.statements else none
+        return Lead(" ".join(n.text for n in texts), found=False), texts
+    if ranking.rows and answer.kind != Kind.EXPLAIN:
+        return Lead(_fitting(answer, ranking, words)), []
+    if replies:
+        head = " ".join(n.text for n in replies)
+        return Lead(head, tuple(lines[:1]), found=bool(lines)), replies
+    if answer.abstained and not lines:
+        return Lead(words["answer.none"], found=False), []
+    return Lead(" ".join(more), tuple(lines[:1])), missing
+
+
+def _fitting(answer: Answer, ranking: Ranking, words: Messages) -> str:
+    """Which diseases fit a case best, in a sentence."""
+    if answer.outside:
+        return words["answer.outside"]
+    first, *others = names = [row.name for row in ranking.rows[: OTHERS + 1]]
+    if answer.differential[0].score < STANDS_OUT:
+        return words.say("answer.close", names=words["gate.comma"].join(names))
+    then = words["gate.comma"].join(others)
+    return words.say("answer.fit", first=first, others=then) if then else words.say("answer.fits", first=first)
+
+
+def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> Studies:
+    """The studies that are cited, as a table; those that answer otherwise stand beside each other by their side."""
+    verdict = answer.verdict
+    sides = dict(zip(verdict.statements, verdict.sides, strict=False)) if verdict is not None else {}
+    rows = []
+    for source in sources.values():
+        item = source.passages[0].item
+        quotes = tuple(source.quotes)
+        design = item.level if item.level in START else ""
+        given = item.origin is Origin.CASE and item.kind != "calculation"
+        if not quotes or EvidenceId.parse(item.id).collection in WRITTEN or not (design or given):
+            continue
+        people = people_of([*quotes, *(p.item.text for p in source.passages)])
+        result = words["list.semicolon"].join(dict.fromkeys(e for q in quotes if (e := effect_of(q))))
+        said = {side for text, side in sides.items() for q in quotes if text in q or q in text}
+        side = words["gate.comma"].join(words[f"verdict.values.{v.value}"] for v in VerdictValue if v in said)
+        year = (item.date or "")[:4]
+        rows.append(
+            Study(
+                source.number,
+                source.name,
+                words.get(f"level.{design}", design or ""),
+                people,
+                result,
+                year,
+                quotes,
+                side,
+            )
+        )
+    order = [words.get(f"level.{design}", design) for design in START]
+    rows.sort(key=lambda r: (r.side, order.index(r.design) if r.design else len(order), -int(r.year or 0)))
+    one_side = len({row.side for row in rows}) < 2
+    names = [n for n in Study._fields if any(getattr(r, n) for r in rows) and not (n == "side" and one_side)]
+    names.sort(key=("number", "side", "name", "design", "people", "result", "year", "quotes").index)
+    return Studies(tuple(names), tuple(words[f"study.{n}"] for n in names), tuple(rows))
+
+
+def _suggested(answer: Answer, ranking: Ranking, lead: Lead, words: Messages) -> Iterable[str]:
+    """Messages that go on from an answer."""
+    if answer.emergency or not lead.found or answer.kind in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.CALCULATION):
+        return ()
+    of_case = ranking.rows and not answer.outside
+    names = ("treated", "against", "sure") if of_case else ("sure", "rests") if answer.statements else ()
+    texts = (words.say(f"suggest.{name}", name=ranking.rows[0].name if of_case else "") for name in names)
+    return (text for text in texts if text != answer.question)
+
+
+def _folded(notice: Notice) -> bool:
+    """Whether a notice is told elsewhere than among the labels."""
+    return notice.code in TRACED or notice.code in DECISIVE
+
+
+def _short(notice: Notice, words: Messages) -> str:
+    return words.get(f"label.{notice.code}", "")
+
+
+def _label(notice: Notice, words: Messages) -> Label:
+    text = notice.text.split(": ", 1)[-1] if notice.code in PREFIXED else notice.text
+    return Label(_short(notice, words) or text.rstrip(".。"), notice)
+
+
+def _dates(answer: Answer, sources: Iterable[Source], words: Messages) -> str:
+    """When it was searched, and of when the newest source is that it cites."""
+    if not statements_of(answer) and not answer.usage.tool_calls:
+        return ""
+    dates = [p.item.date for s in sources if s.number for p in s.passages if p.spans and p.item.date]
+    newest = words.say("answer.newest", date=max(dates)) if dates else ""
+    at = answer.answered_on
+    told = words.say("answer.searched" if answer.usage.tool_calls else "answer.unsearched", date=at) if at else ""
+    return words["list.semicolon"].join(part for part in (told, newest) if part)
+
+
+def _parts(answer: Answer, sources: Mapping[str, Source], words: Messages) -> Iterable[Part]:
     for part in PARTS if answer.report is not None else ():
         told = answer.report.of(part) if answer.report is not None else ()
         groups: list[tuple[str, tuple[Line, ...]]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from graphs.answering.constrained import constrained
@@ -108,6 +109,7 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         follow_up_questions=list(draft.follow_up_questions),
         notices=list({(n.code, n.text): n for n in notices}.values()),
         abstained=draft.abstained,
+        answered_on=datetime.now(UTC).date().isoformat(),
         gate=context.load(GateDecision, state["gate_key"]),
         usage=_usage(state, context),
     )

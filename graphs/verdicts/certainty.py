@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from graphs.verdicts.contract import Certainty, Sentence, Verdict, VerdictValue
 from tools.evidence import Evidence, EvidenceId, Origin
@@ -47,13 +47,17 @@ NAMED = re.compile(
 
 def effect_of(text: str) -> str:
     """The size of an effect as a sentence states it, in its own words; "" when it states none."""
-    found = (m[0].strip() for m in EFFECT.finditer(text))
-    return "; ".join(dict.fromkeys(f"{f})" if f.count("(") > f.count(")") else f for f in found))
+    return "; ".join(dict.fromkeys(_closed(m[0].strip()) for m in EFFECT.finditer(text)))
 
 
 def population_of(sentence: Sentence) -> str:
     """Who was studied, in the words of the sentence, else of its evidence; "" when neither says."""
-    for text in (sentence.text, sentence.evidence.text):
+    return people_of((sentence.text, sentence.evidence.text))
+
+
+def people_of(texts: Iterable[str]) -> str:
+    """Who was studied, in the words of the first text that says it; "" when none does."""
+    for text in texts:
         found = COUNTED.search(text) or NAMED.search(text)
         if found is not None:
             return found[0].strip() if found.re is COUNTED else found[1].strip()
@@ -115,6 +119,12 @@ def design_of(evidence: Evidence) -> str:
         return f"{evidence.level or 'document'}, not assessed here"
     published = EvidenceId.parse(evidence.id).collection in PUBLISHED
     return (evidence.level or "other") if published else "general knowledge, not clinically reviewed"
+
+
+def _closed(text: str) -> str:
+    """A slice of a sentence with both ends of each bracket."""
+    opened = f"({text}" if ")" in text.partition("(")[0] else text
+    return opened + ")" * (opened.count("(") - opened.count(")"))
 
 
 def _people(evidence: Evidence) -> int | None:

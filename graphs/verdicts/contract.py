@@ -40,6 +40,7 @@ class Verdict(Frozen):
 
     Attributes:
         statements: the texts of the answer's statements that carry it, the leading one first.
+        sides: what each of them answers by itself, in their order; empty where that was not told.
         effect: the size of the effect as the leading statement gives it, "" when it gives none.
         population: who was studied, in the source's words, "" when it does not say.
         reason: the sources and their design, in one line.
@@ -51,6 +52,7 @@ class Verdict(Frozen):
     population: str = ""
     certainty: Certainty = Certainty.NOT_ASSESSED
     reason: str = ""
+    sides: tuple[VerdictValue, ...] = ()
 
 
 class Sentence(NamedTuple):

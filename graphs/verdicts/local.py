@@ -359,6 +359,7 @@ class VerdictJudgeLocal:
             population=population_of(shown[0]),
             certainty=certainty_of(shown, disputed=len(sides) > 1),
             reason=reason_of(shown),
+            sides=tuple(VALUE[s.answer] for s in carrying),
         )
 
 

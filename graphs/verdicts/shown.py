@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphs.verdicts.contract import Verdict
 from tools.messages import messages
+
+FACTS = ("effect", "population", "certainty", "reason")
 
 
 def headed(verdict: Verdict, language: str) -> str:
@@ -12,7 +16,7 @@ def headed(verdict: Verdict, language: str) -> str:
     return f"{words['verdict.title']}: {words[f'verdict.values.{verdict.value.value}']}"
 
 
-def facts(verdict: Verdict, language: str) -> list[str]:
+def facts(verdict: Verdict, language: str, names: Sequence[str] = FACTS) -> list[str]:
     """What stands below it, a line each: size of effect, who was studied, certainty, sources; only what is known."""
     words = messages(language)
     told = {
@@ -21,4 +25,4 @@ def facts(verdict: Verdict, language: str) -> list[str]:
         "certainty": words[f"verdict.certainties.{verdict.certainty.value}"],
         "reason": verdict.reason,
     }
-    return [f"{words[f'verdict.{name}']}: {text}" for name, text in told.items() if text]
+    return [f"{words[f'verdict.{name}']}: {text}" for name, text in told.items() if text and name in names]

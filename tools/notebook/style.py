@@ -18,7 +18,7 @@ GROUNDS = {
     Origin.CASE: "#475467",
 }
 LABELS = {"A": "#17663a", "B": "#8a4b00", "C": "#475467"}  # of the gate; the letter says it without colour
-DANGER, WARNING, INFO = "#b00020", "#8a4b00", "#475467"
+DANGER, WARNING = "#b00020", "#8a4b00"
 
 AT = f".{NAME}.{NAME}"  # doubled, to stand above the rules that front ends have for tables and headings
 RULES = f"""
@@ -26,6 +26,8 @@ RULES = f"""
 {AT} p {{ margin: .5em 0 .15em; }}
 {AT} h4 {{ margin: 1em 0 .3em; font-size: 1em; font-weight: bold; }}
 {AT} .alert {{ border: 2px solid {DANGER}; border-left-width: 8px; padding: .5em .8em; margin: .5em 0; }}
+{AT} .lead {{ font-size: 1.1em; }}
+{AT} .box {{ border-left: 4px solid {WARNING}; padding: .1em .8em; margin: .5em 0; }}
 {AT} .mark {{ color: #fff; border-radius: 3px; padding: 0 .4em; font-size: .8em; white-space: nowrap; }}
 {AT} .dim {{ opacity: .75; font-size: .9em; }}
 {AT} blockquote {{ margin: .3em 0 .3em .5em; padding-left: .7em; border-left: 3px solid; white-space: pre-wrap; }}

@@ -1,0 +1,213 @@
+"""An answer in one view: the direct answer first, one box at most, nothing told twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graphs.answering.contract import Answer, Choice, Usage
+from graphs.answering.presentation import Presentation, as_data, present
+from graphs.triage.contract import RedFlag
+from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
+from support.verdict_evidence import piece
+from tools.contract import Notice, RankedDisease, Severity
+from tools.evidence import Evidence, Origin, Statement, cite
+
+TRIAL = piece(
+    "In 3730 adults with heart failure, it lowered admissions (hazard ratio 0.75).",
+    level="randomised trial",
+    date="2020-10-08",
+    title="A large trial",
+)
+SMALL = piece(
+    "In 84 adults with heart failure, it changed nothing (12% versus 11%).",
+    name="2",
+    level="observational study",
+    date="2019",
+    title="A small study",
+)
+ENTRY = "Reflux often presents with heartburn. Reflux is made less likely by fever. Red flags: weight loss."
+HEARTBURN, FEVER, FLAGS = ENTRY.split(". ")
+QUOTES = (f"{HEARTBURN}.", f"{FEVER}.", FLAGS)
+
+
+def quoted(item: Evidence, text: str = "", told: str = "") -> Statement:
+    text = text or item.text
+    start = item.text.index(text)
+    return Statement(text=told or text, origin=item.origin, citations=(cite(item, start, start + len(text)),))
+
+
+def answer(kind: str = "evidence", **fields: Any) -> Answer:
+    return Answer(question="q", kind=kind, language=fields.pop("language", "en"), **fields)
+
+
+def note(code: str, text: str = "", severity: Severity = Severity.WARNING) -> Notice:
+    return Notice(code=code, text=text or f"{code}.", severity=severity)
+
+
+def case(text: str = "", **fields: Any) -> Presentation:
+    """A case with one ranked disease, whose line in the answer is this text."""
+    entry = Evidence(id="graph:starter/gerd", text=ENTRY, title="Reflux", kind="disease", origin=Origin.KNOWLEDGE_GRAPH)
+    disease = RankedDisease(
+        disease="gerd",
+        name="Reflux",
+        icd10="K21.9",
+        l1="a",
+        l2="b",
+        score=0.6,
+        severity="routine",
+        findings_for=("heartburn",),
+        findings_against=("fever",),
+        evidence_id=entry.id,
+    )
+    line = Statement(
+        text=text or f"Reflux (K21.9). Fits this case: {HEARTBURN}. Against in this case: {FEVER}. Watch for: {FLAGS}",
+        origin=entry.origin,
+        citations=tuple(cite(entry, ENTRY.index(q), ENTRY.index(q) + len(q)) for q in QUOTES),
+    )
+    held = [entry, *fields.pop("evidence", [])]
+    statements = [line, *fields.pop("statements", [])]
+    return present(answer("case", statements=statements, evidence=held, differential=[disease], **fields))
+
+
+def conflicting(**fields: Any) -> Answer:
+    verdict = Verdict(
+        value=VerdictValue.CONFLICTING,
+        statements=(TRIAL.text, SMALL.text),
+        sides=(VerdictValue.YES, VerdictValue.NO),
+        certainty=Certainty.LOW,
+    )
+    return answer(statements=[quoted(TRIAL), quoted(SMALL)], evidence=[TRIAL, SMALL], verdict=verdict, **fields)
+
+
+def test_studies_that_disagree_stand_beside_each_other_with_what_is_known_of_each() -> None:
+    shown = present(conflicting())
+    assert (shown.lead.head, [line.text for line in shown.lead.lines]) == (
+        "Sources conflict.",
+        [TRIAL.text, SMALL.text],
+    )
+    assert shown.studies.columns == ("number", "side", "name", "design", "people", "result", "year", "quotes")
+    no, yes = shown.studies.rows
+    assert (no.side, no.people, no.result, no.year) == ("no", "84 adults with heart failure", "12% versus 11%", "2019")
+    assert (yes.side, yes.design, yes.result, yes.quotes) == (
+        "yes",
+        "randomised trial",
+        "hazard ratio 0.75",
+        (TRIAL.text,),
+    )
+    assert shown.lines == (), "what the table quotes is not told again"
+    assert shown.lead.facts == ("Certainty: low",)
+
+
+def test_a_column_that_no_study_fills_is_left_out_and_a_monograph_is_no_study() -> None:
+    page = Evidence(id="library:x@0-9", text="It helps.", kind="monograph", origin=Origin.RETRIEVED, level="monograph")
+    shown = present(answer(statements=[quoted(SMALL, "it changed nothing"), quoted(page)], evidence=[SMALL, page]))
+    assert [row.name for row in shown.studies.rows] == ["A small study"]
+    assert "side" not in shown.studies.columns
+    assert "result" not in shown.studies.columns
+    assert [line.text for line in shown.lines] == ["It helps."]
+
+
+def test_a_verdict_is_not_said_twice_where_its_sentence_says_it() -> None:
+    text = "Yes, it helps."
+    page = Evidence(id="library:x@0-14", text=text, kind="monograph", origin=Origin.RETRIEVED)
+    verdict = Verdict(value=VerdictValue.YES, statements=(text,))
+    shown = present(answer(statements=[quoted(page)], evidence=[page], verdict=verdict))
+    assert (shown.lead.head, shown.lead.lines[0].text) == ("", text)
+    assert shown.lead.facts == ("Certainty: not assessed",)
+
+
+@pytest.mark.parametrize(
+    ("codes", "head"),
+    [
+        (("terms_not_found", "nothing_found"), "nothing_found. terms_not_found."),
+        (("no_choice_supported",), "no_choice_supported."),
+        ((), "No answer is given."),
+    ],
+)
+def test_an_answer_that_is_none_says_so_in_one_place(codes: tuple[str, ...], head: str) -> None:
+    shown = present(answer(abstained=True, notices=[note(code) for code in codes]))
+    assert (shown.lead.head, shown.lead.found) == (head, False)
+    assert (shown.box, shown.labels, shown.suggested) == ((), (), ())
+
+
+def test_a_case_tells_its_ranking_once_and_loses_no_citation() -> None:
+    shown = case()
+    (row,) = shown.ranking.rows
+    assert shown.lead.head == "Of the diseases that I know, Reflux fits best."
+    assert shown.lines == ()
+    assert [line.text for line in row.told] == [FLAGS], "what the row does not hold stays"
+    assert row.marks == "[1]"
+    assert [quote for line in row.told for fold in line.folds for quote in fold.quotes] == [
+        f"{HEARTBURN}.", f"{FEVER}.", FLAGS
+    ]  # fmt: skip
+
+
+def test_what_a_model_writes_on_a_disease_and_what_is_of_no_row_stays() -> None:
+    other = Evidence(id="library:x@0-9", text="Try less.", kind="monograph", origin=Origin.RETRIEVED)
+    shown = case("Reflux (K21.9). Acid explains the burning.", statements=[quoted(other)], evidence=[other])
+    assert [line.text for line in shown.ranking.rows[0].told] == ["Acid explains the burning."]
+    assert [line.text for line in shown.lines] == ["Try less."]
+    assert shown.on_lead == "On Reflux"
+
+
+def test_there_is_one_box_and_it_holds_what_changes_a_decision() -> None:
+    notices = [
+        note("starter_knowledge", "The starter library is not reviewed.", Severity.INFO),
+        note("sparse_information", "Critical information is sparse."),
+        note("gaps_left_open", "Not covered by the evidence found: q: who it applies to.", Severity.INFO),
+        note("source_unavailable", "search_literature: The index is broken. Build it again."),
+        note("barred_medicine", "Take care.", Severity.DANGER),
+        note("clinician_review", "A clinician must look."),
+        note("of_a_later_version", "Something that nobody knows yet."),
+    ]
+    shown = case(notices=notices, emergency=[RedFlag(code="x", seen="seen", advice="Call.")])
+    assert (shown.alerts, shown.dangers) == ((("Call.", "seen"),), ("Take care.",))
+    assert shown.box == ("Critical information is sparse.", "A clinician must look.")
+    assert [label.text for label in shown.labels] == [
+        "not clinically reviewed", "The index is broken. Build it again", "Something that nobody knows yet"
+    ]  # fmt: skip
+    told = {*shown.box, *shown.dangers, *shown.how, *(label.notice.text for label in shown.labels)}
+    assert {n.text for n in notices} - told == {notices[2].text}, "nothing but a gap under an answer is left out"
+
+
+def test_what_was_not_covered_is_told_where_nothing_is_answered() -> None:
+    left = note("gaps_left_open", "Not covered by the evidence found: q.")
+    assert present(answer(abstained=True, notices=[left, note("nothing_found")])).how == (left.text,)
+
+
+def test_sources_are_merged_by_document_and_can_be_cited() -> None:
+    one = piece("First part.", name="7", title="On it.", level="review", date="2021-02", section="Aim")
+    two = one.model_copy(
+        update={"id": "pubmed:7@20-32", "text": "Second part.", "section": "Result", "date": "2021-03"}
+    )
+    told = {"answered_on": "2026-11-26", "usage": Usage(tool_calls=1), "evidence": [one, two, SMALL]}
+    shown = present(answer(statements=[quoted(one), quoted(two), quoted(SMALL)], **told))
+    assert [(s.number, s.id, s.quotes) for s in shown.sources] == [
+        (1, "pubmed:7", ["First part.", "Second part."]),
+        (2, "pubmed:2", [SMALL.text]),
+    ]
+    assert shown.sources[0].facts == ("review", "Aim", "Result", "2021-02", "2021-03")
+    assert shown.sources[0].citation == "On it. review. 2021-02. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
+    assert shown.dates == "Searched 2026-11-26; newest source 2021-03"
+
+
+def test_a_choice_leads_with_what_it_rests_on_and_not_with_the_machines_reason() -> None:
+    choice = Choice(label="A", text="It", reason=f"{SMALL.id}: support 94%", evidence_ids=(SMALL.id,))
+    shown = present(
+        answer("multiple_choice", statements=[quoted(TRIAL), quoted(SMALL)], evidence=[TRIAL, SMALL], choice=choice)
+    )
+    assert (shown.lead.head, shown.lead.lines[0].text) == ("A: It.", SMALL.text)
+    assert "support" not in shown.lead.head + str(shown.lines)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_presentation_is_plain_data(language: str) -> None:
+    shown = present(conflicting(language=language, notices=[note("starter_knowledge")]))
+    told = json.loads(json.dumps(as_data(shown)))
+    assert told["words"] == language
+    assert told["lead"]["lines"][0]["folds"][0]["id"] == TRIAL.id
+    assert told["sources"][0]["passages"][0]["item"] == TRIAL.id
+    assert told["studies"]["rows"][1]["design"] == shown.studies.rows[1].design != ""
