@@ -15,12 +15,12 @@ from rich.padding import Padding
 
 from agent.assembly import open_search
 from agent.cli.console import JsonOption, console, open_home, read_message, write_text
-from agent.cli.render import SEVERITY_STYLES
 from agent.loop import run
 from agent.messages import check_message
 from agent.sessions import Home
 from agent.settings import Settings
 from prompts.errors import InputError
+from tools.contract import Severity
 from tools.evidence import Status
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.live import LiveResult
@@ -31,6 +31,7 @@ from tools.text.sentences import sentences
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
 NOTHING = "Nothing was found."
+STYLES = {Severity.INFO: "dim", Severity.WARNING: "yellow", Severity.DANGER: "bold red"}
 PRINTED = "-"
 
 
@@ -157,7 +158,7 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     for reason, times in Counter(e.reason for e in strategy.excluded).most_common():
         out.print(f"  left out, {reason}: {times}", markup=False)
     for notice in result.notices:
-        out.print(f"[{SEVERITY_STYLES[notice.severity]}]! {escape(notice.text)}[/]")
+        out.print(f"[{STYLES[notice.severity]}]! {escape(notice.text)}[/]")
 
 
 def _show_before(plan: SearchPlan) -> None:

@@ -21,7 +21,7 @@ from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.shown import facts
 from prompts.report import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
-from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
+from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
 
@@ -89,8 +89,17 @@ class Fold(NamedTuple):
     id: str
     source: Source | None
     item: Evidence | None
-    quotes: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
+    citations: tuple[Citation, ...]
+
+    @property
+    def quotes(self) -> list[str]:
+        """The quotes, in the order of the statement."""
+        return [c.quote for c in self.citations]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where they stand, each once in order of the text."""
+        return sorted({(c.start, c.end) for c in self.citations})
 
 
 class Line(NamedTuple):
@@ -365,10 +374,8 @@ def _line(statement: Statement, sources: Mapping[str, Source], words: Messages) 
     held = {p.item.id: (source, p.item) for source in sources.values() for p in source.passages}
     folds = []
     for cited in dict.fromkeys(c.evidence_id for c in statement.citations):
-        own = [c for c in statement.citations if c.evidence_id == cited]
         source, item = held.get(cited, (None, None))
-        spans = tuple(sorted({(c.start, c.end) for c in own}))
-        folds.append(Fold(cited, source, item, tuple(c.quote for c in own), spans))
+        folds.append(Fold(cited, source, item, tuple(c for c in statement.citations if c.evidence_id == cited)))
     numbers = tuple(dict.fromkeys(f.source.number for f in folds if f.source is not None))
     marks = "".join(f"[{n}]" for n in numbers)
     mark = marks or f"({words['answer.unverified']})"
@@ -437,13 +444,13 @@ def _lead(
     if none:
         texts = [*none, *missing] if answer.statements else none
         return Lead(" ".join(n.text for n in texts), found=False), texts
+    if answer.abstained and not answer.statements and not replies:
+        return Lead(words["answer.none"], found=False), []
     if ranking.rows and answer.kind != Kind.EXPLAIN:
         return Lead(_fitting(answer, ranking, words)), []
     if replies:
         head = " ".join(n.text for n in replies)
         return Lead(head, tuple(lines[:1]), found=bool(lines)), replies
-    if answer.abstained and not lines:
-        return Lead(words["answer.none"], found=False), []
     return Lead(" ".join(more), tuple(lines[:1])), missing
 
 

@@ -40,7 +40,7 @@ def test_a_report_shows_its_parts_in_order_with_disciplines_sources_and_what_is_
     wanted = [
         "Report", "Diagnoses", f"{TEXT} [1]", "Explanation: nothing that was found", "Treatment suggestions",
         "Procedures", f"{TEXT} [1]", "Self-care", "Known by heart. (not retrieved, not verified)",
-        "Further evaluations: nothing", "1. Since when?", "library:x@0-",
+        "Further evaluations: nothing", "1. Since when?", "library:x",
     ]  # fmt: skip
     at = 0
     for part in wanted:
