@@ -11,6 +11,7 @@ loop, the client of the model, checkpoints, the local judgements) is our own.
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import Counter
@@ -34,7 +35,7 @@ from graphs.context import Parts
 REPEATS = 5  # ours: turns of each question; the median counts
 AT_ONCE = 1000  # requests at once: no turn waits for another's, so that the bound asked for can be reached at all
 PROCESSORS = 2  # asked: the bound is for two
-# A case that needs research, a question of evidence, and a case that the gate is told to take as enough.
+# A case and a question of evidence that are researched, and a case that the gate is told to take as enough.
 QUESTIONS = {
     "case": "54M, smoker, woke with heavy central chest pain radiating to the jaw for 50 minutes, sweating, nauseated. "
     "No cough, no leg swelling. BP 138/84, HR 92, chest clear. What is most likely?",
@@ -43,7 +44,12 @@ QUESTIONS = {
     "T 38.9, RR 24, crackles and bronchial breathing at the left base. No ankle oedema. What is most likely?",
 }
 SHARE = {"case": "at most 1.10"}
-ON_PATH = {"case": "at most 8", "direct": "at most 2"}
+ON_PATH = {"direct": "at most 2"}
+RESEARCHED = ("case", "evidence")
+ASKED = {"calls": "at most 7", "calls_on_path": "at most 5 + 1 a further round", "tokens_in": "at most 12000"}
+ASKED |= {"sent_before": "at most 20"}
+RUN = 8  # ours: words in a row that make a text the same as one that was sent before
+NUMBER = re.compile(r"\[\d+(?:\.\d+)?\]")  # of a document or a sentence: the same text has another one in each call
 Interval = tuple[float, float]
 
 
@@ -149,8 +155,8 @@ def one_at_a_time(server: PlayingServer) -> list[Figure]:
     """Each question alone, again and again in one warm process."""
     figures: list[Figure] = []
     for name, question in QUESTIONS.items():
-        gate = {"gate": {"method": "direct"}} if name == "direct" else {}
-        with Agent(settings_for(server, **gate)) as agent, watching(agent.parts) as local:
+        gate = {"method": "retrieve" if name in RESEARCHED else "direct"}
+        with Agent(settings_for(server, gate=gate)) as agent, watching(agent.parts) as local:
             take(agent, question, server, local)
             turns = [take(agent, question, server, local) for _ in range(REPEATS)]
         share = median((t.wall - t.local) / max(t.path[1], 1e-9) for t in turns)
@@ -161,7 +167,7 @@ def one_at_a_time(server: PlayingServer) -> list[Figure]:
             ("local_tools", median(t.local for t in turns), "s"),
             ("critical_path", median(t.path[1] for t in turns), "s"),
             ("share", share, "times", SHARE.get(name, "")),
-            ("calls_on_path", max(t.path[0] for t in turns), "calls", ON_PATH.get(name, "")),
+            ("calls_on_path", max(t.path[0] for t in turns), "calls", ON_PATH.get(name, _asked(name, "calls_on_path"))),
             ("own_processor", median(t.processor for t in turns), "s", "at most 0.3"),
         )
         figures += by_role(name, turns[-1])
@@ -187,11 +193,36 @@ def by_role(name: str, turn: Turn) -> list[Figure]:
     tokens: Counter[str] = Counter()
     for call in turn.calls:
         tokens[call.role] += call.input_tokens + call.output_tokens
-    figures = figures_of(f"{name}.", 1, ("calls", made.total(), "calls"), ("tokens", tokens.total(), "tokens"))
+    texts = [c.text for c in sorted(turn.calls, key=lambda c: c.started)]
+    figures = figures_of(
+        f"{name}.",
+        1,
+        ("calls", made.total(), "calls", _asked(name, "calls")),
+        ("tokens", tokens.total(), "tokens"),
+        ("tokens_in", sum(c.input_tokens for c in turn.calls), "tokens", _asked(name, "tokens_in")),
+        ("sent_before", 100 * sent_before(texts), "%", _asked(name, "sent_before")),
+    )
     for role, count in made.items():
         rows = (f"calls.{role}", count, "calls"), (f"tokens.{role}", tokens[role], "tokens")
         figures += figures_of(f"{name}.", 1, *rows)
     return figures
+
+
+def _asked(name: str, figure: str) -> str:
+    return ASKED[figure] if name in RESEARCHED else ""
+
+
+def sent_before(texts: Sequence[str]) -> float:
+    """Share of the words that stood in an earlier one of the texts too, in runs of `RUN`; 0..1."""
+    seen: set[tuple[str, ...]] = set()
+    again = total = 0
+    for text in texts:
+        words = NUMBER.sub(" ", text).split()
+        runs = [tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
+        again += len({at + n for at, run in enumerate(runs) if run in seen for n in range(RUN)})
+        total += len(words)
+        seen.update(runs)
+    return again / max(total, 1)
 
 
 def at_once(server: PlayingServer, turns: int) -> list[Figure]:
@@ -201,7 +232,7 @@ def at_once(server: PlayingServer, turns: int) -> list[Figure]:
     async def all_turns(agent: Agent) -> list[Answer | BaseException]:
         return await asyncio.gather(*(agent.aask(question) for _ in range(turns)), return_exceptions=True)
 
-    with Agent(settings_for(server)) as agent, watching(agent.parts) as local:
+    with Agent(settings_for(server, gate={"method": "retrieve"})) as agent, watching(agent.parts) as local:
         alone = take(agent, question, server, local)
         started, used = time.monotonic(), time.process_time()
         answers = asyncio.run(all_turns(agent))

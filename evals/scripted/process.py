@@ -20,13 +20,17 @@ SETTLE = 0.05  # seconds in which the server writes down what it has just answer
 
 
 class ModelCall(NamedTuple):
-    """A call as the server saw it: role, start and end (monotonic seconds of this machine), tokens in and out."""
+    """A call as the server saw it: role, start and end (monotonic seconds of this machine), tokens in and out.
+
+    ``text``: what it was sent beside the fixed parts, which are the system's message and the schemas of tools.
+    """
 
     role: str
     started: float
     ended: float
     input_tokens: int
     output_tokens: int
+    text: str = ""
 
 
 @dataclass
@@ -74,7 +78,8 @@ class _Logged(ScriptedModel):
     def done(self, exchange: Exchange) -> None:
         self.requests.clear()
         tokens = exchange.answer.tokens or (0, 0)
-        line = ModelCall(role_of(exchange.request), exchange.started, exchange.ended, *tokens)
+        sent = [str(m.get("content") or "") for m in exchange.request["messages"] if m["role"] != "system"]
+        line = ModelCall(role_of(exchange.request), exchange.started, exchange.ended, *tokens, "\n".join(sent))
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 

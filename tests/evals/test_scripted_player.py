@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import prompts
-from evals.bench.model import covered, longest_chain, outside
+from evals.bench.model import covered, longest_chain, outside, sent_before
 from evals.scripted.player import ROLES, play, role_of
 from prompts.asking import Asking
 from prompts.forms import METHODS, Method, form_of, form_of_tools
@@ -114,3 +114,11 @@ def test_what_lies_outside_is_what_the_others_do_not_cover(
 ) -> None:
     left = outside(calls, others)
     assert covered(left) == pytest.approx(covered([*calls, *others]) - covered(others))
+
+
+def test_what_was_sent_before_counts_by_its_words_whatever_number_it_has() -> None:
+    said = "Dexamethasone relieves the stridor of croup within six hours of one dose."
+    again = f"[3] Croup [3.1] {said} [3.2] Ask at once."
+    assert sent_before([said]) == 0
+    assert sent_before([f"[1] {said}", again]) == pytest.approx(12 / (12 + 16))
+    assert sent_before([said, "Croup within six hours."]) == 0
