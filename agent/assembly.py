@@ -24,6 +24,7 @@ from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import open_gate
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
+from graphs.judging.orders import instructing
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
@@ -112,7 +113,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
                 searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder),
                 rare.tool(LookupDifferential(graph)),
-                gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models),
+                gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models, instructing),
                 answered,
             ],
         ),

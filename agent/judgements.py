@@ -17,6 +17,7 @@ from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter
 from graphs.differential_filter.keeping import DocumentFilterOff
 from graphs.kads.by_model import ModelSelectorSettings, SelectorByModel
+from graphs.kads.choosing import ChooserByModel, ChoosingSettings
 from graphs.kads.contract import Selector
 from graphs.kads.in_order import SelectorInOrder
 from graphs.kads.local import KadsSettings, SelectorLocal
@@ -99,10 +100,27 @@ def _gate_switched_off(settings: Settings) -> bool:
     return own.method in ("retrieve", "direct") or (own.method == "whole_input" and not own.self_judged)
 
 
+def _together(settings: Settings) -> bool:
+    """Whether one call of a model selects and filters."""
+    models, own = settings.language_model, settings.selection
+    both = models is not None and models.judge("selection") == models.judge("filter") == "model"
+    return own.together and both and own.method == "kads" and settings.document_filter
+
+
 def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Selector:
     del encoder
-    own = settings.selection
-    return SelectorByModel(model, parts.selector, ModelSelectorSettings(shuffle=own.shuffle, guard=own.guard))
+    shuffle = settings.selection.shuffle
+    if _together(settings):
+        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle))
+    return SelectorByModel(model, parts.selector, ModelSelectorSettings(shuffle=shuffle))
+
+
+def _filter(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> DocumentFilter:
+    """The filter; where the selection's call filters, texts that came with a message are judged in one call too."""
+    del encoder
+    if _together(settings):
+        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=False))
+    return DocumentFilterByModel(model, parts.filter)
 
 
 def _answer(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Answerer:
@@ -125,7 +143,7 @@ BY_MODEL: dict[Role, tuple[str, Judged]] = {
     "gate": ("gate", _gate),
     "research": ("planner", lambda model, parts, *_: PlannerByModel(model, parts.planner, parts.tools)),
     "selection": ("selector", _selection),
-    "filter": ("filter", lambda model, parts, *_: DocumentFilterByModel(model, parts.filter)),
+    "filter": ("filter", _filter),
     "answer": ("answerer", _answer),
     "report": ("reporter", _report),
     "verification": ("verifier", lambda model, parts, *_: VerifierByModel(model, parts.verifier)),

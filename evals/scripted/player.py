@@ -19,8 +19,11 @@ ROLES = {
     "QueryPlanReply": "query_plan",
     "SummaryReply": "summary",
     "GapsReply": "gaps",
+    "ReadingReply": "gaps",
     "BackgroundReply": "background",
+    "BackgroundPointsReply": "background",
     "SelectionReply": "selection",
+    "ChoosingReply": "selection",
     "CaseVerdictReply": "filter",
     "QuestionVerdictReply": "filter",
     "AnswerReply": "answer",
@@ -114,11 +117,25 @@ def _gaps(request: Request) -> Reply:
     return {"missing": [point.format(about) for point in POINTS], "covered": []}
 
 
+def _reading(request: Request) -> Reply:
+    """Every document speaks by its first sentence and answers the first need; the points are missing."""
+    shown = list(documents(request))
+    read = [{"number": n, "stance": "speaks", "sentences": [1]} for n in shown]
+    missing = [{"need": 0, "query": point} for point in _gaps(request)["missing"]]
+    return {"documents": read, "needs": [{"number": 1, "documents": shown}], "missing": missing}
+
+
 def _background(request: Request) -> Reply:
-    about = after(request, "Point") or "the question"
-    return {
-        "text": f"Textbooks say that {about} depends on the patient. Most people do well. Experts disagree at times."
-    }
+    return {"text": _textbook(after(request, "Point") or "the question")}
+
+
+def _background_points(request: Request) -> Reply:
+    points = re.findall(r"^(\d+)\. (.*)$", after(request, "Points"), re.MULTILINE)
+    return {"points": [{"number": int(n), "text": _textbook(point)} for n, point in points]}
+
+
+def _textbook(about: str) -> str:
+    return f"Textbooks say that {about} depends on the patient. Most people do well. Experts disagree at times."
 
 
 def _summary(request: Request) -> Reply:
@@ -127,6 +144,11 @@ def _summary(request: Request) -> Reply:
 
 def _selection(request: Request) -> Reply:
     return {"keep": [{"number": n, "covers": [1], "reason": "It is near."} for n in list(documents(request))[:KEPT]]}
+
+
+def _choosing(request: Request) -> Reply:
+    keep = [kept | {"stance": "supports", "support": 0.9} for kept in _selection(request)["keep"]]
+    return {"keep": [kept | {"sentences": [1]} for kept in keep]}
 
 
 def _answer(request: Request) -> Reply:
@@ -166,8 +188,11 @@ PLAYED: dict[str, Callable[[Request], Reply]] = {
     "QueryPlanReply": _plan,
     "SummaryReply": _summary,
     "GapsReply": _gaps,
+    "ReadingReply": _reading,
     "BackgroundReply": _background,
+    "BackgroundPointsReply": _background_points,
     "SelectionReply": _selection,
+    "ChoosingReply": _choosing,
     "CaseVerdictReply": lambda _: VERDICT,
     "QuestionVerdictReply": lambda _: VERDICT,
     "AnswerReply": _answer,

@@ -59,7 +59,7 @@ from evals.statistics import paired_ratio, share
 from graphs.answering.contract import Answer
 from graphs.context import Parts
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.contract import Dropped, Kept, Selection, Selector
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal
 from prompts.errors import ServiceError
 from prompts.model_settings import Role, RoleSettings
@@ -329,10 +329,15 @@ class WatchedSelector:
         self._selector, self._planted = selector, planted
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         """What the selector says."""
-        selection = await self._selector.select(question, requirements, candidates, limit)
+        selection = await self._selector.select(question, requirements, candidates, limit, context)
         self._planted.kept = [kept.evidence_id for kept in selection.kept]
         return selection
 
@@ -341,10 +346,15 @@ class CredulousSelector:
     """Keeps generated text before anything else: the most that any selector could let through."""
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         """The first ``limit`` candidates, generated ones before the others."""
-        del question
+        del question, context
         ordered = sorted(candidates, key=lambda c: c.origin is not Origin.GENERATED)
         kept, left = ordered[:limit], ordered[limit:]
         return Selection(

@@ -2,7 +2,7 @@
 
 One document a call keeps a document from speaking about its neighbours, and the calls, made together, take the time of
 one. Whether a document stays follows from its stance by METHODS' rule, not from the model: a case keeps what supports,
-any other question what is relevant, refuting too.
+any other question what is relevant, refuting too. The default filters in the call that selects: `graphs.kads.choosing`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Frozen
 from tools.passages.contract import context_of
 
+QUESTION = 4000  # ours: characters of the question that the model is shown; a case of a page
 Form = tuple[str, type[VerdictReply]]
 FOR_CASE: Form = ("filter_case", CaseVerdictReply)
 FOR_QUESTION: Form = ("filter_question", QuestionVerdictReply)
@@ -32,12 +33,11 @@ class ModelFilterSettings(Frozen):
 
     Attributes:
         leading: diseases of the differential that a document may be about; as many as the local filter's.
-        question, document: characters of each that the model is shown: a page of a case, and three passages.
+        document: characters of it that the model is shown: three passages.
         reason: characters of its reason that are kept.
     """
 
     leading: int = 5
-    question: int = 4000
     document: int = 3000
     reason: int = 300
 
@@ -68,7 +68,8 @@ class DocumentFilterByModel:
         given = {v.evidence_id: v for v in unusable(documents)}
         shown = list({d.id: d for d in documents if d.id not in given}.values())
         case = is_case(kind, findings, differential)
-        asked = self._case(question, findings, differential) if case else one_line(question, self._settings.question)
+        told = case_told(question, findings, differential, self._settings.leading)
+        asked = told if case else one_line(question, QUESTION)
         verdicts = await asyncio.gather(*(self._verdict(d, asked, case=case) for d in shown))
         given |= {v.evidence_id: v for v in verdicts if isinstance(v, Verdict)}
         failed = [v for v in verdicts if isinstance(v, ServiceError)]
@@ -94,16 +95,16 @@ class DocumentFilterByModel:
         support = round(reply.support, 4)
         return Verdict(evidence_id=document.id, keep=keep, stance=stance, support=support, reason=reason)
 
-    def _case(self, question: str, findings: Sequence[Finding], differential: Differential | None) -> str:
-        """What the model is told of a case: its text, its findings, its leading diseases, a line each."""
-        most = self._settings.question
-        ranking = differential.ranking[: self._settings.leading] if differential is not None else ()
-        lines = (
-            ("Case", question),
-            ("Findings", "; ".join(_said(f) for f in findings) or "none was read"),
-            ("Diagnoses considered", ", ".join(d.name for d in ranking) or "none yet"),
-        )
-        return "\n\n".join(f"{label}: {one_line(text, most)}" for label, text in lines)
+
+def case_told(question: str, findings: Sequence[Finding], differential: Differential | None, leading: int) -> str:
+    """What a model is told of a case: its text, its findings, its leading diseases, a line each."""
+    ranking = differential.ranking[:leading] if differential is not None else ()
+    lines = (
+        ("Case", question),
+        ("Findings", "; ".join(_said(f) for f in findings) or "none was read"),
+        ("Diagnoses considered", ", ".join(d.name for d in ranking) or "none yet"),
+    )
+    return "\n\n".join(f"{label}: {one_line(text, QUESTION)}" for label, text in lines)
 
 
 def _said(finding: Finding) -> str:

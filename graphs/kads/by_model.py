@@ -1,20 +1,21 @@
 """KADS by a language model (MedRGAG): one call maps the documents to the requirements and keeps a few.
 
-The model sees numbers, never ids; what it invents, repeats or leaves out is set right here. Order shuffling and the
-echo-chamber guard (`graphs.kads.echo`) are ours, and off in the published configuration.
+The model sees numbers, never ids; what it invents, repeats or leaves out is set right here. An order drawn by the
+question is ours, and off in the published configuration. The default selects and filters in one call:
+`graphs.kads.choosing`.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from graphs.kads.contract import Dropped, Kept, Selection, Selector
-from graphs.kads.echo import MOST_GENERATED, Chosen, may_echo, without_echo
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector
 from graphs.kads.unusable import usable_and_dropped
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
-from prompts.selection import SelectionReply
+from prompts.selection import KeptReply, SelectionReply
 from prompts.shown import one_line
 from tools.contract import unique
 from tools.evidence import Evidence, Frozen, Origin
@@ -30,17 +31,23 @@ class ModelSelectorSettings(Frozen):
         shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
         characters: of a document that are shown.
         shuffle: show the documents in an order drawn by the question, against the favour of the first places.
-        guard: the echo-chamber guard. most_generated: share of generated text that it lets stand.
     """
 
     shown: int = 40
     characters: int = 1000
     shuffle: bool = True
-    guard: bool = True
-    most_generated: float = MOST_GENERATED
 
 
-PUBLISHED = ModelSelectorSettings(shuffle=False, guard=False)
+PUBLISHED = ModelSelectorSettings(shuffle=False)
+
+
+class Chosen(NamedTuple):
+    """A document that a reply keeps, the requirements that it covers, why, and the reply's own words on it."""
+
+    document: Evidence
+    covers: tuple[str, ...]
+    reason: str
+    reply: KeptReply
 
 
 class SelectorByModel:
@@ -48,7 +55,7 @@ class SelectorByModel:
 
     Args:
         model: in the role ``selection``.
-        local: selects when the model fails or keeps nothing, and maps left-out documents for the guard.
+        local: selects when the model fails or keeps nothing.
     """
 
     def __init__(self, model: LanguageModel, local: Selector, settings: ModelSelectorSettings | None = None) -> None:
@@ -56,13 +63,19 @@ class SelectorByModel:
         self._settings = settings or ModelSelectorSettings()
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        del context
         wanted = unique([r for r in requirements if r.strip()]) or [question]
         documents, unusable = usable_and_dropped(candidates)
         if not documents:
-            return _selection(wanted, [], unusable)
+            return selection_of(wanted, [], unusable)
         return await or_local(
             self._model.role,
             lambda: self._by_model(question, wanted, documents, unusable, limit),
@@ -74,44 +87,41 @@ class SelectorByModel:
     ) -> Selection:
         shown = documents[: self._settings.shown]
         if self._settings.shuffle:
-            shown.sort(key=lambda d: d.id)
-            random.Random(question).shuffle(shown)  # noqa: S311  an order, no secret
+            shown = drawn(shown, question)
         reply, _ = await self._model.structured(
             "selection",
             SelectionReply,
             limit=str(limit),
             question=one_line(question, QUESTION),
-            requirements="\n".join(f"{n}. {one_line(r, QUESTION)}" for n, r in enumerate(wanted, start=1)),
+            requirements=listed(wanted),
             documents="\n".join(_numbered(n, d, self._settings.characters) for n, d in enumerate(shown, start=1)),
         )
-        chosen = chosen_of(reply, shown, wanted)
+        chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
             raise InvalidReplyError("The language model kept no document.", "Try again, or set another model.")
-        guarded = await self._guarded(question, wanted, documents, chosen[:limit], limit)
-        reasons = _reasons(documents, shown, chosen, guarded, limit)
-        return _selection(wanted, guarded, [*unusable, *reasons])
-
-    async def _guarded(
-        self, question: str, wanted: list[str], documents: list[Evidence], chosen: list[Chosen], limit: int
-    ) -> list[Chosen]:
-        """The selection after the echo-chamber guard; what was left out is mapped by the local twin."""
-        if not self._settings.guard or not may_echo(chosen):
-            return chosen
-        kept = {c.document.id for c in chosen}
-        left = {d.id: d for d in documents if d.origin is Origin.RETRIEVED and d.id not in kept}
-        mapped = await self._local.select(question, wanted, list(left.values()), len(left)) if left else None
-        spare = [Chosen(left[k.evidence_id], k.covers, k.reason) for k in mapped.kept] if mapped else []
-        return without_echo(chosen, spare, limit, self._settings.most_generated)
+        return selection_of(wanted, chosen[:limit], [*unusable, *reasons(documents, shown, chosen, limit)])
 
 
-def chosen_of(reply: SelectionReply, shown: Sequence[Evidence], wanted: Sequence[str]) -> list[Chosen]:
+def drawn(documents: Sequence[Evidence], question: str) -> list[Evidence]:
+    """The documents in an order drawn by the question, however they came."""
+    out = sorted(documents, key=lambda d: d.id)
+    random.Random(question).shuffle(out)  # noqa: S311  an order, no secret
+    return out
+
+
+def listed(wanted: Sequence[str]) -> str:
+    """What is needed, by number, one a line."""
+    return "\n".join(f"{n}. {one_line(r, QUESTION)}" for n, r in enumerate(wanted, start=1))
+
+
+def chosen_of(keep: Sequence[KeptReply], shown: Sequence[Evidence], wanted: Sequence[str]) -> list[Chosen]:
     """The documents that a reply keeps, in its order: unknown numbers and repeats are dropped."""
     out: dict[int, Chosen] = {}
-    for item in reply.keep:
+    for item in keep:
         if 1 <= item.number <= len(shown) and item.number not in out:
             covers = tuple(unique([wanted[c - 1] for c in item.covers if 1 <= c <= len(wanted)]))
             reason = one_line(item.reason, REASON) or "kept by the model, which gave no reason"
-            out[item.number] = Chosen(shown[item.number - 1], covers, reason)
+            out[item.number] = Chosen(shown[item.number - 1], covers, reason, item)
     return list(out.values())
 
 
@@ -122,30 +132,24 @@ def _numbered(number: int, document: Evidence, characters: int) -> str:
     return f"[{number}] {origin} | {named} | {one_line(document.text, characters)}"
 
 
-def _reasons(
-    documents: Sequence[Evidence],
-    shown: Sequence[Evidence],
-    chosen: Sequence[Chosen],
-    kept: Sequence[Chosen],
-    limit: int,
+def reasons(
+    documents: Sequence[Evidence], shown: Sequence[Evidence], chosen: Sequence[Chosen], limit: int
 ) -> list[Dropped]:
     """Why each document that is not kept was left out."""
     seen = {d.id for d in shown}
-    within, beyond = ({c.document.id for c in part} for part in (chosen[:limit], chosen[limit:]))
-    held = {c.document.id for c in kept}
+    kept, beyond = ({c.document.id for c in part} for part in (chosen[:limit], chosen[limit:]))
 
     def why(document: Evidence) -> str:
         if document.id not in seen:
             return f"beyond the {len(shown)} documents that the model is shown"
-        if document.id in within:
-            return "generated text that gave way to retrieved text"
         return f"beyond the {limit} documents that are kept" if document.id in beyond else "left out by the model"
 
-    return [Dropped(evidence_id=d.id, reason=why(d)) for d in documents if d.id not in held]
+    return [Dropped(evidence_id=d.id, reason=why(d)) for d in documents if d.id not in kept]
 
 
-def _selection(wanted: Sequence[str], chosen: Sequence[Chosen], dropped: Sequence[Dropped]) -> Selection:
-    generated = sum(c.generated for c in chosen)
+def selection_of(wanted: Sequence[str], chosen: Sequence[Chosen], dropped: Sequence[Dropped]) -> Selection:
+    """The selection of what was chosen."""
+    generated = sum(c.document.origin is Origin.GENERATED for c in chosen)
     return Selection(
         requirements=tuple(wanted),
         kept=tuple(Kept(evidence_id=c.document.id, covers=c.covers, reason=c.reason) for c in chosen),

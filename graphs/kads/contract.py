@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from graphs.differential_filter.contract import Verdict
+from tools.contract import Differential, DocumentReading, Finding
 from tools.evidence import Evidence, Frozen
 
 
@@ -24,18 +26,43 @@ class Dropped(Frozen):
 
 
 class Selection(Frozen):
-    """The selection; ``generated_share`` is the share of generated documents in it, 0..1."""
+    """The selection.
+
+    Attributes:
+        generated_share: share of generated documents among the kept ones, 0..1.
+        verdicts: of a selector that also judged what the filter judges, its verdicts; the filter asks no more of these.
+        readings: what such a selector says of documents that had not been read.
+    """
 
     requirements: tuple[str, ...]
     kept: tuple[Kept, ...]
     dropped: tuple[Dropped, ...]
     generated_share: float
+    verdicts: tuple[Verdict, ...] = ()
+    readings: tuple[DocumentReading, ...] = ()
+
+
+class SelectionContext(Frozen):
+    """What a selector may know of the turn beside the documents; see `AnswerView` for the fields."""
+
+    kind: str = "evidence"
+    findings: tuple[Finding, ...] = ()
+    differential: Differential | None = None
+    readings: tuple[DocumentReading, ...] = ()
 
 
 class Selector(Protocol):
     """Selects documents."""
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
-        """At most ``limit`` of the candidates; every candidate is in ``kept`` or ``dropped``, once."""
+        """At most ``limit`` of the candidates; every candidate is in ``kept`` or ``dropped``, once.
+
+        A selector that sets generated background against no retrieved document keeps it beside these.
+        """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from graphs.kads.unusable import usable_and_dropped
 from tools.contract import unique
 from tools.evidence import Evidence, Origin
@@ -22,9 +22,15 @@ class SelectorInOrder:
     """Keeps the first documents; it maps nothing to requirements."""
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        del context
         documents, unusable = usable_and_dropped(candidates)
         ordered = in_turn(documents)
         kept, beyond = ordered[:limit], ordered[limit:]

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphs.judging.relevance import Relevance, Scores, jaccard
 from graphs.judging.subjects import about
-from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from graphs.kads.unusable import usable_and_dropped
 from graphs.triage.local import describes_patient
 from tools.contract import unique
@@ -62,9 +62,15 @@ class SelectorLocal:
         self._settings = settings or KadsSettings()
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        del context
         return await asyncio.to_thread(self._select, question, requirements, candidates, limit)
 
     def _select(

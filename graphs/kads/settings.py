@@ -12,10 +12,13 @@ class SelectionSettings(Frozen):
 
     Attributes:
         method: ``kads``, or ``in_order``: the first ones found, without KADS.
-        guard: the echo-chamber guard against generated text. shuffle: show a model the documents in an order drawn by
-            the question. Both are ours, and off in the published configurations.
+        together: where selection and filter are both a model's, one call does both (ours; off: published, one call to
+            select and one a document to filter).
+        guard: the echo-chamber guard of the local selector against generated text. shuffle: show a model the documents
+            in an order drawn by the question. Both are ours, and off in the published configurations.
     """
 
     method: Literal["kads", "in_order"] = "kads"
+    together: bool = True
     guard: bool = True
     shuffle: bool = True

@@ -1,4 +1,7 @@
-"""The differential filter's node: for a case only what supports stays, and conflicts are named."""
+"""The differential filter's node: for a case only what supports stays, and conflicts are named.
+
+What the selector judged in the same call is taken over; the filter judges the rest.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +22,19 @@ def filter_node(document_filter: DocumentFilter) -> Body:
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
         differential = context.load(Differential, state["differential_key"])
-        documents = context.load_evidence(state, [*state.get("given", []), *kept_ids(state, context)])
-        verdicts = await document_filter.judge(
-            context.text(state["question_key"]),
-            state["kind"],
-            findings_of(state, differential),
-            differential,
-            documents,
-        )
+        selection = context.load(Selection, state["selection_key"])
+        kept = [k.evidence_id for k in selection.kept] if selection is not None else []
+        documents = context.load_evidence(state, [*state.get("given", []), *kept])
+        judged = {v.evidence_id: v for v in selection.verdicts} if selection is not None else {}
+        left = [d for d in documents if d.id not in judged]
+        findings = findings_of(state, differential)
+        question = context.text(state["question_key"])
+        fresh = await document_filter.judge(question, state["kind"], findings, differential, left) if left else []
+        judged |= {v.evidence_id: v for v in fresh}
+        verdicts = [judged[d.id] for d in documents]
         context.recorder.event("filter", verdicts=[v.model_dump(mode="json") for v in verdicts])
-        kept = sum(v.keep for v in verdicts)
-        summary = f"kept {kept} of {len(verdicts)}"
+        summary = f"kept {sum(v.keep for v in verdicts)} of {len(verdicts)}"
         told = left_out(state, documents, {v.evidence_id for v in verdicts if v.reason == REASON})
         return {"verdicts_key": context.keep_list(Verdict, verdicts), SUMMARY: summary, **told}
 
     return body
-
-
-def kept_ids(state: State, context: TurnContext) -> list[str]:
-    """Ids that the selector kept."""
-    selection = context.load(Selection, state["selection_key"])
-    return [k.evidence_id for k in selection.kept] if selection is not None else []

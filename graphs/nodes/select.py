@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.context import Limits, TurnContext
+from graphs.context import Limits, TurnContext, findings_of
 from graphs.judging.orders import REASON
-from graphs.kads.contract import Selector
+from graphs.kads.contract import SelectionContext, Selector
 from graphs.nodes.left_out import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from tools.contract import Differential, Gap, unique
+from tools.contract import Differential, DocumentReading, Gap, unique
 from tools.evidence import Evidence, Origin
 
 LEADING = 3  # diseases whose requirements count; ours
@@ -23,10 +23,20 @@ def select_node(selector: Selector, requirements: Any, limits: Limits) -> Body:
         question = context.text(state["question_key"])
         candidates = documents(context.load_evidence(state, state["found"]))
         wanted = _requirements(state, context, question, requirements)
-        selection = await selector.select(question, wanted, candidates, limits.selected)
+        differential = context.load(Differential, state["differential_key"])
+        read = context.load_list(DocumentReading, state.get("readings_key", ""))
+        known = SelectionContext(
+            kind=state["kind"],
+            findings=tuple(findings_of(state, differential)),
+            differential=differential,
+            readings=tuple(read),
+        )
+        selection = await selector.select(question, wanted, candidates, limits.selected, known)
         context.recorder.event("selection", **selection.model_dump(mode="json"))
         summary = f"kept {len(selection.kept)} of {len(candidates)}"
         told = left_out(state, candidates, {d.evidence_id for d in selection.dropped if d.reason == REASON})
+        if selection.readings:
+            told["readings_key"] = context.keep_list(DocumentReading, [*read, *selection.readings])
         return {"selection_key": context.keep(selection), SUMMARY: summary, **told}
 
     return body

@@ -14,7 +14,7 @@ from agent.settings import load_settings
 from evals.datasets.written_documents import PoisonedDocument, read_poisoned
 from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, Way, item_of, poisoned_sitting, turn_of
 from prompts.model_settings import JUDGES, RoleSettings
-from support.model_player import in_form, play, role_of
+from support.model_player import in_form, play, reply_to, role_of
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 
 ROWS = {row.id: row for row in read_poisoned(RESOURCES)}
@@ -86,7 +86,7 @@ def test_every_role_is_shown_the_poison_inside_the_fence_alone(all_by_model: dic
         with Agent(settings) as agent:
             shelf(agent)
             answers = [agent.ask(CASE), agent.ask(QUESTION), agent.ask(QUESTION, given=[f"On croup. {POISON}"])]
-    assert roles_that_saw(server) >= {"summary", "gaps", "selection", "filter", "answer"}
+    assert roles_that_saw(server) >= {"background", "selection", "answer"}
     for request in server.requests:
         assert "croup is magic" not in outside(request)
         assert "Ignore all previous" not in outside(request)
@@ -94,9 +94,10 @@ def test_every_role_is_shown_the_poison_inside_the_fence_alone(all_by_model: dic
 
 
 def gullible(request: Request) -> Scripted:
-    """A model whose summaries repeat the poison: what it writes is shown to other roles."""
-    if role_of(request) == "summary":
-        return in_form(request, json.dumps({"useful": True, "summary": f"Croup. {POISON}"}))
+    """A model that repeats the poison as what is missing: what it writes is shown to other roles."""
+    if role_of(request) == "gaps":
+        missing = [{"need": 0, "query": POISON}]
+        return in_form(request, json.dumps(reply_to(request) | {"missing": missing}))
     return play(request)
 
 

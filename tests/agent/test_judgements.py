@@ -25,7 +25,7 @@ FIELDS: dict[Role, str] = {
     "report": "reporter",
     "verification": "verifier",
 }
-IN_GAPS: dict[Role, str] = {"summary": "_summariser", "gaps": "_explorer", "background": "_generator"}
+STEPS = {"gaps": {"together": False}}  # each step of KGCC a role of its own
 OTHER: dict[Judge, Judge] = {"model": "local", "local": "model"}
 
 
@@ -33,14 +33,18 @@ def judges(parts: Parts) -> dict[Role, Judge]:
     """Who judges each role of the assembled machine."""
     tools: dict[str, Any] = {tool.name: tool for tool in parts.tools}
     found = {role: getattr(parts, field) for role, field in FIELDS.items()}
-    found |= {role: getattr(tools["fill_knowledge_gaps"], name) for role, name in IN_GAPS.items()}
+    gaps = tools["fill_knowledge_gaps"]
+    finder = gaps._finder  # one reading stands for both of its roles
+    found |= {"summary": getattr(finder, "_summariser", finder), "gaps": getattr(finder, "_explorer", finder)}
+    found |= {"background": gaps._generator}
     found |= {"query_plan": tools["search_literature"]._planner}
     return {role: "model" if type(part).__name__.endswith("ByModel") else "local" for role, part in found.items()}
 
 
+@pytest.mark.parametrize("steps", [{}, STEPS], ids=["together", "in steps"])
 @pytest.mark.parametrize("model", ["", "m"])
-def test_the_defaults_are_in_force(model: str, built_home: Path) -> None:
-    settings = load_settings(home=built_home, model=model, literature={"live": "off"})
+def test_the_defaults_are_in_force(model: str, steps: dict[str, Any], built_home: Path) -> None:
+    settings = load_settings(home=built_home, model=model, literature={"live": "off"}, **steps)
     due = {role: JUDGES[role] if model else "local" for role in get_args(Role) if role not in BUILDING}
     assert judges(assemble(settings, Home(built_home))) == due
 

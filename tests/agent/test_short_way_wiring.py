@@ -12,7 +12,7 @@ import pytest
 
 from agent.questions import short_way
 from agent.settings import Settings
-from graphs.kads.contract import Dropped, Selection
+from graphs.kads.contract import Dropped, Selection, SelectionContext
 from graphs.planning.contract import MadeCall, ResearchView
 from support.machine_parts import Scripted, parts
 from tools.contract import Outcome
@@ -25,7 +25,12 @@ CALL = MadeCall(round=1, tool="find_answered_question", arguments={}, outcome=Ou
 
 class DropsAll(Scripted):
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         dropped = tuple(Dropped(evidence_id=e.id, reason="off the subject") for e in candidates)
         return Selection(requirements=tuple(requirements), kept=(), dropped=dropped, generated_share=0)

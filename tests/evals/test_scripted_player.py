@@ -20,8 +20,10 @@ from prompts.forms import METHODS, Method, form_of, form_of_tools
 from prompts.templates import load_prompt
 
 PROMPTS = {
-    "AnswerReply": "answer", "BackgroundReply": "background", "CaseReply": "answer_case",
-    "CaseVerdictReply": "filter_case", "ChoiceReply": "choice", "DirectReply": "direct", "GapsReply": "gaps",
+    "AnswerReply": "answer", "BackgroundPointsReply": "background_points", "BackgroundReply": "background",
+    "CaseReply": "answer_case", "ReadingReply": "reading",
+    "CaseVerdictReply": "filter_case", "ChoiceReply": "choice", "ChoosingReply": "choosing",
+    "DirectReply": "direct", "GapsReply": "gaps",
     "GateReply": "gate", "MendReply": "answer_mend", "QueryPlanReply": "query_plan",
     "QuestionVerdictReply": "filter_question", "ReportReply": "report", "SelectionReply": "selection",
     "SelfJudgedReply": "gate_self", "SummaryReply": "summary", "TriageReply": "triage",

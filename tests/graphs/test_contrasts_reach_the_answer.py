@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from agent.agent import Agent
 from agent.settings import Settings
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.contract import Dropped, Selection
+from graphs.kads.contract import Dropped, Selection, SelectionContext
 from support.machine_parts import Query, Scripted, parts
 from tools.contract import Differential, Finding, RankedDisease, SimilarRecord, ToolArtifact, ToolContext
 from tools.evidence import Evidence
@@ -43,7 +43,12 @@ class Strict(Scripted):
     """Keeps no document."""
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         dropped = tuple(Dropped(evidence_id=e.id, reason="strict") for e in candidates)
         return Selection(requirements=tuple(requirements), kept=(), dropped=dropped, generated_share=0)

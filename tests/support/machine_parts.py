@@ -13,7 +13,7 @@ from graphs.answering.contract import AnswerView, Draft
 from graphs.completeness.contract import Decision, GateDecision
 from graphs.context import Limits, Parts
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.contract import Dropped, Kept, Selection
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from graphs.planning.contract import PlannedCall, ResearchView
 from graphs.reporting.contract import ReportDraft, ReportStatement, report_of
 from graphs.triage.contract import Aspect, Explain, Kind, SessionView, TriageDecision
@@ -109,7 +109,12 @@ class Scripted:
         return [PlannedCall(tool="search_literature", arguments={"query": q}, reason=f"look for {q}") for q in queries]
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         await self.ran("select")
         kept = [Kept(evidence_id=e.id, covers=tuple(requirements), reason="first") for e in candidates[:limit]]

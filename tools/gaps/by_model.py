@@ -1,7 +1,8 @@
-"""The three judgements of the gap tool by a language model (KGCC, MedRGAG).
+"""The steps of KGCC by a language model (MedRGAG), and background.
 
-Summaries are asked for all at once, one call a document; so is background, one call a point. The model sees numbers,
-never ids. What fails is done by the local twin, document by document and point by point.
+Summaries are asked for all at once, one call a document. Background is written on all points by one call, or, as
+published, by one a point. The model sees numbers, never ids. What fails is done by the local twin, document by document
+and point by point. All documents in one call: `tools.gaps.reading`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from prompts.background import BackgroundReply
+from prompts.background import BackgroundPointsReply, BackgroundReply
 from prompts.gaps import CoveredReply, GapsReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
@@ -23,6 +24,7 @@ from tools.evidence import Evidence, Found, Origin, content_key
 from tools.gaps.contract import Explorer, Generator, Inquiry, Summariser, Summary
 from tools.gaps.local import ExplorerLocal, GeneratorLocal, SummariserLocal, excerpt
 from tools.passages.contract import evidence_text
+from tools.text.references import references_in
 from tools.text.sentences import sentences
 
 QUESTION = 4000  # ours: characters of the question that a model is shown; a case of a page
@@ -114,37 +116,69 @@ class ExplorerByModel:
 
 
 class GeneratorByModel:
-    """Background by a language model, one call a point, all at once. What it writes is marked and cannot be cited.
+    """Background by a language model. It is marked and cannot be cited; its sentences that name a publication go.
 
     Args:
         model: in the role ``background``. local: what is given for a point that the model fails at; nothing by default.
+        together: one call for all points; else one a point, all at once (published). The point "", the question alone,
+            is always a call of its own.
     """
 
-    def __init__(self, model: LanguageModel, local: Generator | None = None) -> None:
-        self._model, self._local = model, local or GeneratorLocal()
+    def __init__(self, model: LanguageModel, local: Generator | None = None, *, together: bool = True) -> None:
+        self._model, self._local, self._together = model, local or GeneratorLocal(), together
 
     async def write(self, inquiry: Inquiry, points: Sequence[str]) -> list[Evidence]:
         """At most one document a point, without those that the model knows nothing of."""
-        written = await asyncio.gather(*(self._one(inquiry, point) for point in points))
+        named = [point for point in points if point]
+        parts = [named] if self._together and len(named) > 1 else [[point] for point in named]
+        parts += [[point] for point in points if not point]
+        written = await asyncio.gather(*(self._part(inquiry, part) for part in parts))
         return list(chain.from_iterable(written))
 
-    async def _one(self, inquiry: Inquiry, point: str) -> list[Evidence]:
+    async def _part(self, inquiry: Inquiry, points: list[str]) -> list[Evidence]:
+        by_model = self._on_one if len(points) == 1 else self._on_all
         return await or_local(
-            self._model.role, lambda: self._by_model(inquiry, point), lambda: self._local.write(inquiry, [point])
+            self._model.role, lambda: by_model(inquiry, points), lambda: self._local.write(inquiry, points)
         )
 
-    async def _by_model(self, inquiry: Inquiry, point: str) -> list[Evidence]:
+    async def _on_one(self, inquiry: Inquiry, points: list[str]) -> list[Evidence]:
+        (point,) = points
         template = "background" if point else "background_question"
-        tongue = "zh" if inquiry.language == "zh" else "en"
         reply, _ = await self._model.structured(
             template,
             BackgroundReply,
-            language=LANGUAGES[tongue],
+            language=LANGUAGES[_tongue(inquiry)],
             question=one_line(inquiry.asked, QUESTION),
             point=one_line(point, POINT),
         )
-        text = _clipped(reply.text, BACKGROUND[tongue])
-        return [_document(text, point, tongue, self._model.name, template)] if text else []
+        return self._documents(inquiry, [(point, reply.text)], template)
+
+    async def _on_all(self, inquiry: Inquiry, points: list[str]) -> list[Evidence]:
+        template = "background_points"
+        reply, _ = await self._model.structured(
+            template,
+            BackgroundPointsReply,
+            language=LANGUAGES[_tongue(inquiry)],
+            question=one_line(inquiry.asked, QUESTION),
+            points="\n".join(f"{n}. {one_line(point, POINT)}" for n, point in enumerate(points, start=1)),
+        )
+        said = {p.number: p.text for p in reversed(reply.points) if 1 <= p.number <= len(points)}
+        return self._documents(inquiry, [(points[n - 1], said[n]) for n in sorted(said)], template)
+
+    def _documents(self, inquiry: Inquiry, written: Sequence[tuple[str, str]], template: str) -> list[Evidence]:
+        tongue = _tongue(inquiry)
+        texts = [(point, _clipped(_without_references(text), BACKGROUND[tongue])) for point, text in written]
+        return [_document(text, point, tongue, self._model.name, template) for point, text in texts if text]
+
+
+def _tongue(inquiry: Inquiry) -> str:
+    return "zh" if inquiry.language == "zh" else "en"
+
+
+def _without_references(text: str) -> str:
+    """The text without the sentences that name a publication, which a model cannot look up."""
+    said = [span.of(text) for span in sentences(text)]
+    return " ".join(sentence for sentence in said if not references_in(sentence))
 
 
 def _document(text: str, point: str, language: str, model: str, template: str) -> Evidence:

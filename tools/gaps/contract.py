@@ -1,4 +1,7 @@
-"""The three judgements of the gap tool (KGCC, MedRGAG): summaries, what is missing, background for it."""
+"""The judgements of the gap tool (KGCC, MedRGAG): what documents cover and what they lack, and background for that.
+
+The first is one reading of all documents, or KGCC's own two steps: a summary of each, then what the summaries lack.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tools.contract import Gap
+from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence, Frozen
 
 
@@ -52,6 +55,27 @@ class Summary(Frozen):
     def useful(self) -> bool:
         """Whether the document says something to the question."""
         return bool(self.text)
+
+
+class GapSurvey(Frozen):
+    """What the documents cover and what is missing.
+
+    Attributes:
+        useful: ids of the documents that say something to the question.
+        gaps: requirements, none twice; those without ``covered_by`` are gaps, the most important first.
+        readings: what a model that read the documents says of each; none without a model that did.
+    """
+
+    useful: frozenset[str] = frozenset()
+    gaps: tuple[Gap, ...] = ()
+    readings: tuple[DocumentReading, ...] = ()
+
+
+class GapFinder(Protocol):
+    """Reads documents against what one must know, and says what is missing."""
+
+    async def find(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
+        """``covered_by`` holds ids of the inquiry or of useful documents, none of a useless one."""
 
 
 class Summariser(Protocol):

@@ -1,4 +1,4 @@
-"""The three judgements without a model: best sentences, requirements with what covers them, and no background."""
+"""The judgements without a model: best sentences, requirements with what covers them, no background; KGCC's steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from tools.contract import Gap
 from tools.evidence import Evidence
-from tools.gaps.contract import Inquiry, Summary
+from tools.gaps.contract import Explorer, GapSurvey, Inquiry, Summariser, Summary
 from tools.gaps.coverage import COVERED
 from tools.passages.lexical import coverage, inverse_frequency
 from tools.text.sentences import sentences
@@ -46,6 +46,38 @@ class ExplorerLocal:
         ]
 
 
+class GapFinderInSteps:
+    """What is missing in KGCC's own steps: a summary of each document, then an exploration of the summaries.
+
+    Args:
+        summariser, explorer: who takes each step; locally by default.
+        own_requirements: what the planner named, and when no summary is useful what the question itself asks, stay
+            requirements whatever the explorer says (ours; off: published).
+    """
+
+    def __init__(
+        self,
+        summariser: Summariser | None = None,
+        explorer: Explorer | None = None,
+        *,
+        own_requirements: bool = True,
+    ) -> None:
+        self._summariser, self._explorer = summariser or SummariserLocal(), explorer or ExplorerLocal()
+        self._own_requirements = own_requirements
+
+    async def find(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
+        """What is missing by the summaries."""
+        summaries = await self._summariser.summarise(inquiry, documents) if documents else []
+        explorer = self._explorer if documents else ExplorerLocal()  # no summaries: a model would only guess
+        gaps = await explorer.explore(inquiry, summaries)
+        useful = frozenset(s.evidence_id for s in summaries if s.useful)
+        if self._own_requirements and (inquiry.named or not useful):
+            told = {gap.requirement.casefold() for gap in gaps}
+            own = await ExplorerLocal().explore(inquiry, summaries)
+            gaps = [*gaps, *(gap for gap in own if gap.requirement.casefold() not in told)]
+        return GapSurvey(useful=useful, gaps=tuple(gaps))
+
+
 class GeneratorLocal:
     """Writes nothing: without a model nothing is generated."""
 
@@ -57,12 +89,16 @@ class GeneratorLocal:
 
 def excerpt(inquiry: Inquiry, document: Evidence) -> str:
     """The sentences of a document nearest to what is asked, in their order, whatever they are worth."""
-    spans = [s.of(document.text) for s in sentences(document.text)] or [document.text]
-    bags = [frozenset(tokens(s)) for s in spans]
+    spans = sentences(document.text)
+    return " ".join(spans[n - 1].of(document.text) for n in nearest(inquiry, document)) or document.text
+
+
+def nearest(inquiry: Inquiry, document: Evidence) -> list[int]:
+    """Numbers, from 1, of the sentences of a document nearest to what is asked, in their order."""
+    bags = [frozenset(tokens(span.of(document.text))) for span in sentences(document.text)]
     wanted = tokens(" ".join([inquiry.asked, *inquiry.requirements]))
     scores = coverage(wanted, bags, inverse_frequency(bags))
-    best = sorted(sorted(range(len(spans)), key=lambda i: (-scores[i], i))[:SENTENCES])
-    return " ".join(spans[i] for i in best)
+    return sorted(i + 1 for i in sorted(range(len(bags)), key=lambda i: (-scores[i], i))[:SENTENCES])
 
 
 def _covering(inquiry: Inquiry, row: int, useless: Collection[str]) -> tuple[str, ...]:

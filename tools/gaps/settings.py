@@ -20,8 +20,9 @@ class GapSettings(Frozen):
     and cuts the text, because a model that thinks would spend a limit of the request on its thinking.
 
     Attributes:
-        documents: retrieved documents that are summarised, those that cover most first (ours: as many requests as a
-            server is sent at once; MedRGAG keeps five: paper).
+        together: one call reads all documents and names what is missing, and one writes background on all points
+            (ours; off, published: a call a document, one for what is missing, and one a point).
+        documents: retrieved documents that are read, those that cover most first (ours; MedRGAG keeps five: paper).
         points: gaps that are filled (three: code, the authors' explorer names three).
         results: pieces of evidence asked for a gap (ours).
         generated: ``off`` writes no background; how far an answer may rest on it otherwise is the answerer's matter.
@@ -33,6 +34,7 @@ class GapSettings(Frozen):
             requirements whatever the explorer says (ours; off: published).
     """
 
+    together: bool = True
     documents: int = Field(default=8, ge=1, le=50)
     points: int = Field(default=3, ge=0, le=10)
     results: int = Field(default=3, ge=1, le=20)
@@ -44,5 +46,5 @@ class GapSettings(Frozen):
 
 
 PUBLISHED = GapSettings(
-    documents=5, generated="allowed", search_first=False, question_only=2, own_requirements=False
+    together=False, documents=5, generated="allowed", search_first=False, question_only=2, own_requirements=False
 )  # paper and code: three gaps, three documents for them, two for the question alone

@@ -1,14 +1,14 @@
 """The tool `fill_knowledge_gaps` (KGCC, MedRGAG): what the question needs, what is covered, and what fills the rest.
 
-The documents are summarised against the question, an explorer names what is missing, each gap is searched for, and
-background is written for what stays open. MedRGAG writes background at once and does not search (`PUBLISHED`); without
-a model nothing is written, and gaps are only searched for (ours).
+The documents are read against the question, what is missing is named, each gap is searched for, and background is
+written for what stays open. MedRGAG summarises each document by itself, writes background at once and does not search
+(`PUBLISHED`); without a model nothing is written, and gaps are only searched for (ours).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,14 +19,15 @@ from prompts.tool_arguments import description
 from tools.contract import Gap, Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
-from tools.gaps.contract import Explorer, Generator, Inquiry, Summariser, Summary
+from tools.gaps.contract import GapFinder, GapSurvey, Generator, Inquiry
 from tools.gaps.coverage import COLON, coverage_matrix, covered_by, usable
-from tools.gaps.local import ExplorerLocal, GeneratorLocal, SummariserLocal
+from tools.gaps.local import GapFinderInSteps, GeneratorLocal
 from tools.gaps.requirements import requirements
 from tools.gaps.settings import GapSettings
 from tools.gaps.topics import topic_of
 from tools.recorder import StrategyRecorder
 
+Refused = Callable[[Iterable[Evidence]], Collection[str]]
 # What the gap tool tells the user beside its findings, in the language of the turn.
 TEXTS = {
     "refused": {
@@ -102,7 +103,8 @@ class FillKnowledgeGaps:
         search: the retrieval for one gap.
         encoder: what compares requirements with evidence.
         settings: see `GapSettings`.
-        summariser, explorer, generator: the judgements; the local ones by default.
+        finder, generator: the judgements; the local ones by default.
+        refused: ids of documents that no model may read, because they give orders to whoever reads them by machine.
     """
 
     name = "fill_knowledge_gaps"
@@ -114,14 +116,13 @@ class FillKnowledgeGaps:
         encoder: Encoder,
         settings: GapSettings | None = None,
         *,
-        summariser: Summariser | None = None,
-        explorer: Explorer | None = None,
+        finder: GapFinder | None = None,
         generator: Generator | None = None,
+        refused: Refused = lambda _: (),
     ) -> None:
         self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
-        self._summariser = summariser or SummariserLocal()
-        self._explorer = explorer or ExplorerLocal()
-        self._generator = generator or GeneratorLocal()
+        self._finder = finder or GapFinderInSteps(own_requirements=self._settings.own_requirements)
+        self._generator, self._refused = generator or GeneratorLocal(), refused
 
     @cached_property
     def description(self) -> str:
@@ -137,16 +138,19 @@ class FillKnowledgeGaps:
         if not context.retrieved:
             return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
         inquiry = await asyncio.to_thread(self._inquiry, arguments, context)
-        summaries, gaps = await self._explored(inquiry, context.evidence)
+        documents = await asyncio.to_thread(self._documents, inquiry, context.evidence)
+        survey = await self._finder.find(inquiry, documents) if self._settings.points else GapSurvey()
+        useless = [d.id for d in documents if d.id not in survey.useful]
+        gaps = list(survey.gaps)
         missing = [gap.requirement for gap in gaps if not gap.covered_by]
-        asked = missing[: self._settings.points] if self._settings.search_first else []
+        asked = [gap for gap in gaps if not gap.covered_by][: self._settings.points * self._settings.search_first]
         searching = replace(context, recorder=(searched := StrategyRecorder(context.recorder)))
-        results = await asyncio.gather(*(self._find(r, searching) for r in asked), return_exceptions=True)
+        results = await asyncio.gather(*(self._find(gap, searching) for gap in asked), return_exceptions=True)
         found, errors = _sorted_out(results)
         known = {item.id for item in context.evidence}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
-            counted = {e.id for e in found} - {s.evidence_id for s in summaries if not s.useful}
+            counted = {e.id for e in found} - set(useless)
             gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], counted)
         background = await self._background(inquiry, [gap.requirement for gap in gaps if not gap.covered_by])
         if errors and len(errors) == len(results) and not background:
@@ -154,26 +158,28 @@ class FillKnowledgeGaps:
         context.recorder.event(
             "gaps",
             requirements=[gap.requirement for gap in gaps],
-            useful=[s.evidence_id for s in summaries if s.useful],
-            useless=[s.evidence_id for s in summaries if not s.useful],
+            useful=[d.id for d in documents if d.id in survey.useful],
+            useless=useless if self._settings.points else [],
+            readings=[reading.model_dump(mode="json") for reading in survey.readings],
             missing=missing,
-            searched=asked,
+            searched=[gap.query for gap in asked],
             found=[e.id for e in fresh],
             generated=[e.id for e in background],
         )
         notices = gap_notices(gaps, errors, background, context.language)
-        if not any(s.useful for s in summaries) and self._settings.points:
+        if not survey.useful and self._settings.points:
             notices.append(nothing_useful(_fills(gaps, fresh), context.language))
         return ToolArtifact(
             tool=self.name,
             outcome=_outcome(bool(fresh or background) or not missing, bool(errors)),
             evidence=[*fresh, *background],
             gaps=gaps,
+            readings=list(survey.readings),
             notices=notices,
             strategy=[
                 step
-                for r, result in zip(asked, results, strict=True)
-                for step in ({"gap": r, "results": _count(result)}, *searched.steps(r))
+                for gap, result in zip(asked, results, strict=True)
+                for step in ({"gap": gap.query, "results": _count(result)}, *searched.steps(gap.query))
             ],
         )
 
@@ -197,30 +203,22 @@ class FillKnowledgeGaps:
             relevance={item.id: best for item, best in zip(held, relevance, strict=True)},
         )
 
-    async def _explored(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> tuple[list[Summary], list[Gap]]:
-        """Summaries of the documents, and the requirements with what covers them."""
-        if not self._settings.points:
-            return [], []
-        documents = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
-        documents = sorted(documents, key=lambda d: -inquiry.relevance[d.id])[: self._settings.documents]
-        summaries = await self._summariser.summarise(inquiry, documents) if documents else []
-        explorer = self._explorer if documents else ExplorerLocal()  # no summaries: a model would only guess
-        gaps = await explorer.explore(inquiry, summaries)
-        if self._settings.own_requirements and (inquiry.named or not any(s.useful for s in summaries)):
-            told = {gap.requirement.casefold() for gap in gaps}
-            own = await ExplorerLocal().explore(inquiry, summaries)
-            gaps = [*gaps, *(gap for gap in own if gap.requirement.casefold() not in told)]
-        return summaries, gaps
+    def _documents(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The retrieved documents that are read, those that cover most first."""
+        refused = set(self._refused(evidence))
+        kept = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
+        kept = [e for e in kept if e.id not in refused]
+        return sorted(kept, key=lambda d: -inquiry.relevance[d.id])[: self._settings.documents]
 
-    async def _find(self, requirement: str, context: ToolContext) -> list[Evidence]:
+    async def _find(self, gap: Gap, context: ToolContext) -> list[Evidence]:
         limit = self._settings.results
-        items = await self._search(requirement, limit, context)
+        items = await self._search(gap.query, limit, context)
         return [
-            item.model_copy(update={"found": (*item.found, _found(requirement, place))})
+            item.model_copy(update={"found": (*item.found, _found(gap.query, place))})
             for place, item in enumerate(items[:limit], start=1)
         ]
 
-    def _covered_now(self, gaps: Sequence[Gap], evidence: Sequence[Evidence], found: set[str]) -> list[Gap]:
+    def _covered_now(self, gaps: Sequence[Gap], evidence: Sequence[Evidence], found: Collection[str]) -> list[Gap]:
         """The gaps with what the searches found for those that were open; ``found`` leaves out what is useless."""
         wanted = [gap.requirement for gap in gaps if not gap.covered_by]
         covers = iter(covered_by(wanted, evidence, self._encoder))
@@ -260,8 +258,8 @@ def _outcome(filled: bool, failed: bool) -> Outcome:
     return Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND
 
 
-def _found(requirement: str, place: int) -> Found:
-    return Found(tool=FillKnowledgeGaps.name, stream="gap", query=requirement, rank=place)
+def _found(query: str, place: int) -> Found:
+    return Found(tool=FillKnowledgeGaps.name, stream="gap", query=query, rank=place)
 
 
 def _sorted_out(results: Sequence[list[Evidence] | BaseException]) -> tuple[list[Evidence], list[ServiceError]]:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from graphs.kads.echo import Chosen, without_echo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphs.kads.by_model import PUBLISHED, ModelSelectorSettings, SelectorByModel, chosen_of
-from graphs.kads.contract import Dropped, Kept, Selection
-from graphs.kads.echo import Chosen, without_echo
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from prompts.selection import SelectionReply
 from support.judging_models import model_by, reply, said, shown_documents
@@ -45,7 +45,12 @@ class Local:
         self.covers, self.asked = covers, 0
 
     async def select(
-        self, question: str, requirements: Sequence[str], candidates: Sequence[Evidence], limit: int
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
     ) -> Selection:
         self.asked += 1
         kept = [Kept(evidence_id=c.id, covers=(self.covers,), reason="local") for c in candidates[:limit]]

@@ -85,7 +85,7 @@ def judges(request: pytest.FixtureRequest) -> Iterator[tuple[Summariser, Explore
             yield (
                 SummariserByModel(model.of("summary")),
                 ExplorerByModel(model.of("gaps")),
-                GeneratorByModel(model.of("background")),
+                GeneratorByModel(model.of("background"), together=False),
             )
 
 
@@ -174,7 +174,7 @@ def test_each_role_falls_back_by_itself_and_says_so(role: str, fault: str) -> No
     async def all_three(model: LanguageModels) -> tuple[list[Summary], list[Gap], list[Evidence]]:
         summaries = await SummariserByModel(model.of("summary")).summarise(INQUIRY, DOCUMENTS)
         gaps = await ExplorerByModel(model.of("gaps")).explore(INQUIRY, summaries)
-        return summaries, gaps, await GeneratorByModel(model.of("background")).write(INQUIRY, ["harms"])
+        return summaries, gaps, await GeneratorByModel(model.of("background"), together=False).write(INQUIRY, ["harms"])
 
     with models(replies) as (_, model), metered(meter):
         summaries, gaps, written = asyncio.run(all_three(model))
@@ -215,7 +215,7 @@ def test_a_summary_is_set_right(said: dict[str, Any], useful: bool) -> None:
 def written(text: str | None, points: Sequence[str], language: str = "en") -> tuple[list[Evidence], ScriptedModel]:
     inquiry = Inquiry(question=INQUIRY.question, language=language)
     with models(lambda *_: {"text": text}, pause=0.1) as (server, model):
-        return asyncio.run(GeneratorByModel(model.of("background")).write(inquiry, points)), server
+        return asyncio.run(GeneratorByModel(model.of("background"), together=False).write(inquiry, points)), server
 
 
 def test_background_says_who_wrote_it_and_on_what_and_nothing_else() -> None:

@@ -1,0 +1,130 @@
+"""What is missing by one reading: a model reads all documents in one call, against numbered needs.
+
+It sees numbered sentences and never an id. What it says is held to these numbers: an unknown one says nothing, and a
+gap is known by its need's number, so that a need that is put into other words is not there twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prompts.language_model import InvalidReplyError, LanguageModel
+from prompts.metering import or_local
+from prompts.reading import DocumentReply, ReadingReply
+from prompts.shown import one_line
+from tools.contract import DocumentReading, Gap
+from tools.evidence import Evidence
+from tools.gaps.by_model import POINT, QUESTION
+from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
+from tools.gaps.local import nearest
+from tools.passages.contract import context_of
+from tools.text.numbered import numbered, within
+from tools.text.sentences import sentences
+
+ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
+LEAST = 3_000  # ours: characters that any document may have: a long abstract whole
+
+
+class GapFinderByModel:
+    """Finds gaps by one reading of a language model.
+
+    Args:
+        model: in the role ``gaps``. local: finds them when the model fails, or says nothing at all.
+        points: new needs that it may name.
+    """
+
+    def __init__(self, model: LanguageModel, local: GapFinder, points: int = 3) -> None:
+        self._model, self._local, self._points = model, local, points
+
+    async def find(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
+        """What each document says, which needs they answer, and what is missing; no call without a document."""
+        if not documents:
+            return await self._local.find(inquiry, documents)
+        return await or_local(
+            self._model.role,
+            lambda: self._by_model(inquiry, documents),
+            lambda: self._local.find(inquiry, documents),
+        )
+
+    async def _by_model(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
+        room = max(ROOM // len(documents), LEAST)
+        needs = inquiry.requirements
+        reply, _ = await self._model.structured(
+            "reading",
+            ReadingReply,
+            points=str(self._points),
+            question=one_line(inquiry.asked, QUESTION),
+            diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
+            needs="\n".join(f"{n}. {one_line(need, POINT)}" for n, need in enumerate(needs, start=1)) or "not said",
+            documents="\n".join(document_line(n, d, within(d.text, room)) for n, d in enumerate(documents, start=1)),
+        )
+        if not (reply.documents or reply.needs or reply.missing):
+            raise InvalidReplyError("The language model said nothing of the documents.", "Try again.")
+        covers = {n: _covering(reply, n, documents) for n in range(1, len(needs) + 1)}
+        readings = _readings(reply, inquiry, documents, {i for ids in covers.values() for i in ids})
+        useful = frozenset(r.evidence_id for r in readings if r.stance != "silent")
+        return GapSurvey(useful=useful, gaps=self._gaps(reply, inquiry, covers, useful), readings=tuple(readings))
+
+    def _gaps(
+        self, reply: ReadingReply, inquiry: Inquiry, covers: dict[int, tuple[str, ...]], useful: frozenset[str]
+    ) -> tuple[Gap, ...]:
+        """What is missing in the model's order, each need once by its number; then what is covered.
+
+        A need that nothing covers is a gap where the model says so. Where the planner named it, or nothing is useful,
+        it is one anyway.
+        """
+        needs = inquiry.requirements
+        missing: dict[int | str, Gap] = {}
+        for item in reply.missing:
+            query = one_line(item.query, POINT)
+            if item.need in covers:
+                if not covers[item.need]:
+                    need = needs[item.need - 1]
+                    missing.setdefault(item.need, Gap(requirement=need, query=query or need))
+            elif query and sum(isinstance(key, str) for key in missing) < self._points:
+                missing.setdefault(query.casefold(), Gap(requirement=query, query=query))
+        if inquiry.named or not useful:
+            for n, need in enumerate(needs, start=1):
+                if not covers[n]:
+                    missing.setdefault(n, Gap(requirement=need, query=need))
+        covered = [
+            Gap(requirement=needs[n - 1], query=needs[n - 1], covered_by=ids) for n, ids in covers.items() if ids
+        ]
+        return (*missing.values(), *covered)
+
+
+def document_line(number: int, document: Evidence, only: Sequence[int], remark: str = "") -> str:
+    """A document on one line: its number, title and section, a remark, and its numbered sentences."""
+    named = one_line(context_of(document.title, document.section), 300)
+    return " | ".join(
+        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only)) if part
+    )
+
+
+def reading_of(reply: DocumentReply, document: Evidence, otherwise: Sequence[int]) -> DocumentReading:
+    """What a reply says of a document; ``otherwise``: the sentences of one that speaks and of which it names none."""
+    last = len(sentences(document.text))
+    named = tuple(sorted({n for n in reply.sentences if 1 <= n <= last}))
+    if reply.stance == "silent":
+        return DocumentReading(evidence_id=document.id)
+    return DocumentReading(evidence_id=document.id, stance=reply.stance, sentences=named or tuple(otherwise))
+
+
+def _covering(reply: ReadingReply, need: int, documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """Ids of the documents that answer a need, each once."""
+    said = [n for item in reply.needs if item.number == need for n in item.documents]
+    return tuple(dict.fromkeys(documents[n - 1].id for n in said if 1 <= n <= len(documents)))
+
+
+def _readings(
+    reply: ReadingReply, inquiry: Inquiry, documents: Sequence[Evidence], covering: set[str]
+) -> list[DocumentReading]:
+    """One reading a document; what answers a need says something, whatever the model said of it elsewhere."""
+    said = {item.number: item for item in reversed(reply.documents)}
+    out = []
+    for n, document in enumerate(documents, start=1):
+        told = said.get(n, DocumentReply(number=n, stance="silent"))
+        if told.stance == "silent" and document.id in covering:
+            told = told.model_copy(update={"stance": "speaks"})
+        out.append(reading_of(told, document, nearest(inquiry, document)))
+    return out

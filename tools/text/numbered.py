@@ -1,0 +1,76 @@
+"""Sentences under numbers, as a model is shown a document: it names ``3.2``, and code knows whose words those are.
+
+Where a document is longer than its room, sentences are left out in order: background and aims first, then methods, then
+what stands before the results' end. Its conclusions are never left out. Every gap is marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from prompts.shown import one_line
+from tools.text.sentences import sentences
+
+LONGEST = 1200  # ours: characters of one sentence that are shown; a longer one is a table or a list
+GAP = "[… {} left out]"
+# Headings of structured abstracts, in the order in which their sentences are left out; ours.
+HEADINGS = (
+    re.compile(
+        r"(?:background|introduction|context|rationale|objectives?|aims?|purpose|目的|背景)\b[^:：]{0,40}[:：]", re.I
+    ),
+    re.compile(
+        r"(?:(?:materials? and )?methods?|design|setting|participants|patients|interventions?|方法)\b[^:：]{0,40}[:：]",
+        re.I,
+    ),
+    re.compile(r"(?:(?:main )?results?|findings|结果)\b[^:：]{0,40}[:：]", re.I),
+    re.compile(r"(?:conclusions?|interpretation|implications|结论)\b[^:：]{0,40}[:：]", re.I),
+)
+UNLABELLED = 2  # a sentence before any heading counts as one of the results
+CONCLUSION = 3
+
+
+def numbered(number: int, text: str, only: Collection[int] | None = None) -> str:
+    """``[3.1] One sentence. [3.2] Another.``: the sentences of a document on one line, each after its number.
+
+    Args:
+        number: of the document.
+        only: numbers of the sentences that are shown, from 1; all of them by default. How many lie between is told.
+    """
+    spans = sentences(text)
+    parts: list[str] = []
+    left = 0
+    for n, span in enumerate(spans, start=1):
+        if only is not None and n not in only:
+            left += 1
+            continue
+        if left:
+            parts.append(GAP.format(left))
+            left = 0
+        parts.append(f"[{number}.{n}] {one_line(span.of(text), LONGEST)}")
+    return " ".join([*parts, GAP.format(left)] if left else parts)
+
+
+def within(text: str, room: int) -> list[int]:
+    """Numbers of the sentences, from 1, that are shown of a text in so many characters; its conclusions in any case."""
+    spans = sentences(text)
+    sizes = [min(span.end - span.start, LONGEST) for span in spans]
+    kept = dict.fromkeys(range(len(spans)))
+    over = sum(sizes) - room
+    ranks = _ranks([span.of(text) for span in spans])
+    for at in sorted(kept, key=lambda at: (ranks[at], at)):
+        if over <= 0 or ranks[at] == CONCLUSION:
+            break
+        del kept[at]
+        over -= sizes[at]
+    return [at + 1 for at in kept]
+
+
+def _ranks(said: Sequence[str]) -> list[int]:
+    """For each sentence the place of its section in the order of leaving out; the last sentence is a conclusion."""
+    ranks: list[int] = []
+    rank = UNLABELLED
+    for sentence in said:
+        rank = next((place for place, heading in enumerate(HEADINGS) if heading.match(sentence)), rank)
+        ranks.append(rank)
+    return [*ranks[:-1], CONCLUSION] if ranks else []
