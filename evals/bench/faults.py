@@ -30,11 +30,12 @@ from graphs.nodes.step import ROLES as NAMES
 from graphs.triage.contract import Kind
 from prompts.errors import AnamnesisError
 
-# Every role of a turn. `graph` has none: it builds graphs from records.
+# Every role of a turn, in which a reading stands for summary and gaps, and a choice for selection and filter; and the
+# roles of these steps, each by itself as published methods have them. `graph` has no turn: it builds graphs.
 ROLES = (
-    "triage", "gate", "research", "query_plan", "summary", "gaps", "background", "selection", "filter", "answer",
-    "report", "verification",
+    "triage", "gate", "research", "query_plan", "gaps", "background", "selection", "answer", "report", "verification",
 )  # fmt: skip
+STEPS = ("summary", "gaps", "background", "selection", "filter")
 CASE = (
     "I'm 39, male. I get a burning pain behind my breastbone after meals and on lying down, with a sour taste in my "
     "mouth. Antacids help. No weight loss, swallowing is fine, exercise doesn't bring it on."
@@ -86,13 +87,15 @@ class FaultyAgent:
 
 
 @contextmanager
-def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAgent]:
+def faulty_agent(deadline: float, home: Path | None = None, *, steps: bool = False) -> Iterator[FaultyAgent]:
     """An agent that fails on demand.
 
     Args:
         deadline: seconds that a judgement by the model may take.
         home: the data folder; None for the configured one.
+        steps: each step of KGCC, KADS and the filter is a call of its own, as published.
     """
+    together = {"together": not steps}
     answers: dict[str, Respond] = {"now": play}
     with serving_by(lambda request: answers["now"](request)) as server:
         values: dict[str, Any] = {} if home is None else {"home": home}
@@ -101,6 +104,8 @@ def faulty_agent(deadline: float, home: Path | None = None) -> Iterator[FaultyAg
             model_timeout=deadline,
             roles={role: {"judge": "model"} for role in ROLES},
             literature={"live": "off", "mirror": None},
+            gaps=together,
+            selection=together,
             OPENAI_BASE_URL=server.url,
             OPENAI_API_KEY=None,
             **values,
@@ -118,9 +123,11 @@ def command(
 
     from agent.cli.wide import WideConsole
 
-    with faulty_agent(deadline) as agent:
-        pairs = [(role, fault) for role in ROLES for fault in FAULTS]
-        struck = [agent.strike(role, fault) for role, fault in tqdm(pairs, unit=" turns")]
+    struck: list[Struck] = []
+    for steps in (False, True):
+        with faulty_agent(deadline, steps=steps) as agent:
+            pairs = [(role, fault) for role in (STEPS if steps else ROLES) for fault in FAULTS]
+            struck += [agent.strike(role, fault) for role, fault in tqdm(pairs, unit=" turns")]
     for turn in struck:
         if turn.wrong:
             WideConsole().print(f"{turn.role}, {turn.fault}: {turn.wrong}")
@@ -159,7 +166,7 @@ def invalid(answer: Answer) -> list[str]:
 def _told_wrongly(answer: Answer, trace: Sequence[dict[str, Any]], role: str, fault: str) -> list[str]:
     """Whether the notices name the role that failed, and no other; and whether the trace says the same."""
     told = [n.text for n in answer.notices if n.code == "judged_locally"]
-    named = {other for text in told for other in ROLES if f"The {NAMES['en'][other]} was done" in text}
+    named = {other for text in told for other in {*ROLES, *STEPS} if f"The {NAMES['en'][other]} was done" in text}
     traced = {str(e["role"]) for e in trace if e["kind"] == "judged_locally"}
     wrong = [] if named == traced else [f"the notices name {sorted(named)}, the trace {sorted(traced)}"]
     if any(n.code == SEARCH_PLANNED for n in answer.notices):

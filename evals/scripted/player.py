@@ -216,6 +216,7 @@ def believer(belief: Belief) -> Respond:
         text, option = belief()
         replies: dict[str, Callable[[], dict[str, Any]]] = {
             "SelectionReply": lambda: _generated_first(request),
+            "ChoosingReply": lambda: {"keep": [{"number": n, "support": 1.0} for n in documents(request)]},
             "QuestionVerdictReply": lambda: {"stance": "relevant", "support": 1.0},
             "CaseVerdictReply": lambda: {"stance": "supports", "support": 1.0},
             "AnswerReply": lambda: {"statements": _misled(request, text)},

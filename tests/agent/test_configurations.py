@@ -115,7 +115,8 @@ def test_guards_of_ours_are_off(encoder: Encoder) -> None:
 def test_medrgag_is_what_the_rooms_hold_as_published() -> None:
     settings = load_settings(config="medrgag", model="m")
     assert gap_settings(settings) == GAPS
-    assert (settings.selection.guard, settings.selection.shuffle) == (KADS.guard, KADS.shuffle)
+    assert (settings.selection.guard, settings.selection.shuffle) == (False, KADS.shuffle)
+    assert not settings.selection.together
 
 
 def test_every_step_of_a_method_has_its_round() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.faults import GRACE, ROLES, FaultyAgent, faulty_agent
+from evals.bench.faults import GRACE, ROLES, STEPS, FaultyAgent, faulty_agent
 from evals.scripted.faults import FAULTS
 
 DEADLINE = 4.0  # seconds: long for a busy machine, and waited for in full by one fault alone
@@ -27,6 +27,14 @@ def agent(built_home: Path) -> Iterator[FaultyAgent]:
             yield agent
 
 
+@pytest.fixture(scope="module")
+def in_steps(built_home: Path) -> Iterator[FaultyAgent]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("no_proxy", "127.0.0.1")
+        with faulty_agent(DEADLINE, built_home, steps=True) as agent:
+            yield agent
+
+
 def test_every_role_and_every_fault_is_in_the_sample() -> None:
     assert {r for r, _ in PAIRS} == set(ROLES)
     assert {f for _, f in PAIRS} == set(FAULTS)
@@ -37,3 +45,10 @@ def test_a_fault_ends_in_a_valid_answer_that_tells_of_it(agent: FaultyAgent, rol
     struck = agent.strike(role, fault)
     assert not struck.wrong
     assert struck.beyond <= GRACE
+
+
+@pytest.mark.parametrize(
+    ("role", "fault"), zip(STEPS, ["malformed JSON", "refusal", "empty", "cut", "a page"], strict=True)
+)
+def test_so_it_does_in_every_step_of_a_published_method(in_steps: FaultyAgent, role: str, fault: str) -> None:
+    assert not in_steps.strike(role, fault).wrong

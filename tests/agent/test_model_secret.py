@@ -55,9 +55,9 @@ def test_no_log_file_or_answer_holds_the_key(
         )
         answers = []
         with Agent(settings) as agent:
-            spoilt |= {"research": TOLD, "summary": ECHOED, "gaps": "cut", "selection": "a page"}
+            spoilt |= {"research": TOLD, "gaps": ECHOED, "background": "cut", "selection": "a page"}
             answers += [agent.ask("Does dexamethasone help in croup?").to_json()]
-            spoilt |= {"summary": "malformed body", "filter": "failing server", "answer": "too many requests"}
+            spoilt |= {"gaps": "malformed body", "background": "failing server", "answer": "too many requests"}
             answers += [agent.ask("What is the treatment of croup?").to_json()]
     assert {e.headers["authorization"] for e in server.exchanges} == {f"Bearer {KEY}"}
     assert all("judged_locally" in a and KEY not in a for a in answers)

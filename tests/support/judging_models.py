@@ -13,7 +13,7 @@ from prompts.model_settings import Role
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 from tools.text.tokens import tokens
 
-DOCUMENT = re.compile(r"^\[(\d+)\] (retrieved|generated) \| (.*)$")
+DOCUMENT = re.compile(r"^\[(\d+)\](?: (retrieved|generated) \||.*? \| not read \|) (.*)$")
 NEEDED = re.compile(r"^(\d+)\. (.*)$")
 
 
@@ -58,13 +58,25 @@ def selects_by_words(request: Request) -> Scripted:
 
 def judges_by_words(request: Request) -> Scripted:
     """A verdict by a few cues of English, as a model would give it."""
-    text = said(request)
-    document = text.rpartition("Document: ")[2].lower()
-    asked = set(tokens(text.rpartition("Document: ")[0]))
-    if len(asked & set(tokens(document))) < 2:
-        return reply(stance="irrelevant", support=0.1, reason="It is about something else.")
-    if "Findings: " in text:
-        against = "fever (absent)" in text and "fever is typical" in document
+    asked, _, document = said(request).rpartition("Document: ")
+    return reply(**_judged(asked, document))
+
+
+def chooses_by_words(request: Request) -> Scripted:
+    """Keeps what is not irrelevant by the same cues, with what each does."""
+    asked = said(request).partition("\nNeeded:")[0]
+    judged = [{"number": n} | _judged(asked, shown) for n, _, shown in shown_documents(request)]
+    return reply(
+        keep=[told for told in judged if told["stance"] != "irrelevant"] or [{"number": 1, "stance": "silent"}]
+    )
+
+
+def _judged(asked: str, document: str) -> dict[str, Any]:
+    document = document.lower()
+    if len(set(tokens(asked)) & set(tokens(document))) < 2:
+        return {"stance": "irrelevant", "support": 0.1, "reason": "It is about something else."}
+    if "Findings: " in asked:
+        against = "fever (absent)" in asked and "fever is typical" in document
         stance = "conflicts" if against else "supports"
-        return reply(stance=stance, support=0.2 if against else 0.9, reason=f"Fever: {stance}.")
-    return reply(stance="refutes" if "do not" in document else "supports", support=0.8, reason="By its words.")
+        return {"stance": stance, "support": 0.2 if against else 0.9, "reason": f"Fever: {stance}."}
+    return {"stance": "refutes" if "do not" in document else "supports", "support": 0.8, "reason": "By its words."}

@@ -160,7 +160,7 @@ class FillKnowledgeGaps:
             requirements=[gap.requirement for gap in gaps],
             useful=[d.id for d in documents if d.id in survey.useful],
             useless=useless if self._settings.points else [],
-            readings=[reading.model_dump(mode="json") for reading in survey.readings],
+            readings={r.evidence_id: " ".join([r.stance, *map(str, r.sentences)]) for r in survey.readings},
             missing=missing,
             searched=[gap.query for gap in asked],
             found=[e.id for e in fresh],

@@ -1,4 +1,4 @@
-"""The contract of a document filter, held against both twins, and what is the local one's own."""
+"""The contract of a document filter, held against all twins, and what is the local one's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import DocumentFilterLocal
-from support.judging_models import judges_by_words, model_by
+from graphs.kads.choosing import ChooserByModel
+from graphs.kads.in_order import SelectorInOrder
+from support.judging_models import chooses_by_words, judges_by_words, model_by
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
@@ -65,7 +67,7 @@ PNEUMONIA = document(
 HERNIA = document("inguinal-hernia", "A lump in the groin that appears on standing.", title="Inguinal hernia")
 
 
-@pytest.fixture(params=["local", "model"])
+@pytest.fixture(params=["local", "model", "one call"])
 def document_filter(
     request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[DocumentFilter]:
@@ -74,8 +76,9 @@ def document_filter(
         yield local
         return
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with model_by("filter", judges_by_words) as (model, _):
-        yield DocumentFilterByModel(model, local)
+    one_call = request.param == "one call"
+    with model_by("filter", chooses_by_words if one_call else judges_by_words) as (model, _):
+        yield ChooserByModel(model, SelectorInOrder(), local) if one_call else DocumentFilterByModel(model, local)
 
 
 def judge(

@@ -1,4 +1,4 @@
-"""The contract of a selector, held against both twins, and what is the local one's own."""
+"""The contract of a selector, held against all twins, and what is the local one's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.kads.by_model import SelectorByModel
+from graphs.kads.choosing import ChooserByModel
 from graphs.kads.contract import Selection, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal, spans_overlap
 from support.judging_models import model_by, selects_by_words
@@ -34,7 +36,7 @@ def select(selector: Selector, candidates: Sequence[Evidence], wanted: Sequence[
     return asyncio.run(selector.select("How is croup recognised and treated?", wanted, candidates, limit))
 
 
-@pytest.fixture(params=["local", "model"])
+@pytest.fixture(params=["local", "model", "one call"])
 def selector(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Selector]:
     local = SelectorLocal(encoder)
     if request.param == "local":
@@ -42,7 +44,8 @@ def selector(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pyte
         return
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with model_by("selection", selects_by_words) as (model, _):
-        yield SelectorByModel(model, local)
+        one_call = request.param == "one call"
+        yield ChooserByModel(model, local, DocumentFilterLocal(encoder)) if one_call else SelectorByModel(model, local)
 
 
 def test_every_candidate_is_kept_or_dropped_once(selector: Selector) -> None:
