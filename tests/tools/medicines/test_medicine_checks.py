@@ -96,6 +96,7 @@ def test_what_is_usual_alone_says_nothing_of_an_amount_or_of_what_is_taken_besid
         ("Is it pneumonia?", "A 70-year-old man on warfarin and aspirin with cough."),
         ("My wife is pregnant. Can I take ibuprofen?", ""),
         ("I don't drink alcohol. Can I take metronidazole?", ""),
+        ("Is it worth taking a baby aspirin every day if I have never had a heart attack?", ""),
         ("Can I take lisinopril? I was pregnant last year", ""),
     ],
 )
