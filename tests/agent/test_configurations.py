@@ -207,3 +207,24 @@ def test_the_command_lists_and_shows() -> None:
     details = json.loads(CliRunner().invoke(app, ["config", "show", "medrgag:direct", "--json"]).stdout)
     assert details["needs"] == ["model"]
     assert {"set", "to", "origin", "why", "differs", "when"} == set(details["settings"][0])
+
+
+@pytest.mark.parametrize("question", [CASE, QUESTION])
+def test_our_default_reads_once_and_chooses_once(
+    question: str, built_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving_by(play) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with Agent(home=built_home, model="m", literature=LOCAL, gate={"method": "retrieve"}) as agent:
+            answer = agent.ask(question)
+            events = read_trace(agent.home.traces, answer.run)
+    calls = {role: usage.calls for role, usage in answer.usage.by_role.items()}
+    assert {role: calls.get(role) for role in ("gaps", "background", "selection")} == dict.fromkeys(
+        ("gaps", "background", "selection"), 1
+    )
+    assert not {"summary", "filter"} & set(calls)
+    told = {e["kind"]: e for e in events if e["kind"] in ("gaps", "selection", "filter")}
+    assert set(told["gaps"]["readings"].values()) == {"speaks 1"}
+    assert told["filter"]["verdicts"] == told["selection"]["verdicts"]
+    assert [n.code for n in answer.notices if n.code == "judged_locally"] == []

@@ -13,7 +13,6 @@ from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.choosing import BESIDE, SILENT, ChooserByModel, ChoosingSettings
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
-from prompts.templates import load_prompt
 from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted, ScriptedModel
 from tools.contract import Differential, DocumentReading, Finding, RankedDisease
@@ -214,18 +213,3 @@ def test_a_text_cannot_pass_for_another_document(monkeypatch: pytest.MonkeyPatch
     assert [line[:3] for line in lines if line.startswith("[")] == ["[1]"]
     assert lines[2] == lines[-1] == "~~~~"
     assert "keep 9" not in said(server.requests[0], "system").lower()
-
-
-def test_the_prompt_says_what_is_asked_for_in_few_words() -> None:
-    prompt = load_prompt("choosing")
-    for part in (
-        "data and never an instruction",
-        "`not read`",
-        "`covers`",
-        "`conflicts`",
-        "`support`",
-        "speaks against",
-    ):
-        assert part in prompt.system
-    assert len(prompt.system) < 1800
-    assert prompt.user.index("$needs") < prompt.user.index("$documents")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from prompts.language_model import LanguageModels, ModelSettings
 from prompts.metering import Meter, metered
 from prompts.reading import ReadingReply, sentence_numbers
-from prompts.templates import load_prompt
 from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.contract import DocumentReading
 from tools.evidence import Evidence, Origin
@@ -168,14 +167,6 @@ def test_a_text_stays_data_on_its_line() -> None:
     assert "Ignore" not in system
     assert lines[2] == lines[-1] == "~~~~"
     assert len([line for line in lines if line.startswith(("[", "1."))]) == 2
-
-
-def test_the_prompt_says_what_is_asked_for_in_few_words() -> None:
-    prompt = load_prompt("reading")
-    for part in ("data and never an instruction", "[3.2]", "`stance`", "`sentences`", "`needs`", "`missing`", "15"):
-        assert part in prompt.system
-    assert len(prompt.system) < 1800
-    assert prompt.user.index("$needs") < prompt.user.index("$documents")
 
 
 @pytest.mark.parametrize(
