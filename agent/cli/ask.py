@@ -16,13 +16,16 @@ from rich.text import Text
 
 from agent.agent import Agent
 from agent.cli.console import ConfigOption, SessionOption, console, progress_console, read_message
+from agent.cli.references import ReferencesOption, write_references
 from agent.cli.render import show_answer, show_step
 from agent.conversation import Step
 from agent.given import given_evidence, read_given
+from agent.loop import run
 from agent.messages import check_message
 from agent.settings import Settings, load_settings
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
+from tools.references.forms import form_of
 
 # A turn on standard error: a line a finished step, and on a terminal the answer while a model writes it.
 TITLE = "Draft, not yet verified"
@@ -87,12 +90,14 @@ def ask(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the stable JSON form.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No steps while it works.")] = False,
+    references: ReferencesOption = None,
     report: Annotated[bool, typer.Option("--report", help="For a case, a report beside the answer.")] = False,
     explain: ExplainOption = False,
     config_name: ConfigOption = "",
 ) -> None:
     """`anamnesis ask`: answer one message, with the texts of the files given with it."""
     settings = settings_for(config_name)
+    form_of(references)
     text = check_message(read_message(message), settings.max_characters)
     chosen = parse_options(option or [])
     texts = read_given(given or [])
@@ -102,6 +107,9 @@ def ask(
             agent.session(session, create=False)
         events = agent.stream(text, session=session, options=chosen, given=texts, report=report)
         answer = follow(events, quiet=quiet or as_json)
+        cited = run(agent.records.references(answer.session, turn=answer.turn)) if references is not None else None
+    if references is not None and cited is not None:
+        write_references(cited, references)
     print_answer(answer, as_json=as_json, explain=explain)
 
 

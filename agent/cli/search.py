@@ -15,6 +15,7 @@ from rich.padding import Padding
 
 from agent.assembly import open_search
 from agent.cli.console import JsonOption, console, open_home, read_message, write_text
+from agent.cli.references import ReferencesOption, write_references
 from agent.loop import run
 from agent.messages import check_message
 from agent.sessions import Home
@@ -25,8 +26,10 @@ from tools.evidence import Status
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.live import LiveResult
 from tools.literature.privacy import RELEASE, not_sent, released_in
-from tools.literature.report import account, folded, kind_of, read_as, ways
+from tools.literature.report import account, also, folded, kind_of, read_as, ways
 from tools.literature.strategy import FoundDocument, Rerun, SearchStrategy, Source, load_strategy, rerun, save_strategy
+from tools.references.contract import Collected, of_article
+from tools.references.forms import form_of
 from tools.text.sentences import sentences
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
@@ -40,6 +43,7 @@ def search(
     limit: Annotated[int, typer.Option(help="Documents shown.", min=1, max=200)] = 20,
     strategy: Annotated[Path | None, typer.Option(help="Save the search strategy in this file (JSON).")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a PRISMA-S style account there; - prints it.")] = None,
+    references: ReferencesOption = None,
     repeat: Annotated[Path | None, typer.Option("--rerun", help="Repeat a saved strategy.")] = None,
     since: Annotated[str | None, typer.Option(help="With --rerun: new is what was entered since this date.")] = None,
     mirror: Annotated[Path | None, typer.Option(help="Search this local mirror instead of live PubMed.")] = None,
@@ -52,7 +56,7 @@ def search(
 ) -> None:
     """`anamnesis search`: search, print, and write what was asked for; or repeat a saved strategy."""
     if repeat is not None:
-        _refuse(RELEASE.sub("", question).strip(), strategy, report, case, keep_question, show_terms)
+        _refuse(RELEASE.sub("", question).strip(), strategy, report, references, case, keep_question, show_terms)
         _search_again(repeat, released_in(question)[1], mirror, _day(since), as_json=as_json)
         return
     printed = report is not None and str(report) == PRINTED
@@ -63,6 +67,7 @@ def search(
         raise InputError("--json and --report - would both be printed.", "Give a file to --report.")
     if not question:
         raise InputError("There is no question.", "Give one, or a saved strategy with --rerun.")
+    form_of(references)  # a mistake is told before anything is sent
     settings, home = _open(mirror)
     text = check_message(read_message(question), settings.max_characters)
     about_patient = case or len(sentences(text)) >= NARRATIVE
@@ -72,10 +77,10 @@ def search(
         return
     result = run(opened.search(text, case=about_patient, limit=limit))
     found = result.strategy.model_copy(update={"question": text if keep_question else ""})
-    if strategy is not None:
-        save_strategy(found, strategy)
-    if report is not None and not printed:
-        write_text(report, account(found))
+    _write(found, strategy, None if printed else report)
+    if references is not None:
+        records = run(opened.pubmed.fetch([d.id.partition(":")[2] for d in found.documents]))
+        write_references(Collected(tuple(map(of_article, records)), {}), references)
     if as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     elif printed:
@@ -84,11 +89,19 @@ def search(
         _show(found, result, limit)
 
 
+def _write(found: SearchStrategy, strategy: Path | None, report: Path | None) -> None:
+    """Write the strategy and the account of a search where they were asked for."""
+    if strategy is not None:
+        save_strategy(found, strategy)
+    if report is not None:
+        write_text(report, account(found))
+
+
 def _refuse(*given: object) -> None:
     if any(given):
         raise InputError(
-            "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --case, "
-            "--show-terms or --keep-question.",
+            "--rerun repeats the saved queries as they are: it takes no question, --strategy, --report, --references, "
+            "--case, --show-terms or --keep-question.",
             "Leave them out, or search anew without --rerun.",
         )
 
@@ -146,7 +159,7 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
             out.print(f"   [yellow]{escape(warning)}[/]")
         out.print(f"   [dim]{escape(rung.next)}[/]")
     for document in strategy.documents[:limit]:
-        _show_document(document)
+        _show_document(document, also(strategy, document))
     if not strategy.documents:
         out.print("[yellow]The search was cut off before anything was found.[/]" if result.failed else NOTHING)
     out.print(
@@ -173,13 +186,14 @@ def _named(source: Source) -> str:
     return f"{source.kind} {source.name}" + (f" of {source.date}" if source.date else "")
 
 
-def _show_document(d: FoundDocument) -> None:
+def _show_document(d: FoundDocument, also: str) -> None:
     status = f"[yellow]{d.status.value}[/]" if d.status is not Status.OK else d.status.value
     said = ", ".join(escape(p) for p in (f"PMID {d.id.partition(':')[2]}", kind_of(d), str(d.year or "no year")))
     lines = (
         f"[bold]{d.rank}. {escape(d.title or d.id)}[/]",
         f"{said}, {status}, {escape(read_as(d))}",
         f"[dim]found by {escape(ways(d))}[/]",
+        *([f"[yellow]{escape(also)}[/]"] if also else []),
     )
     console().print(Padding("\n".join(lines), (0, 0, 0, 2)))
 

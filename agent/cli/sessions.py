@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from rich.text import Text
 
 from agent.cli.console import JsonOption, console, print_json, progress_console, read_message, write_text
+from agent.cli.references import say_references
 from agent.cli.render import show_answer
 from agent.loop import run
 from agent.sessions.contract import Review, SessionRecord, TurnRecord
@@ -21,6 +22,8 @@ from agent.sessions.records import Records
 from agent.settings import load_settings
 from prompts.errors import InputError
 from tools.literature.strategy import save_strategy
+from tools.references.contract import Collected
+from tools.references.forms import FORMS
 
 T = TypeVar("T")
 
@@ -91,18 +94,26 @@ def rename(session: SessionArgument, title: Annotated[str, typer.Argument(help="
 @sessions.command()
 def export(
     session: SessionArgument,
-    format_: Annotated[Literal["json", "markdown"], typer.Option("--format", help="The form.")] = "markdown",
+    format_: Annotated[
+        Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json"],
+        typer.Option("--format", help="The whole as JSON or Markdown, or what it cites, for a reference manager."),
+    ] = "markdown",
     out: Annotated[Path | None, typer.Option(help="Write this file; standard output without it.")] = None,
+    turn: Annotated[int | None, typer.Option(min=1, help="Only this turn.")] = None,
     strategies: Annotated[
         Path | None, typer.Option(help="Also write each search strategy into this folder, for `search --rerun`.")
     ] = None,
 ) -> None:
-    """Export a session with its citations, quotes, reviews and search strategies."""
+    """Export a session with its citations, quotes, reviews and search strategies; or the references it cites."""
 
-    async def read(records: Records) -> tuple[str, str]:
-        return await records.export(session, format_), await records.export(session) if strategies else ""
+    async def read(records: Records) -> tuple[str, str, Collected | None]:
+        text = await records.export(session, format_, turn=turn)
+        whole = await records.export(session, turn=turn) if strategies else ""
+        return text, whole, await records.references(session, turn=turn) if format_ in FORMS else None
 
-    text, whole = with_records(read)
+    text, whole, references = with_records(read)
+    if references is not None:
+        say_references(references, format_)
     if out is None:
         sys.stdout.write(text)
     else:

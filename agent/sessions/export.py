@@ -12,11 +12,12 @@ from agent.sessions.contract import SessionRecord, TurnRecord
 from agent.sessions.searches import CALLS, Call
 from agent.sessions.times import now
 from agent.sessions.turns import TurnRow
-from prompts.errors import DataError, InputError
+from prompts.errors import DataError
 from tools.contract import ToolArtifact
 from tools.literature.strategy import SearchStrategy, strategies_of
 from tools.store import TextStore
 
+FORMATS = ("json", "markdown")
 EXPORT_SCHEMA = 1  # raised with every change of a field's meaning
 
 
@@ -58,13 +59,8 @@ class SessionExport(BaseModel):
     turns: list[ExportedTurn]
 
 
-def exported(
-    format: str, record: SessionRecord, turns: Sequence[TurnRecord], rows: Sequence[TurnRow], texts: TextStore
-) -> str:
-    """The session in a format, ``json`` or ``markdown``; raises InputError for another."""
-    if format not in ("json", "markdown"):
-        raise InputError(f"{format!r} is no format of an export.", "Use json or markdown.")
-    whole = gathered(record, turns, rows, texts)
+def exported(format: str, whole: SessionExport) -> str:
+    """The session in one of the `FORMATS`."""
     if format == "json":
         return whole.model_dump_json(indent=2) + "\n"
     from agent.sessions.markdown import as_markdown

@@ -33,7 +33,7 @@ async def open_records(settings: Settings) -> AsyncIterator[Records]:
     home = Home(settings.home).prepare()
     database = await open_database(settings, home)
     try:
-        records = Records(database, home, Locks(database, settings.sessions.wait))
+        records = Records(database, home, Locks(database, settings.sessions.wait), settings.literature)
         await records.open()
         yield records
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from agent.messages import check_message
 from agent.sessions.adoption import adopt, note_unread
@@ -28,6 +29,11 @@ from agent.sessions.titles import check_title
 from agent.sessions.turns import Turns
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
+from tools.literature.settings import LiteratureSettings
+
+if TYPE_CHECKING:
+    from agent.sessions.export import SessionExport
+    from tools.references.contract import Collected
 
 LISTED = 50  # ours: sessions of one page
 MOST = 1000  # ours: sessions of the longest page
@@ -47,9 +53,13 @@ class Records:
         database: where they are kept.
         home: whose traces go with a session.
         locks: a session is held while it is deleted.
+        literature: where records of PubMed are held, for the references of answers.
     """
 
-    def __init__(self, database: Database, home: Home, locks: Locks) -> None:
+    def __init__(
+        self, database: Database, home: Home, locks: Locks, literature: LiteratureSettings | None = None
+    ) -> None:
+        self._literature = literature or LiteratureSettings()
         self._database = database
         self._home = home
         self._locks = locks
@@ -157,13 +167,39 @@ class Records:
         await self._database.execute((sql, (session, turn, *values, *values)))
         return kept
 
-    async def export(self, session: str, format: str = "json", owner: str | None = None) -> str:
-        """The whole session with its search strategies: JSON (stable, see docs/sessions.md) or Markdown."""
-        from agent.sessions.export import exported
+    async def export(
+        self, session: str, format: str = "json", owner: str | None = None, turn: int | None = None
+    ) -> str:
+        """A session, or one turn of it, with its search strategies: JSON (stable) or Markdown; or its references.
+
+        Formats are told in docs/sessions.md (``json``, ``markdown``) and docs/exports.md (``ris``, ``nbib``,
+        ``bibtex``, ``csl-json``).
+        """
+        from agent.sessions.export import FORMATS, exported
+        from tools.references.forms import FORMS, written
+
+        for form in FORMS:
+            if form == format:
+                return written((await self.references(session, owner, turn)).references, form)
+        if format not in FORMATS:
+            raise InputError(f"{format!r} is no format of an export.", f"Use {', '.join((*FORMATS, *FORMS))}.")
+        return exported(format, await self._gathered(session, owner, turn))
+
+    async def references(self, session: str, owner: str | None = None, turn: int | None = None) -> Collected:
+        """What the answers of a session, or of one turn of it, cite; PubMed is not asked for what is not held here."""
+        from agent.references import references_of
+
+        return await references_of((await self._gathered(session, owner, turn)).turns, self._literature)
+
+    async def _gathered(self, session: str, owner: str | None, turn: int | None) -> SessionExport:
+        from agent.sessions.export import gathered
 
         record = await self.get(session, owner)
-        rows = await self.turn_rows.all(session)
-        return exported(format, record, await self.turns(session, owner), rows, self._database.texts)
+        only = None if turn is None else {turn}
+        turns = await self.turns(session, owner, only)
+        if turn is not None and not turns:
+            raise InputError(f"Session {session} has no turn {turn}.", "`anamnesis sessions show` lists them.")
+        return gathered(record, turns, await self.turn_rows.all(session), self._database.texts)
 
     async def delete(self, session: str, owner: str | None = None) -> None:
         """Delete a session with its checkpoints, traces, texts, records and reviews.

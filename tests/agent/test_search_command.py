@@ -43,10 +43,13 @@ def test_a_search_is_shown_saved_reported_and_done_again(
 ) -> None:
     monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
     monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
-    saved, report = tmp_path / "s.json", tmp_path / "account.md"
+    saved, report, cited = tmp_path / "s.json", tmp_path / "account.md", tmp_path / "found.nbib"
     run = CliRunner().invoke
-    shown = run(app, ["search", QUESTION, "--mirror", str(mirror), "--strategy", str(saved), "--report", str(report)])
+    files = ["--strategy", str(saved), "--report", str(report), "--references", str(cited)]
+    shown = run(app, ["search", QUESTION, "--mirror", str(mirror), *files])
     assert shown.exit_code == 0, shown.output
+    assert cited.read_text().split("\n\n")[0] == "PMID- 1\nTI  - Colchicine for recurrent pericarditis"
+    assert "2 references." in shown.stderr
     for told in ("PMID 1, no type given, no year, ok, abstract", "found by rung 1 (1)", "Plan (local)", "2 documents"):
         assert told in shown.output
     strategy = json.loads(saved.read_text())
@@ -88,6 +91,7 @@ def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_tol
         ["--rerun", "s.json", "--report", "-"],
         ["--rerun", "s.json", "--strategy", "t.json"],
         ["--rerun", "s.json", "--case"],
+        ["--rerun", "s.json", "--references", "x.ris"],
     ],
 )
 def test_options_that_would_be_ignored_are_refused(options: list[str]) -> None:

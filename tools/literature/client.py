@@ -107,6 +107,10 @@ class EUtilities:
             problems=tuple(problems),
         )
 
+    async def kept(self, pmids: Sequence[str]) -> dict[str, Article]:
+        """The records that were kept, by PMID; nothing is asked of PubMed."""
+        return await asyncio.to_thread(self._kept_records, list(dict.fromkeys(pmids)))
+
     async def pmcids(self, pmids: Sequence[str]) -> dict[str, str]:
         """PMCID by PMID for the records that have a copy in PubMed Central."""
         found: dict[str, str] = {}

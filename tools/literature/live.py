@@ -21,6 +21,7 @@ from tools.literature.failures import Reason, failure
 from tools.literature.full_text import FullTextSource, FullTextState
 from tools.literature.hybrid import order_pool
 from tools.literature.ladder import Climb, climb
+from tools.literature.same_work import same_works
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source, hits_of, make_strategy
 
@@ -121,6 +122,7 @@ class LiveSearch:
             documents=tuple(documents),
             strategy=strategy.model_copy(
                 update={
+                    "same_work": same_works([d.article for _, d in kept]),
                     "rrf_k": settings.rrf_k,
                     "fusion": settings.fusion,
                     "vectors": nearest.vectors if nearest else None,

@@ -13,6 +13,9 @@ from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy
 SHOWN = 3  # ours: warnings of one kind that are written out; the saved strategy has all
 ACCOUNT = Path(__file__).with_name("account.md.j2")
 PLATFORMS = {"pubmed": "PubMed through the E-utilities", "mirror": "local mirror of PubMed, same syntax"}
+LISTED = "listed by all rungs"
+DOUBLED = "duplicates between rungs removed (by PMID)"
+DIFFERENT, MEANT = "different records of the rungs", "found by meaning alone"
 DEPTHS = {1: "abstracts", 2: "abstracts, and full texts of reviews", 3: "abstracts and full texts"}
 MEANING = {"dense": "meaning"}
 NOT_READ = {
@@ -31,12 +34,14 @@ def account(strategy: SearchStrategy) -> str:
     rank_fusion = f"In order of reciprocal rank fusion (k = {strategy.rrf_k}) of the rungs' order and that by meaning."
     page = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)  # noqa: S701 - Markdown
     page.filters |= {"folded": folded, "cell": lambda cell: " ".join(str(cell).split()).replace("|", "\\|")}
-    page.globals |= {"kind_of": kind_of, "read_as": read_as, "ways": ways, "platforms": PLATFORMS, "depths": DEPTHS}
+    page.globals |= {"kind_of": kind_of, "read_as": read_as, "ways": ways, "also": also}
+    page.globals |= {"platforms": PLATFORMS, "depths": DEPTHS}
     text = page.from_string(ACCOUNT.read_text(encoding="utf-8")).render(
         s=strategy,
         dates=_dates(strategy),
         stages=_stages(strategy),
         reasons=_by_reason(strategy.excluded),
+        flow=flow(strategy),
         full=sum(d.depth > ABSTRACTS for d in strategy.documents),
         orders={
             "weighted": "In order of a weighted sum of nearness in meaning, the question's words and the plan's terms.",
@@ -76,6 +81,36 @@ def ways(document: FoundDocument) -> str:
     )
 
 
+def also(strategy: SearchStrategy, document: FoundDocument) -> str:
+    """The other documents of the result that are of the same work, and how that is known; "" where there is none."""
+    told = []
+    for group in strategy.same_work:
+        if document.id in group.ids:
+            others = [f"{i}{' (preprint)' if i in group.preprints else ''}" for i in group.ids if i != document.id]
+            told.append(f"the same work as {', '.join(others)} ({group.why})")
+    return "; ".join(told)
+
+
+def flow(strategy: SearchStrategy) -> str:
+    """The flow of the records as a Mermaid diagram, after PRISMA 2020's: every count is the strategy's own."""
+    counts = dict(_stages(strategy))
+    listed, doubled, different, meant = (counts.get(stage, 0) for stage in (LISTED, DOUBLED, DIFFERENT, MEANT))
+    out = _by_reason(strategy.excluded)
+    unread = different + meant - sum(map(len, out.values())) - len(strategy.documents)
+    left = [f"{reason}: {len(items)}".replace('"', "'") for reason, items in out.items()]
+    lines = [
+        "flowchart TD",
+        f'  found["Records listed by {len(strategy.rungs)} queries: {listed}"] --> different',
+        f'  found -.-> doubled["Listed more than once, removed: {doubled}"]',
+        *([f'  meant["Found by meaning alone: {meant}"] --> different'] if strategy.vectors is not None else []),
+        f'  different["Different records: {different + meant}"] --> used',
+        *([f'  different -.-> left["Left out:<br/>{"<br/>".join(left)}"]'] if left else []),
+        *([f'  different -.-> unread["Below the best, not shown: {unread}"]'] if unread > 0 else []),
+        f'  used["Documents in the result: {len(strategy.documents)}"]',
+    ]
+    return "\n".join(lines)
+
+
 def _line(kind: str, what: list[str]) -> str:
     if not what:
         return kind
@@ -99,10 +134,10 @@ def _stages(strategy: SearchStrategy) -> list[tuple[str, int]]:
     different = set(listed)
     by_meaning = ({d.id for d in strategy.documents} | {e.id for e in strategy.excluded}) - different
     return [
-        ("listed by all rungs", len(listed)),
-        ("duplicates between rungs removed (by PMID)", len(listed) - len(different)),
-        ("different records of the rungs", len(different)),
-        *([("found by meaning alone", len(by_meaning))] if strategy.vectors is not None else []),
+        (LISTED, len(listed)),
+        (DOUBLED, len(listed) - len(different)),
+        (DIFFERENT, len(different)),
+        *([(MEANT, len(by_meaning))] if strategy.vectors is not None else []),
         *((f"left out: {reason}", len(items)) for reason, items in _by_reason(strategy.excluded).items()),
         ("in the result", len(strategy.documents)),
     ]

@@ -25,6 +25,7 @@ from tools.literature.depth import TypeShare
 from tools.literature.full_text import FullTextState
 from tools.literature.ladder import Climb, Step
 from tools.literature.privacy import repeat
+from tools.literature.same_work import SameWork
 
 FORMAT = 1  # raised when the saved file changes its shape
 PACKAGES = ("anamnesis", "biopython", "search-query")  # whose versions shape a search
@@ -88,6 +89,7 @@ class SearchStrategy(Frozen):
     Attributes:
         fusion: how the records that were read were put in order (see the setting).
         vectors: the imported vectors that the question was searched in too, None where there are none.
+        same_work: documents of the result that are of one work: a preprint and its article, one record twice.
         depth: the depth asked for. type_share: what the first five documents are (CoMeta), None without documents.
     """
 
@@ -105,6 +107,7 @@ class SearchStrategy(Frozen):
     plan: SearchPlan
     rungs: tuple[Step, ...]
     documents: tuple[FoundDocument, ...] = ()
+    same_work: tuple[SameWork, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     failure: str = ""
     versions: dict[str, str] = Field(default_factory=dict)

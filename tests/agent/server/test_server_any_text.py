@@ -75,7 +75,7 @@ def test_any_turn(client: httpx.Client, body: dict[str, Any], title: str) -> Non
     path = f"/api/sessions/{made.json()['id']}"
     answer = client.post(f"{path}/turns", json=body)
     assert answer.status_code in (200, 400, 422), answer.text
-    for kind in ("json", "markdown"):
+    for kind in ("json", "markdown", "nbib", "csl-json"):
         assert client.get(f"{path}/export", params={"format": kind}).status_code == 200
     whole = client.get(path).json()
     assert len(whole["turns"]) == (answer.status_code == 200)

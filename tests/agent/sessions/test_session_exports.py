@@ -27,6 +27,7 @@ from tools.evidence import Evidence, Origin, Statement, cite
 from tools.literature.adapt_e.contract import PlannedTerm, SearchPlan
 from tools.literature.ladder import Climb, Step
 from tools.literature.strategy import (
+    FoundDocument,
     Source,
     as_steps,
     load_strategy,
@@ -191,6 +192,41 @@ def test_the_command_exports_to_files_whole_or_not_at_all(command: Any, tmp_path
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         command("export", "s", "--out", str(tmp_path / "file" / "s.md"))
+
+
+def test_the_command_exports_what_is_cited_for_a_reference_manager(command: Any, agent: Agent, tmp_path: Path) -> None:
+    csl = tmp_path / "s.json"
+    said = command("export", "s", "--format", "csl-json", "--out", str(csl))
+    (item,) = json.loads(csl.read_text())
+    assert (item["id"], item["type"], item["source"]) == ("library:nasty", "document", "Anamnesis starter library")
+    assert item["title"] == NASTY
+    assert "1 reference." in said
+    assert json.loads(run(agent.records.export("s", "csl-json", turn=2))) == []
+    assert run(agent.records.export("s", "nbib")) == ""
+    assert "nbib holds PubMed's records alone: 1 documents were left out" in command("export", "s", "--format", "nbib")
+    with pytest.raises(InputError, match="no turn 9"):
+        command("export", "s", "--turn", "9")
+
+
+def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: Agent) -> None:
+    from agent.references import references_of
+
+    text = "It helped."
+    copy = Evidence(id=f"pmc:PMC9@0-{len(text)}", text=text, title="T", kind="article", origin=Origin.RETRIEVED)
+    whole = SessionExport.model_validate_json(run(agent.records.export("s")))
+    answer = whole.turns[0].answer
+    assert answer is not None
+    said = Statement(text=text, origin=Origin.RETRIEVED, citations=(cite(copy, 0, len(text)),))
+    answer = answer.model_copy(update={"evidence": [copy], "statements": [said]})
+    found = FoundDocument(id="pubmed:77", rank=1, hits=(), text="pmc:PMC9")
+    search = (
+        whole.turns[0]
+        .searches[0]
+        .model_copy(update={"strategies": [STRATEGY.model_copy(update={"documents": (found,)})]})
+    )
+    turn = whole.turns[0].model_copy(update={"answer": answer, "searches": [search]})
+    (reference,) = run(references_of([turn], agent.settings.literature)).references
+    assert (reference.id, reference.pmid, reference.pmcid, reference.doi) == ("pubmed:77", "77", "PMC9", "")
 
 
 def test_the_command_deletes_and_expires(command: Any, agent: Agent) -> None:

@@ -19,6 +19,7 @@ from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
 from tools.literature.report import SHOWN, account, folded
+from tools.literature.same_work import SameWork
 from tools.literature.strategy import (
     Excluded,
     SearchStrategy,
@@ -99,6 +100,23 @@ def test_the_account_holds_every_query_with_counts_limits_and_stages() -> None:
     assert "2026-11-01" in text
     assert "Phrase: x" in text
     assert QUESTION not in text
+
+
+def test_the_account_draws_the_flow_with_the_strategy_s_own_counts_and_names_what_is_one_work() -> None:
+    strategy = searched(Growing("1", "2"))
+    same = SameWork(ids=("pubmed:1", "pubmed:2"), why="joined by PubMed", preprints=("pubmed:2",))
+    text = account(strategy.model_copy(update={"same_work": (same,)}))
+    listed = 2 * len(strategy.rungs)
+    diagram = text.split("```mermaid\n")[1].split("\n```")[0]
+    assert diagram.splitlines()[0] == "flowchart TD"
+    for told in (
+        f"listed by {len(strategy.rungs)} queries: {listed}", f"removed: {listed - 2}", "Different records: 2",
+        "retracted: 1", f"in the result: {len(strategy.documents)}",
+    ):  # fmt: skip
+        assert told in diagram
+    assert all(line.count('"') % 2 == 0 for line in diagram.splitlines())
+    assert "- pubmed:1 is the same work as pubmed:2 (preprint) (joined by PubMed)" in text
+    assert "- pubmed:2 is the same work as pubmed:1 (joined by PubMed)" in text
 
 
 def test_a_rerun_asks_the_very_queries_and_tells_what_is_new_and_gone() -> None:

@@ -1,0 +1,35 @@
+"""The option `--references` of `ask` and `search`, and what is said when references are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent.cli.console import say, write_text
+from tools.references.contract import Collected
+from tools.references.forms import form_of, holds, written
+
+ReferencesOption = Annotated[
+    Path | None,
+    typer.Option("--references", help="Write what was cited or found there: .ris, .nbib, .bib, or .json (CSL)."),
+]
+
+
+def write_references(collected: Collected, path: Path) -> None:
+    """Write references in the form that the file's name asks for, and say how many; raises InputError."""
+    form = form_of(path)
+    write_text(path, written(collected.references, form))
+    say_references(collected, form)
+
+
+def say_references(collected: Collected, form: str) -> None:
+    """Say how many references were written, and what was left out and why."""
+    every = collected.references
+    kept = [r for r in every if holds(r, form)]
+    say(f"{len(kept)} references." if len(kept) != 1 else "1 reference.")
+    if len(kept) < len(every):
+        say(f"nbib holds PubMed's records alone: {len(every) - len(kept)} documents were left out.")
+    if collected.told:
+        say(collected.told)

@@ -1,0 +1,213 @@
+"""References as reference managers read them: written here, read back by other people's readers of each form."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompts.errors import InputError
+from tools.evidence import Evidence, Origin, Status
+from tools.literature.article import Article, Author
+from tools.references.contract import Reference, collected, of_article, of_evidence
+from tools.references.forms import FORMS, Form, csl_items, form_of, holds, written
+
+ARTICLE = Article(
+    pmid="12345678",
+    title="Steroids & croup: a 50% reduction in re-admissions — étude β_2.",
+    abstract="",
+    publication_types=("Journal Article", "Randomized Controlled Trial"),
+    status=Status.CORRECTED,
+    level="randomised trial",
+    date="2020-03-07",
+    year=2020,
+    journal="The Journal of Paediatrics & Child Health",
+    iso_abbreviation="J. Paediatr. Child Health",
+    issn="1234-5678",
+    volume="12",
+    issue="3",
+    pages="123-8",
+    language="en",
+    languages=("eng",),
+    doi="10.1000/abc_(19)98:1<1::aid>3.0.co;2-x",
+    pmcid="PMC7654321",
+    authors=(
+        Author(last="van der Berg-Öster", fore="Anna Maria", initials="AM"),
+        Author(last="Smith", fore="John", initials="J", suffix="3rd"),
+        Author(last="王", fore="小明", initials="X"),
+        Author(collective="The CROUP & Fever Group"),
+    ),
+)
+BOOK = Article(
+    pmid="30000001", title="Acute bronchitis.", abstract="", publication_types=(), status=Status.OK, level="other",
+    date="2023", year=2023, journal="StatPearls", language="en", book=True, authors=(Author(last="Roe", initials="R"),),
+)  # fmt: skip
+LABEL = Evidence(
+    id="label:abc@0-4", text="Text", title="Amoxicillin capsule", kind="label", origin=Origin.RETRIEVED, date="2024-05",
+    source="openFDA drug labels", licence="CC0 1.0",
+)  # fmt: skip
+MONOGRAPH = Evidence(
+    id="library:croup@0-4", text="Text", title="Croup", kind="monograph", origin=Origin.RETRIEVED,
+    level="monograph (not clinically reviewed)", date="2026-01-31",
+)  # fmt: skip
+
+
+def reference(item: Evidence) -> Reference:
+    made = of_evidence(item)
+    assert made is not None
+    return made
+
+
+FULL, CHAPTER = of_article(ARTICLE), of_article(BOOK)
+EVERY = [FULL, CHAPTER, reference(LABEL), reference(MONOGRAPH)]
+
+
+def test_ris_is_read_back_by_rispy() -> None:
+    rispy = pytest.importorskip("rispy")
+    article, chapter, label, monograph = rispy.loads(written(EVERY, "ris"))
+    assert article["type_of_reference"] == "JOUR"
+    assert article["title"] == ARTICLE.title.removesuffix(".")
+    assert article["authors"] == [
+        "van der Berg-Öster, Anna Maria", "Smith, John, 3rd", "王, 小明", "The CROUP & Fever Group",
+    ]  # fmt: skip
+    assert (article["start_page"], article["end_page"]) == ("123", "128")
+    assert (article["doi"], article["accession_number"], article["custom2"]) == (ARTICLE.doi, "12345678", "PMC7654321")
+    assert (article["secondary_title"], article["year"], article["date"]) == (ARTICLE.journal, "2020", "2020/03/07/")
+    assert article["notes"] == ["Status: corrected"]
+    assert (chapter["type_of_reference"], chapter["secondary_title"]) == ("CHAP", "StatPearls")
+    assert (label["name_of_database"], label["notes"]) == ("openFDA drug labels", ["Licence: CC0 1.0"])
+    assert monograph["notes"] == ["Not clinically reviewed"]
+    assert "authors" not in monograph
+    assert "doi" not in monograph
+
+
+def test_nbib_is_read_back_by_biopython_and_holds_pubmed_s_records_alone() -> None:
+    from Bio import Medline
+
+    article, chapter = Medline.parse(io.StringIO(written(EVERY, "nbib")))
+    assert article["PMID"] == "12345678"
+    assert article["TI"] == ARTICLE.title.removesuffix(".")
+    assert article["FAU"] == ["van der Berg-Öster, Anna Maria", "Smith, John, 3rd", "王, 小明"]
+    assert article["AU"][:2] == ["van der Berg-Öster AM", "Smith J 3rd"]
+    assert article["CN"] == ["The CROUP & Fever Group"]
+    assert article["LID"] == f"{ARTICLE.doi} [doi]"
+    assert (article["DP"], article["PG"], article["PMC"]) == ("2020 Mar 7", "123-8", "PMC7654321")
+    assert (article["TA"], article["JT"]) == ("J Paediatr Child Health", ARTICLE.journal)
+    assert article["PT"] == list(ARTICLE.publication_types)
+    assert (chapter["PMID"], chapter["BTI"]) == ("30000001", ["StatPearls"])
+    assert [holds(r, "nbib") for r in EVERY] == [True, True, False, False]
+    assert written(EVERY[2:], "nbib") == ""
+
+
+def test_bibtex_is_read_back_by_bibtexparser_and_by_citeproc(tmp_path: Any) -> None:
+    bibtexparser = pytest.importorskip("bibtexparser")
+    text = written(EVERY, "bibtex")
+    library = bibtexparser.parse_string(text)
+    assert library.failed_blocks == []
+    article, chapter, label, monograph = ({f.key: f.value for f in e.fields} for e in library.entries)
+    assert [e.entry_type for e in library.entries] == ["article", "incollection", "misc", "misc"]
+    assert article["title"] == r"{Steroids \& croup: a 50\% reduction in re-admissions — étude β\_2}"
+    assert article["author"].split(" and ")[1] == "Smith, 3rd, John"
+    assert article["author"].endswith(r"{The CROUP \& Fever Group}")
+    assert (article["pages"], article["month"], article["doi"]) == ("123--128", "mar", ARTICLE.doi)
+    assert chapter["booktitle"] == "StatPearls"
+    assert label["howpublished"] == "openFDA drug labels"
+    assert "author" not in monograph
+    odd = Reference(id="x:1", kind="document", title="{a} \\b ~c^ $1 #2")
+    (entry,) = bibtexparser.parse_string(written([odd], "bibtex")).entries
+    escaped = r"\{a\} \textbackslash{}b \textasciitilde{}c\textasciicircum{} \$1 \#2"
+    assert entry["title"] == f"{{{escaped}}}"
+    citeproc = pytest.importorskip("citeproc.source.bibtex")
+    (tmp_path / "refs.bib").write_text(text, encoding="utf-8")
+    source = citeproc.BibTeX(str(tmp_path / "refs.bib"), encoding="utf-8")
+    read = source["pubmed-12345678"]
+    assert str(read["title"]).startswith("Steroids & croup: a 50% reduction")
+    assert str(read["author"][0]["family"]) == "Berg-Öster"
+    assert {str(name) for name in source} == {"pubmed-12345678", "pubmed-30000001", "label-abc", "library-croup"}
+
+
+def test_csl_json_is_rendered_by_citeproc() -> None:
+    citeproc = pytest.importorskip("citeproc")
+    from citeproc.source.json import CiteProcJSON
+
+    items = json.loads(written(EVERY, "csl-json"))
+    assert [item["type"] for item in items] == ["article-journal", "chapter", "document", "document"]
+    assert items[0]["issued"] == {"date-parts": [[2020, 3, 7]]}
+    assert items[2]["issued"] == {"date-parts": [[2024, 5]]}
+    assert items[0]["author"][-1] == {"literal": "The CROUP & Fever Group"}
+    style = citeproc.CitationStylesStyle("harvard-cite-them-right", validate=False)
+    listed = citeproc.CitationStylesBibliography(style, CiteProcJSON(items), citeproc.formatter.plain)
+    for item in items:
+        listed.register(citeproc.Citation([citeproc.CitationItem(item["id"])]))
+    first, *_ = map(str, listed.bibliography())
+    for part in ("Berg-Öster", "2020", "Steroids & croup", "12(3)"):
+        assert part in first
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_not_known_is_not_written(form: Form) -> None:
+    if form in ("ris", "bibtex"):
+        pytest.importorskip({"ris": "rispy", "bibtex": "bibtexparser"}[form])
+    bare = Reference(id="pubmed:1", kind="article", pmid="1")
+    said = written([bare], form).lower()
+    for word in (
+        "author",
+        "au  -",
+        "title",
+        "ti  -",
+        "year",
+        "date",
+        "py  -",
+        "volume",
+        "doi",
+        "none",
+        "null",
+        "journal",
+    ):
+        assert word not in said.replace("article-journal", ""), word
+    assert "1" in said
+
+
+@given(st.text(max_size=60), st.text(max_size=30), st.sampled_from(["", "2020", "2020-12", "2020-12-31"]))
+def test_any_text_comes_back_from_csl_and_nbib(title: str, name: str, date: str) -> None:
+    from Bio import Medline
+
+    made = Reference(
+        id="pubmed:7", kind="article", pmid="7", title=title, date=date, authors=(Author(last=name),) if name else ()
+    )
+    (item,) = json.loads(written([made], "csl-json"))
+    assert item.get("title", "") == title
+    assert csl_items([made])[0] == item
+    (record,) = Medline.parse(io.StringIO(written([made], "nbib")))
+    assert record.get("TI", "").split() == title.split()
+
+
+def test_evidence_becomes_references_each_document_once_and_what_is_none_is_counted() -> None:
+    def piece(id: str, origin: Origin = Origin.RETRIEVED, **fields: str) -> Evidence:
+        return Evidence(id=id, text="Text", title="T.", kind="k", origin=origin, **fields)
+
+    items = [
+        piece("pubmed:12345678@0-4", date="2020"), piece("pubmed:12345678@9-13"), piece("pmc:PMC1@0-4"),
+        piece("pmc:PMC2@0-4"), piece("pubmed:5@0-4", date="2001"), MONOGRAPH,
+        piece("graph:starter/croup", Origin.KNOWLEDGE_GRAPH), piece("graph:starter/croup", Origin.KNOWLEDGE_GRAPH),
+        piece("generated:1", Origin.GENERATED), piece("given:2@0-4"),
+    ]  # fmt: skip
+    found = collected(items, {"12345678": ARTICLE}, {"pmc:PMC1": "12345678"})
+    assert [r.id for r in found.references] == ["pubmed:12345678", "pmc:PMC2", "pubmed:5", "library:croup"]
+    assert found.references[0].doi == ARTICLE.doi
+    assert (found.references[1].pmcid, found.references[1].pmid) == ("PMC2", "")
+    assert (found.references[2].title, found.references[2].date, found.references[2].container) == ("T", "2001", "")
+    assert found.left_out == {
+        "entries of the knowledge graph": 1, "generated texts": 1, "texts given with the question": 1,
+    }  # fmt: skip
+    assert "1 entries of the knowledge graph" in found.told
+
+
+def test_the_name_of_a_file_says_its_form(tmp_path: Any) -> None:
+    assert [form_of(tmp_path / f"x.{end}") for end in ("ris", "nbib", "BIB", "json")] == list(FORMS)
+    with pytest.raises(InputError, match="names no form"):
+        form_of(tmp_path / "x.txt")

@@ -1,0 +1,1 @@
+"""References to publications and documents, in the forms that reference managers read (docs/exports.md)."""

@@ -1,0 +1,160 @@
+"""A reference: what is known of a publication or a document. A field that no record gives stays empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
+from tools.literature.article import Article, Author
+
+STARTER = "Anamnesis starter library"
+# collections of the evidence that is no publication and no document of its own -> what the reader is told of it
+NO_REFERENCE = {
+    "graph": "entries of the knowledge graph",
+    "record": "similar records",
+    "rare": "entries on rare diseases",
+    "generated": "generated texts",
+    "case": "parts of the case",
+    "given": "texts given with the question",
+}
+
+
+class Reference(Frozen):
+    """A reference.
+
+    Attributes:
+        id: id of the document (``pubmed:12345678``).
+        kind: ``document`` is what is neither an article nor a book: a monograph of the library, a user's file, a label.
+        date: of publication, or when a document was written: ISO, as precise as known.
+        container: the journal, or the book that a chapter stands in. short: the journal's ISO abbreviation.
+        types: publication types, as PubMed names them.
+        source, licence: the published set that an imported document belongs to, and its terms.
+        review: whether a clinician reviewed it, where its collection says so.
+    """
+
+    id: str
+    kind: Literal["article", "book", "document"]
+    title: str = ""
+    authors: tuple[Author, ...] = ()
+    container: str = ""
+    short: str = ""
+    issn: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    date: str = ""
+    languages: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    status: Status = Status.OK
+    doi: str = ""
+    pmid: str = ""
+    pmcid: str = ""
+    source: str = ""
+    licence: str = ""
+    review: str = ""
+
+    @property
+    def url(self) -> str:
+        """Where PubMed or PubMed Central shows it; "" for anything else."""
+        if self.pmid:
+            return f"https://pubmed.ncbi.nlm.nih.gov/{self.pmid}/"
+        return f"https://pmc.ncbi.nlm.nih.gov/articles/{self.pmcid}/" if self.pmcid else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of it: its editorial status, whose set it is of, its terms."""
+        status = "" if self.status is Status.OK else f"Status: {self.status.value.replace('_', ' ')}"
+        return tuple(filter(None, (status, self.review, f"Licence: {self.licence}" if self.licence else "")))
+
+    @property
+    def span(self) -> tuple[str, str]:
+        """First and last page; PubMed's ``123-8`` is 123 and 128. The last is "" where ``pages`` is no plain range."""
+        first, dash, last = self.pages.partition("-")
+        if not dash or not last.isalnum():
+            return self.pages, ""
+        whole = first[: len(first) - len(last)] + last if first.isdigit() and last.isdigit() else last
+        return first, whole
+
+
+class Collected(NamedTuple):
+    """References, each document once, and what was left out: what it is -> how many."""
+
+    references: tuple[Reference, ...]
+    left_out: Mapping[str, int]
+
+    @property
+    def told(self) -> str:
+        """What was left out, in a line; "" where nothing was."""
+        counts = ", ".join(f"{number} {what}" for what, number in self.left_out.items())
+        return f"No references, so left out: {counts}." if counts else ""
+
+
+def of_article(article: Article) -> Reference:
+    """The reference of a PubMed record."""
+    return Reference(
+        id=f"pubmed:{article.pmid}",
+        kind="book" if article.book else "article",
+        title=article.title.removesuffix("."),
+        authors=article.authors,
+        container=article.journal if article.journal != article.title else "",
+        short=article.iso_abbreviation,
+        issn=article.issn,
+        volume=article.volume,
+        issue=article.issue,
+        pages=article.pages,
+        date=article.date,
+        languages=article.languages,
+        types=article.publication_types,
+        status=article.status,
+        doi=article.doi,
+        pmid=article.pmid,
+        pmcid=article.pmcid,
+    )
+
+
+def of_evidence(item: Evidence) -> Reference | None:
+    """The reference of a piece of evidence by what it says itself; None where it is no publication or document."""
+    named = EvidenceId.parse(item.id)
+    if named.collection in NO_REFERENCE or item.origin is not Origin.RETRIEVED:
+        return None
+    published = named.collection in ("pubmed", "pmc")
+    starter = named.collection == "library"
+    return Reference(
+        id=item.document_id,
+        kind="article" if published else "document",
+        title=item.title.removesuffix("."),
+        date=item.date or "",
+        languages=(item.language,),
+        types=item.publication_types,
+        status=item.status,
+        pmid=named.name if named.collection == "pubmed" else "",
+        pmcid=named.name if named.collection == "pmc" else "",
+        source=item.source or (STARTER if starter else ""),
+        licence=item.licence or "",
+        review="Not clinically reviewed" if starter and "not clinically reviewed" in (item.level or "") else "",
+    )
+
+
+def collected(items: Iterable[Evidence], held: Mapping[str, Article], pmids: Mapping[str, str]) -> Collected:
+    """The references of pieces of evidence, in order, one a document.
+
+    Args:
+        held: records of PubMed that this machine holds, by PMID; they say more than the evidence does.
+        pmids: PMID of each document that is another copy of a record (``pmc:PMC1`` -> ``12345678``).
+    """
+    found: dict[str, Reference] = {}
+    left_out: dict[str, set[str]] = {}
+    for item in items:
+        reference = of_evidence(item)
+        if reference is None:
+            what = NO_REFERENCE.get(EvidenceId.parse(item.id).collection, "other entries")
+            left_out.setdefault(what, set()).add(item.document_id)
+            continue
+        pmid = reference.pmid or pmids.get(reference.id, "")
+        if pmid in held:
+            reference = of_article(held[pmid])
+        elif pmid:
+            reference = reference.model_copy(update={"id": f"pubmed:{pmid}", "pmid": pmid})
+        found.setdefault(reference.id, reference)
+    return Collected(tuple(found.values()), {what: len(ids) for what, ids in left_out.items()})
