@@ -59,6 +59,7 @@ class Endpoint:
     ) -> None:
         self.name, self.place = settings.name, f"{settings.name} at {settings.address}"
         self.method = method
+        self.requires_calls = True  # until it refuses ``tool_choice``
         self._found = found or (lambda _: None)
         self._settings = settings
         self._turns = asyncio.Semaphore(settings.concurrency)

@@ -25,9 +25,11 @@ def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
     return _body(response_format={"type": "json_object"}) if method == "json_mode" else {}
 
 
-def form_of_tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The part of a request that offers tools (``name``, ``description``, ``parameters``)."""
-    return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools])
+def form_of_tools(tools: Sequence[Mapping[str, Any]], *, required: bool = False) -> dict[str, Any]:
+    """The part of a request that offers tools (``name``, ``description``, ``parameters``); ``required``: one at least
+    must be called."""
+    must = {"tool_choice": "required"} if required else {}
+    return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools], **must)
 
 
 @cache

@@ -98,13 +98,20 @@ class LanguageModel:
                 raise InvalidReplyError(what, "Try again, or set another model.") from None
 
     async def choose(
-        self, template: str, tools: Sequence[Mapping[str, Any]], history: Sequence[Any] = (), **values: str
+        self,
+        template: str,
+        tools: Sequence[Mapping[str, Any]],
+        history: Sequence[Any] = (),
+        *,
+        required: bool = False,
+        **values: str,
     ) -> tuple[tuple[Call, ...], str]:
         """Ask with tools bound; returns the calls that the model wants made, and its words.
 
         Args:
             tools: functions as the protocol has them (``name``, ``description``, ``parameters``).
             history: messages of LangChain that follow the template's: earlier calls and their results.
+            required: the model must call one at least. A server that refuses to be asked so is asked without.
 
         Raises:
             ServiceError: as `structured`. A server that takes no tools is an `UnsupportedError`.
@@ -113,7 +120,14 @@ class LanguageModel:
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user), *history]
         async with self._turn() as left:
-            said = await self._ask(Asking(messages, prompt, left), "tools", None, **form_of_tools(tools))
+            ask, must = Asking(messages, prompt, left), required and self._endpoint.requires_calls
+            try:
+                said = await self._ask(ask, "tools", None, **form_of_tools(tools, required=must))
+            except UnsupportedError:
+                if not must:
+                    raise
+                said = await self._ask(ask, "tools", None, **form_of_tools(tools))
+                self._endpoint.requires_calls = False  # only now is it known that this was what the server refused
         return said.calls, without_thinking(said.text)
 
     @asynccontextmanager

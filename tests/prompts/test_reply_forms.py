@@ -143,3 +143,17 @@ def test_tools_that_are_not_taken_are_a_typed_error() -> None:
 
     with serving_by(refusing(["tools"], good)) as server, pytest.raises(ServiceError, match="refused the request"):
         asyncio.run(choose())
+
+
+def test_calls_are_required_until_a_server_refuses_that() -> None:
+    tool = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
+
+    async def twice(model: LanguageModel) -> list[str]:
+        made = [await model.choose("query_plan", [tool], required=True, question="croup") for _ in range(2)]
+        return [calls[0].name for calls, _ in made]
+
+    look = Scripted(calls=[("look", {})])
+    for refused, asked in (([], ["required", "required"]), (["tool_choice"], ["required", None, None])):
+        with serving_by(refusing(refused, lambda _: look)) as server:
+            assert asyncio.run(twice(model_of(server))) == ["look", "look"]
+        assert [r.get("tool_choice") for r in server.requests] == asked
