@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
@@ -25,6 +26,7 @@ from graphs.completeness.local import open_gate
 from graphs.context import Parts
 from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.judging.orders import instructing
+from graphs.planning.by_model import PlannerByModel
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
@@ -52,6 +54,7 @@ from tools.passages.pool import PassagePool
 from tools.passages.quotes import candidate_spans
 from tools.questions.work import WORK
 from tools.reading.reader import TrainedReader
+from tools.summaries import TellingSentences
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -92,10 +95,11 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     )
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))
+    reader = TrainedReader()
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
-        VerdictJudgeLocal(TrainedReader(), encoder),
+        VerdictJudgeLocal(reader, encoder),
         texts,
         names.found_in,
         whole=documents.whole,
@@ -126,7 +130,10 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         requirements=requirements,
         limits=limits(settings),
     )
-    return short_way(by_models(parts, settings, models, encoder), settings, answered)
+    judged = by_models(parts, settings, models, encoder)
+    if isinstance(judged.planner, PlannerByModel):
+        judged = replace(judged, said=TellingSentences(encoder, reader))
+    return short_way(judged, settings, answered)
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:

@@ -48,7 +48,7 @@ def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool |
     add("respond", respond_node())
     add("completeness_gate", completeness_node(parts.gate, parts.look_up))
     add("research", research_node(parts.planner, parts.limits))
-    graph.add_node("tools", tool_node(parts.tools))
+    graph.add_node("tools", tool_node(parts.tools, parts.said))
     add("collect", collect_node())
     add("kads_selector", select_node(parts.selector, parts.requirements, parts.limits))
     add("differential_filter", filter_node(parts.filter))

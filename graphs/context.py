@@ -23,6 +23,7 @@ from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
 from tools.recorder import NullRecorder, Recorder
 from tools.store import TextStore
+from tools.summaries import Said, first_words
 
 Model = TypeVar("Model", bound=BaseModel)
 T = TypeVar("T")
@@ -32,12 +33,12 @@ class Limits(BaseModel):
     """Bounds of a turn. All ours.
 
     Attributes:
-        rounds: rounds of research.
+        rounds: rounds of research; a planning model has all but the last, which fills the gaps.
         tool_calls: tool calls in a turn.
         selected: documents that KADS keeps (5 of 10: MedRGAG, paper).
     """
 
-    rounds: int = Field(default=3, ge=1, le=10)
+    rounds: int = Field(default=4, ge=1, le=10)
     tool_calls: int = Field(default=12, ge=1, le=50)
     selected: int = Field(default=5, ge=1, le=20)
 
@@ -48,6 +49,7 @@ class Parts:
 
     ``look_up`` is the graph's first look-up for the gate: (case, language, known findings) to a differential.
     ``requirements`` gives KADS what one must know: (question, kind, language, options, diseases) to phrases.
+    ``said`` tells a planner what the documents of a result say: (question, evidence) to sentences by document.
     """
 
     triage: Triage
@@ -62,6 +64,7 @@ class Parts:
     look_up: Any
     requirements: Any
     limits: Limits = field(default_factory=Limits)
+    said: Said = first_words
 
 
 @dataclass(frozen=True)

@@ -101,16 +101,17 @@ class LanguageModel:
         self,
         template: str,
         tools: Sequence[Mapping[str, Any]],
-        history: Sequence[Any] = (),
+        history: Sequence[Any],
+        values: Mapping[str, str],
         *,
         required: bool = False,
-        **values: str,
     ) -> tuple[tuple[Call, ...], str]:
         """Ask with tools bound; returns the calls that the model wants made, and its words.
 
         Args:
             tools: functions as the protocol has them (``name``, ``description``, ``parameters``).
             history: messages of LangChain that follow the template's: earlier calls and their results.
+            values: what stands for the template's ``$names``.
             required: the model must call one at least. A server that refuses to be asked so is asked without.
 
         Raises:

@@ -20,14 +20,16 @@ class SearchLiterature(Arguments):
     """Arguments of ``search_literature``."""
 
     query: str = Field(
-        min_length=2, max_length=MAX_QUERY, description="The question or topic to search for, in plain words."
+        min_length=2,
+        max_length=MAX_QUERY,
+        description="What is looked for, in one English sentence; for a patient's case its leading findings.",
     )
     terms: list[str] = Field(
         default_factory=list,
         description=(
-            "At most six medical terms in English, the most telling first, each of at most four words; other names of "
-            "a term follow it behind a bar: acid reflux | gastro-oesophageal reflux. Terms only: never names or "
-            "details of a patient."
+            "Two to six medical terms in English, in the singular, the most telling first, each of at most four words, "
+            "everyday words turned into medical ones; other names behind a bar: acid reflux | gastro-oesophageal "
+            "reflux. Nothing about persons: names, ages, places, dates."
         ),
     )
     limit: int = Field(default=8, ge=1, le=50, description="How many documents to return.")
@@ -39,15 +41,28 @@ class RetrievePassages(Arguments):
     query: str = Field(min_length=2, max_length=MAX_QUERY, description="What the passages should answer.")
     documents: list[str] = Field(
         default_factory=list,
-        description="Document ids to read, for example library:gerd. Empty: the best documents for the query.",
+        description=(
+            "Ids of documents to read, as tools returned them (library:gerd, pubmed:12345678, pmc:PMC123). "
+            "Empty: the best documents of the library for the query."
+        ),
     )
     limit: int = Field(default=6, ge=1, le=30, description="How many passages to return.")
 
 
 class LookupDifferential(Arguments):
-    """Arguments of ``lookup_differential``."""
+    """Arguments of ``lookup_differential``: a case, findings, or both."""
 
-    case: str = Field(min_length=2, max_length=MAX_QUERY, description="The patient's case, as told.")
+    case: str = Field(default="", max_length=MAX_QUERY, description="The patient's case, as told.")
+    findings: list[str] = Field(
+        default_factory=list,
+        max_length=30,
+        description="The case's findings in medical terms, absent ones with `no`: retrosternal burning, no dysphagia.",
+    )
+    hypotheses: list[str] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Diagnoses that you consider, by name: each is compared with the case, wherever it ranks.",
+    )
     limit: int = Field(default=10, ge=1, le=50, description="How many diseases to rank.")
 
 

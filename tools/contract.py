@@ -97,6 +97,19 @@ class RankedDisease(Frozen):
     shared: tuple[str, ...] = ()
 
 
+class Hypothesis(Frozen):
+    """A diagnosis that a planner considers, and what the graph makes of it.
+
+    Attributes:
+        name: as it was given. disease: its line, None where the graph does not hold it.
+        place: among all diseases of the graph, from 1; None where nothing in the case is known to the graph.
+    """
+
+    name: str
+    disease: RankedDisease | None = None
+    place: int | None = None
+
+
 class FollowUpQuestion(Frozen):
     """A question for the patient: what it asks about, in words, and what its answer is worth (bits).
 
@@ -124,6 +137,8 @@ class Differential(Frozen):
 
     Attributes:
         asides: what the case tells of the past or of somebody else; the ranking counts little or nothing of it.
+        added: findings that a planner read from the case in words of its own; the ranking counts them too.
+        hypotheses: diagnoses that a planner considers, wherever they stand, or that the graph does not hold.
         ranking: diseases, best first.
         categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
         contrasts: K of the method: "disease | relation | what tells it apart", over the diseases of the winners.
@@ -142,6 +157,8 @@ class Differential(Frozen):
     mode: str = "ours"
     findings: tuple[Finding, ...] = ()
     asides: tuple[Finding, ...] = ()
+    added: tuple[Finding, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
     ranking: tuple[RankedDisease, ...] = ()
     categories: tuple[tuple[str, float], ...] = ()
     winners: tuple[str, ...] = ()
@@ -202,7 +219,10 @@ class DocumentReading(Frozen):
 
 
 class ToolArtifact(BaseModel):
-    """Everything that a tool call hands to the collect node."""
+    """Everything that a tool call hands to the collect node.
+
+    ``notices`` are for the reader of an answer. ``remarks`` are only for whoever made the call: what of it was no use.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -214,6 +234,7 @@ class ToolArtifact(BaseModel):
     gaps: list[Gap] = Field(default_factory=list)
     readings: list[DocumentReading] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
     strategy: list[dict[str, Any]] = Field(default_factory=list)
 
 
@@ -228,6 +249,7 @@ class ToolContext:
         language: ``en`` or ``zh``.
         evidence: what the turn has found so far.
         findings: findings of the session so far.
+        added: findings that an earlier look-up of this turn was given beside the case.
         options: options of a multiple-choice question by letter.
         retrieved: whether anything was retrieved in this run before this call.
         units: sentences of the question with the gate's labels (A critical, B helps the search, C unimportant).
@@ -240,6 +262,7 @@ class ToolContext:
     language: str = "en"
     evidence: list[Evidence] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    added: list[Finding] = field(default_factory=list)
     options: dict[str, str] = field(default_factory=dict)
     retrieved: bool = False
     units: list[tuple[str, str]] = field(default_factory=list)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from graphs.answering.contract import Answer
 from graphs.answering.markdown import markdown_of
 from prompts.shown import one_line
-from tools.contract import AnsweredQuestion, Differential, Gap, Outcome, RankedDisease, ToolArtifact
+from tools.contract import AnsweredQuestion, Differential, Gap, Hypothesis, Outcome, RankedDisease, ToolArtifact
 from tools.evidence import Evidence, Origin, Status
 from tools.messages import messages
 
@@ -42,6 +42,7 @@ def told(artifact: ToolArtifact) -> str:
     """The whole result as text."""
     parts = [f"{artifact.tool}: {OUTCOMES[artifact.outcome]}."]
     parts += [f"{n.severity.value}: {n.text}" for n in artifact.notices]
+    parts += [f"note: {remark}" for remark in artifact.remarks]
     if artifact.differential is not None:
         parts += _differential(artifact.differential)
     parts += [_answered(a) for a in artifact.answered]
@@ -74,6 +75,10 @@ def _differential(found: Differential) -> Iterator[str]:
         yield f"not read: {'; '.join(found.unread)}"
     for place, disease in enumerate(found.ranking, start=1):
         yield _disease(place, disease)
+    for hypothesis in found.hypotheses:
+        yield _hypothesis(hypothesis)
+    if found.added:
+        yield f"counted beside the case: {'; '.join(f.clause for f in found.added)}"
     for contrast in found.contrasts:
         yield f"apart: {contrast}"
     for rare in found.rare:
@@ -82,7 +87,7 @@ def _differential(found: Differential) -> Iterator[str]:
         yield f"ask: {question.text} ({question.gain:.2f} bits{'; ' + question.why if question.why else ''})"
 
 
-def _disease(place: int, disease: RankedDisease) -> str:
+def _disease(place: int | None, disease: RankedDisease) -> str:
     sides = {
         "for": disease.findings_for,
         "against": disease.findings_against,
@@ -90,7 +95,13 @@ def _disease(place: int, disease: RankedDisease) -> str:
         "red flags": disease.red_flags,
     }
     told_sides = "".join(f"; {name}: {', '.join(items)}" for name, items in sides.items() if items)
-    return f"{place}. {disease.name} ({disease.icd10}) {disease.score:.2f}{told_sides} [{disease.evidence_id}]"
+    where = "not ranked: " if place is None else f"{place}. "
+    return f"{where}{disease.name} ({disease.icd10}) {disease.score:.2f}{told_sides} [{disease.evidence_id}]"
+
+
+def _hypothesis(asked: Hypothesis) -> str:
+    line = f"hypothesis: {asked.name}: "
+    return line + (_disease(asked.place, asked.disease) if asked.disease else "not in the knowledge graph")
 
 
 def _answered(found: AnsweredQuestion) -> str:

@@ -67,6 +67,7 @@ def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:
     from tools.text.language import language_of
 
     text = next(str(getattr(arguments, field)) for field in ("query", "case", "question") if hasattr(arguments, field))
+    text = text or "; ".join(getattr(arguments, "findings", ()))
     kind = "case" if name == "lookup_differential" or _is_case(text) else "evidence"
     return ToolContext(question=text, kind=kind, language=language_of(text), evidence=found, retrieved=bool(found))
 

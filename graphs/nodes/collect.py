@@ -9,8 +9,9 @@ from langchain_core.messages import ToolMessage
 from graphs.context import TurnContext
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from tools.contract import AnsweredQuestion, DocumentReading, Gap, Notice, Outcome, Severity, ToolArtifact, unique
+from tools.contract import AnsweredQuestion, DocumentReading, Gap, Notice, Outcome, ToolArtifact, unique
 from tools.evidence import Evidence, merge_evidence
+from tools.messages import messages
 
 
 def collect_node() -> Body:
@@ -47,10 +48,7 @@ def _artifact(message: ToolMessage, context: TurnContext) -> ToolArtifact:
         artifact = context.load(ToolArtifact, message.artifact["key"])
         if artifact is not None:
             return artifact
-    notice = Notice(
-        code="tool_refused", text=f"{message.name}: {str(message.content)[:300]}", severity=Severity.WARNING
-    )
-    return ToolArtifact(tool=message.name or "", outcome=Outcome.REFUSED, notices=[notice])
+    return ToolArtifact(tool=message.name or "", outcome=Outcome.REFUSED, remarks=[str(message.content)[:300]])
 
 
 def _evidence(artifacts: list[ToolArtifact]) -> list[Evidence]:
@@ -81,6 +79,10 @@ def _kept(state: State, context: TurnContext, artifacts: list[ToolArtifact]) -> 
 
 
 def _notices(state: State, artifacts: list[ToolArtifact]) -> list[dict[str, str]]:
+    """What the reader must know. A refusal is for whoever made the call; the reader is told that one was left out."""
     known = {(n["code"], n["text"]) for n in state["notices"]}
-    fresh = [n for a in artifacts for n in a.notices if (n.code, n.text) not in known]
+    words = messages(state["language"])
+    left_out = Notice(code="tool_refused", text=words["notice.tool_refused"])
+    told = [n for a in artifacts for n in ([left_out] if a.outcome is Outcome.REFUSED else a.notices)]
+    fresh = [n for n in told if (n.code, n.text) not in known]
     return [n.model_dump(mode="json") for n in unique(fresh)]

@@ -16,6 +16,7 @@ from prompts.metering import BudgetError
 from tools.contract import Differential, Gap, Notice, Outcome, Severity, unique
 
 BY = "by"  # under this name a message keeps who chose each of its calls
+WAITING = "waiting"  # under this name it keeps the calls of the next round, which wait for its own
 SPENT = {"en": "{what} Research ended with what was gathered.", "zh": "{what}（检索到此为止。）"}
 
 
@@ -29,19 +30,22 @@ def research_node(planner: Planner, limits: Limits) -> Body:
         notices: list[Notice] = []
         if state["rounds"] < limits.rounds and left > 0 and not from_given(state):
             try:
-                calls = _fresh(await planner.plan(_view(state, context, limits, made)), made)
+                calls = _waiting(state["calls"]) or await planner.plan(_view(state, context, limits, made))
+                calls = _fresh(calls, made)
             except BudgetError as error:
                 text = SPENT["zh" if state["language"] == "zh" else "en"].format(what=error.what)
                 notices.append(Notice(code="budget_reached", text=text, severity=Severity.WARNING))
         if len(calls) > left:
             notices.append(_budget_notice(calls[left:]))
             calls = calls[:left]
+        later = [call.model_copy(update={"waits": False}) for call in calls if call.waits]
+        calls = [call for call in calls if not call.waits]
         for call in calls:
             context.recorder.event("planned", **call.model_dump(mode="json"))
         message = AIMessage(
             content="; ".join(unique(c.reason for c in calls)),
             tool_calls=_tool_calls(state, calls),
-            additional_kwargs={BY: [c.by for c in calls]},
+            additional_kwargs={BY: [c.by for c in calls], WAITING: [c.model_dump(mode="json") for c in later]},
         )
         update: dict[str, Any] = {"notices": [n.model_dump(mode="json") for n in notices]} if notices else {}
         rounds = state["rounds"] + bool(calls)
@@ -88,6 +92,12 @@ def _made(messages: Sequence[AnyMessage]) -> tuple[MadeCall, ...]:
                 )
             )
     return tuple(made)
+
+
+def _waiting(messages: Sequence[AnyMessage]) -> list[PlannedCall]:
+    """The calls that waited for those of the last round."""
+    last = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
+    return [PlannedCall.model_validate(call) for call in last.additional_kwargs.get(WAITING, [])] if last else []
 
 
 def _fresh(planned: Sequence[PlannedCall], made: Sequence[MadeCall]) -> list[PlannedCall]:

@@ -6,6 +6,7 @@ and hands on the key. Bad arguments go back to the planner; any failure that is 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any, cast
@@ -18,6 +19,7 @@ from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
 from graphs.nodes.live import live_tool
 from graphs.state import State
+from graphs.triage.contract import Kind
 from prompts.errors import ServiceError
 from prompts.errors import ToolError as BadCall
 from tools.contract import (
@@ -30,17 +32,21 @@ from tools.contract import (
     ToolContext,
 )
 from tools.recorder import watcher
-from tools.summaries import summarise
+from tools.summaries import Said, first_words, summarise
 
-RETRIEVAL = frozenset({"search_literature", "retrieve_passages", "find_answered_question"})
-
-
-def tool_node(tools: Sequence[Tool]) -> ToolNode:
-    """The node that carries out the calls of the last message, all at once."""
-    return ToolNode([bind(tool) for tool in tools], messages_key="calls")
+SEARCH = "search_literature"
+RETRIEVAL = frozenset({SEARCH, "retrieve_passages", "find_answered_question"})
 
 
-def bind(tool: Tool) -> BaseTool:
+def tool_node(tools: Sequence[Tool], said: Said = first_words) -> ToolNode:
+    """The node that carries out the calls of the last message, all at once.
+
+    ``said`` tells the planner what the documents of a result say.
+    """
+    return ToolNode([bind(tool, said) for tool in tools], messages_key="calls")
+
+
+def bind(tool: Tool, said: Said) -> BaseTool:
     """A LangChain tool around one of ours: its schema for a model, its context from the state."""
 
     async def call(runtime: ToolRuntime, **arguments: Any) -> tuple[str, dict[str, Any]]:
@@ -61,7 +67,8 @@ def bind(tool: Tool) -> BaseTool:
             "seconds": round(seconds, 4),
             "key": key,
         }
-        return summarise(artifact), kept
+        about = _about(tool.name, arguments, cast(State, runtime.state), context)
+        return await asyncio.to_thread(summarise, artifact, about, said), kept
 
     return StructuredTool.from_function(
         coroutine=call,
@@ -72,12 +79,18 @@ def bind(tool: Tool) -> BaseTool:
     )
 
 
+def _about(tool: str, arguments: dict[str, Any], state: State, context: TurnContext) -> str:
+    """What a call is about: a question of evidence that is searched for, else the query as the planner put it."""
+    question = context.text(state["question_key"])
+    whole = tool == SEARCH and state["kind"] == Kind.EVIDENCE
+    return question if whole else str(arguments.get("query") or question)
+
+
 async def _run(tool: Tool, arguments: dict[str, Any], state: State, context: TurnContext) -> ToolArtifact:
     try:
         return await tool.run(tool.arguments.model_validate(arguments), tool_context(state, context))
     except BadCall as error:
-        notice = Notice(code="tool_refused", text=f"{tool.name}: {error}")
-        return ToolArtifact(tool=tool.name, outcome=Outcome.REFUSED, notices=[notice])
+        return ToolArtifact(tool=tool.name, outcome=Outcome.REFUSED, remarks=[str(error)])
     except ServiceError as error:
         notice = Notice(code="source_unavailable", text=f"{tool.name}: {error}", severity=Severity.WARNING)
         return ToolArtifact(tool=tool.name, outcome=Outcome.UNAVAILABLE, notices=[notice])
@@ -94,6 +107,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
         language=state["language"],
         evidence=context.load_evidence(state, state["found"]),
         findings=findings_of(state, differential),
+        added=list(differential.added) if differential is not None else [],
         options=state["options"],
         retrieved=any(tool in RETRIEVAL for tool, _ in state["outcomes"]),
         units=[] if gate is None else [(unit.text, unit.label.value) for unit in gate.units],
@@ -114,5 +128,6 @@ def _record(
         evidence=[e.model_dump(mode="json", include={"id", "title", "found"}) for e in artifact.evidence],
         strategy=artifact.strategy,
         notices=[n.model_dump(mode="json") for n in artifact.notices],
+        remarks=artifact.remarks,
         key=key,
     )

@@ -1,8 +1,9 @@
-"""Planning by a language model: tool calls, several a round, in bounded rounds.
+"""Planning by a language model: tool calls, several a round, over rounds until it is done or the bound is reached.
 
-The model chooses; code holds the frame. A case is always looked up in the graph. Arguments that cannot be used go back
-once with what to mend; what is still wrong then goes to the tool, whose refusal the model reads in the next round. The
-last round is no model's: it fills the gaps, so that a turn waits for the model twice before that (ours).
+The model chooses; code holds the frame. It must call a tool in the first round, and a case is always looked up in the
+graph. Arguments that cannot be used go back once with what to mend; what is still wrong then goes to the tool, whose
+refusal the model reads in the next round. The gaps are filled once, last and alone, so that they are read with all that
+was found: when the model calls for it, when it calls nothing more, or when its rounds are used up.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class PlannerByModel:
     """Plans by tool calls of a language model.
 
     Args:
-        model: who chooses. local: who plans when it fails, and who closes research.
+        model: who chooses. local: who plans when it fails, and who closes research when it does not.
         tools: what it may call.
     """
 
@@ -46,7 +47,7 @@ class PlannerByModel:
         """The calls of this round; see `Planner`. After a failure the rest of the turn is planned locally."""
         if _filled(view):
             return []
-        if view.made and all(made.by == "local" for made in view.made):
+        if view.round > 1 and view.made and all(made.by == "local" for made in view.made):
             return await self._local.plan(view)
         closing = view.round > 1 and view.rounds_left <= 0
         try:
@@ -57,20 +58,23 @@ class PlannerByModel:
             return await self._instead(view, error.what)
         if not calls and not _searched(view):
             return await self._instead(view.model_copy(update={"round": 1}), NO_SEARCH)
-        return await self._local.plan(view.model_copy(update={"round": CLOSING})) if closing else calls
+        return _gaps_last(calls) if calls else await self._local.plan(view.model_copy(update={"round": CLOSING}))
 
     async def _instead(self, view: ResearchView, what: str) -> list[PlannedCall]:
         meter().fell_back("research", what)
         return await self._local.plan(view)
 
     async def _by_model(self, view: ResearchView) -> list[PlannedCall]:
-        values, history = asked(view), earlier(view.made)
-        calls, why = await self._chosen(history, values)
+        values, history = asked(view), earlier(view)
+        first = not view.made
+        calls, why = await self._chosen(history, values, required=first)
         most = view.calls_left + 1  # one beyond the bound, which then tells that it was reached
         results = read(calls[:most], why, self._schemas, view)
         planned = [r.planned for r in results if r.planned is not None]
         if _to_be_mended(results):
-            again, more = await self._mended(results, [*history, *to_mend(results, len(view.made))], values)
+            again, more = await self._mended(
+                results, [*history, *to_mend(results, len(view.made))], values, required=first
+            )
             results = read(again[:most], more or why, self._schemas, view, planned)
             planned += [r.planned for r in results if r.planned is not None]
         if planned:
@@ -79,18 +83,20 @@ class PlannerByModel:
             raise ServiceError(UNUSABLE, "Set another model.")
         return []
 
-    async def _chosen(self, history: Sequence[object], values: dict[str, str]) -> tuple[tuple[Call, ...], str]:
+    async def _chosen(
+        self, history: Sequence[object], values: dict[str, str], *, required: bool
+    ) -> tuple[tuple[Call, ...], str]:
         """The model's calls and its words beside them; calls that it wrote as text count."""
-        calls, text = await self._model.choose("research", self._offered, history, **values)
+        calls, text = await self._model.choose("research", self._offered, history, values, required=required)
         as_text = () if calls else written_calls(text, self._schemas)
         return (as_text, "") if as_text else (calls, text)
 
     async def _mended(
-        self, results: Sequence[Read], history: Sequence[object], values: dict[str, str]
+        self, results: Sequence[Read], history: Sequence[object], values: dict[str, str], *, required: bool
     ) -> tuple[tuple[Call, ...], str]:
         """The second reply. When it fails, the faulty calls stay as they were beside those that can be made."""
         try:
-            return await self._chosen(history, values)
+            return await self._chosen(history, values, required=required)
         except ServiceError:
             if not any(r.planned for r in results):
                 raise
@@ -103,6 +109,12 @@ class PlannerByModel:
             return calls
         arguments = {"case": view.question[:MAX_QUERY]}
         return [PlannedCall(tool=DIFFERENTIAL, arguments=arguments, reason=ALWAYS), *calls]
+
+
+def _gaps_last(calls: list[PlannedCall]) -> list[PlannedCall]:
+    """The calls, with one that fills the gaps behind all others, which it waits for."""
+    before = [call for call in calls if call.tool != GAPS]
+    return [*before, *(c.model_copy(update={"waits": bool(before)}) for c in calls if c.tool == GAPS)]
 
 
 def _filled(view: ResearchView) -> bool:

@@ -13,12 +13,14 @@ By = Literal["model", "local"]
 
 
 class PlannedCall(Frozen):
-    """One tool call, why it is made, and who chose it."""
+    """One tool call, why it is made, and who chose it. ``waits``: it is made in a round of its own, after the others of
+    this one, because it reads what they bring."""
 
     tool: str
     arguments: dict[str, Any]
     reason: str
     by: By = "local"
+    waits: bool = False
 
 
 class MadeCall(Frozen):

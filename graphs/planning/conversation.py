@@ -18,6 +18,7 @@ LEADING = 5  # ours: diseases of the first look that are shown
 RESULT = 6000  # ours: characters of a result that are shown, some 1,500 tokens
 FAULTY = 1000  # ours: characters of faulty arguments that are shown again
 AS_TOLD = "(as told)"  # stands for an argument that is the whole question
+LEFT = "Left: rounds {rounds}, calls {calls}."
 PENDING = "this call will be made; do not repeat it"
 KINDS = {
     "case": "a patient's case",
@@ -28,17 +29,23 @@ KINDS = {
 
 
 def asked(view: ResearchView) -> dict[str, str]:
-    """The values of the prompt ``research``."""
+    """The values of the prompt ``research``. Once calls are made they stay the same, so that a server can keep what it
+    has read of the conversation."""
     options = "".join(f"\n{letter}. {text}" for letter, text in view.options.items())
+    rounds, calls = _bounds(view)
     return {
         "kind": KINDS.get(view.kind, view.kind),
-        "round": str(view.round),
-        "rounds_left": str(max(view.rounds_left, 0)),
-        "calls_left": str(view.calls_left),
+        "rounds": str(rounds),
+        "calls": str(calls),
         "question": view.question[:MAX_QUERY],
         "options": f"\n\nOptions:{options}" if options else "",
-        "look": _look(view.differential) if view.kind in ("case", "follow_up") else "",
+        "look": _look(view.differential) if view.kind in ("case", "follow_up") and not view.made else "",
     }
+
+
+def _bounds(view: ResearchView) -> tuple[int, int]:
+    """The model's rounds and calls in all: the last round of a turn only fills the gaps."""
+    return max(view.round + view.rounds_left - 1, 1), view.calls_left + len(view.made)
 
 
 def _look(differential: Differential | None) -> str:
@@ -49,15 +56,22 @@ def _look(differential: Differential | None) -> str:
     return "\n\nFirst look at the knowledge graph, diseases with their share of belief:" + "".join(lines)
 
 
-def earlier(made: Sequence[MadeCall]) -> list[AnyMessage]:
-    """The earlier rounds as messages: the calls, then what each brought, between fences."""
+def earlier(view: ResearchView) -> list[AnyMessage]:
+    """The earlier rounds as messages: the calls, then what each brought, between fences, and how much was left."""
     messages: list[AnyMessage] = []
-    numbered = list(enumerate(made, start=1))
-    for number in sorted({m.round for m in made}):
+    numbered = list(enumerate(view.made, start=1))
+    rounds, calls = _bounds(view)
+    for number in sorted({m.round for m in view.made}):
         of_round = [(place, m) for place, m in numbered if m.round == number]
-        calls = [_tool_call(place, m.tool, _shortened(m)) for place, m in of_round]
-        messages.append(AIMessage(content="", tool_calls=calls))
-        messages += [ToolMessage(content=_fenced(m.result), tool_call_id=_id(place)) for place, m in of_round]
+        messages.append(
+            AIMessage(content="", tool_calls=[_tool_call(place, m.tool, _shortened(m)) for place, m in of_round])
+        )
+        last = of_round[-1][0]
+        left = "\n" + LEFT.format(rounds=max(rounds - number, 1), calls=calls - last)
+        messages += [
+            ToolMessage(content=f"{_fenced(m.result)}{left if place == last else ''}", tool_call_id=_id(place))
+            for place, m in of_round
+        ]
     return messages
 
 

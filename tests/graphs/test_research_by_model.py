@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from graphs.planning.local import PlannerLocal
 from prompts.model_settings import Budget
 from support.machine_parts import parts
 from support.planning_tools import PlainTool, five_tools, model_at
-from support.scripted_model import Scripted, ScriptedModel, serving
+from support.scripted_model import Request, Scripted, ScriptedModel, serving, serving_by
 
 SEARCH = ("search_literature", {"query": "dexamethasone in croup", "terms": ["croup"]})
 READ = ("retrieve_passages", {"query": "dose of dexamethasone", "documents": ["library:croup"]})
 GAPS: tuple[str, dict[str, Any]] = ("fill_knowledge_gaps", {"requirements": ["dose"]})
+LEFT_OUT = "A step of the research could not be carried out and was left out."
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +61,62 @@ def test_a_case_is_researched_in_two_calls_of_the_model(tmp_path: Path) -> None:
     assert planned(events) == ["lookup_differential", "search_literature", "retrieve_passages", "fill_knowledge_gaps"]
     assert len(server.requests) == 2
     assert answer.usage.by_role["research"].calls == 2
-    assert answer.usage.rounds == 2
+    assert answer.usage.rounds == 3, "the gaps are filled in a round of their own, for which no model is asked"
     assert answer.notices == []
     assert [s.text for s in answer.statements] == ["Dexamethasone relieves croup within 6 hours."]
+
+
+def test_a_model_that_reacts_to_each_result_goes_on_over_three_rounds(tmp_path: Path) -> None:
+    """Each call is made of what the round before brought; what the model is shown only grows."""
+
+    def respond(request: Request) -> Scripted:
+        results = [m["content"] for m in request["messages"] if m["role"] == "tool"]
+        if not results:
+            return Scripted(calls=[SEARCH])
+        if "library:croup |" in results[-1] and len(results) == 1:
+            return Scripted(calls=[READ])
+        if results[-1].startswith("~~~\nretrieve_passages: ok"):
+            return Scripted(
+                "The dose is missing.", calls=[("search_literature", {"query": "dexamethasone dose by weight"})]
+            )
+        return Scripted("Enough.")
+
+    with serving_by(respond) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?", limits=Limits(rounds=5))
+    assert planned(events) == ["search_literature", "retrieve_passages", "search_literature", "fill_knowledge_gaps"]
+    assert [e["by"] for e in events if e["kind"] == "planned"] == ["model"] * 3 + ["local"]
+    shown = [r["messages"] for r in server.requests]
+    assert len(shown) == 4
+    for before, after in pairwise(shown):
+        assert after[: len(before)] == before
+    assert [m["content"].rpartition("\n")[2] for m in shown[3] if m["role"] == "tool"] == [
+        "Left: rounds 3, calls 11.", "Left: rounds 2, calls 10.", "Left: rounds 1, calls 9.",
+    ]  # fmt: skip
+    assert [r.get("tool_choice") for r in server.requests] == ["required", None, None, None]
+    assert answer.notices == []
+
+
+def test_one_call_of_the_model_is_enough_where_it_asks_for_the_gaps_at_once(tmp_path: Path) -> None:
+    with serving(Scripted(calls=[GAPS, SEARCH])) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?")
+    assert planned(events) == ["search_literature", "fill_knowledge_gaps"]
+    assert [e["outcome"] for e in events if e["kind"] == "tool"] == ["ok", "ok"], "the gaps wait for the search"
+    assert [e["arguments"].get("requirements") for e in events if e["kind"] == "planned"] == [None, ["dose"]]
+    assert len(server.requests) == 1
+    assert answer.notices == []
+
+
+def test_findings_and_hypotheses_of_the_model_reach_the_tool_and_the_trace(tmp_path: Path) -> None:
+    thought = {"findings": ["inspiratory stridor", "no drooling"], "hypotheses": ["croup", "epiglottitis"]}
+    tools = five_tools()
+    with serving(Scripted(calls=[SEARCH, ("lookup_differential", thought)]), Scripted("Enough.")) as server:
+        _, events = ask(tmp_path, server, "case: a barking cough", tools)
+    given = next(t for t in tools if t.name == "lookup_differential").called
+    assert given == [{"case": "case: a barking cough", **thought, "limit": 10}]
+    traced = next(e for e in events if e["kind"] == "tool" and e["tool"] == "lookup_differential")
+    assert traced["arguments"] == {"case": "case: a barking cough", **thought}
+    said = server.requests[1]["messages"][2]["tool_calls"][1]["function"]["arguments"]
+    assert json.loads(said) == {"case": "(as told)", **thought}
 
 
 def test_the_model_reads_ids_titles_and_first_words_and_no_whole_document(tmp_path: Path) -> None:
@@ -70,17 +125,20 @@ def test_the_model_reads_ids_titles_and_first_words_and_no_whole_document(tmp_pa
         ask(tmp_path, server, "Does dexamethasone help in croup?", five_tools(long.strip()))
     told = server.requests[1]["messages"][-1]["content"]
     assert "library:croup | Croup (monograph) | Dexamethasone relieves croup within 6 hours." in told
-    assert len(told) < 400
+    assert len(told) < 600
 
 
 def test_a_refusal_goes_to_the_model_and_research_goes_on(tmp_path: Path) -> None:
     invented = ("retrieve_passages", {"query": "dose", "documents": ["library:invented"]})
     with serving(Scripted(calls=[SEARCH, invented]), Scripted(calls=[READ])) as server:
         answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?")
-    assert "library:invented" in server.requests[1]["messages"][-1]["content"]
+    assert "note: These documents are not known: library:invented." in server.requests[1]["messages"][-1]["content"]
     assert [e["outcome"] for e in events if e["kind"] == "tool"] == ["ok", "refused", "ok", "ok"]
     assert planned(events)[2:] == ["retrieve_passages", "fill_knowledge_gaps"]
-    assert [n.code for n in answer.notices] == ["tool_refused"]
+    assert [(n.code, n.text) for n in answer.notices] == [("tool_refused", LEFT_OUT)]
+    assert [e["remarks"] for e in events if e["kind"] == "tool"][1] == [
+        "These documents are not known: library:invented."
+    ]
 
 
 def test_what_stays_bad_is_refused_by_the_machine_and_read_by_the_model(tmp_path: Path) -> None:
@@ -88,7 +146,7 @@ def test_what_stays_bad_is_refused_by_the_machine_and_read_by_the_model(tmp_path
     with serving(Scripted(calls=[SEARCH, bad]), Scripted(calls=[bad]), Scripted("Enough.")) as server:
         answer, _ = ask(tmp_path, server, "Does dexamethasone help in croup?")
     assert "question" in server.requests[2]["messages"][-1]["content"]
-    assert [n.code for n in answer.notices] == ["tool_refused"]
+    assert [(n.code, n.text) for n in answer.notices] == [("tool_refused", LEFT_OUT)]
     assert answer.statements
 
 
@@ -106,8 +164,8 @@ def test_endless_calls_end_at_the_bounds(tmp_path: Path) -> None:
     few = [Scripted(calls=[("search_literature", {"query": f"croup {n}"})]) for n in range(9)]
     with serving(*few) as server:
         _, events = ask(tmp_path / "few", server, "Does dexamethasone help in croup?")
-    assert planned(events) == ["search_literature"] * 2 + ["fill_knowledge_gaps"]
-    assert len(server.requests) == 2
+    assert planned(events) == ["search_literature"] * 3 + ["fill_knowledge_gaps"]
+    assert len(server.requests) == 3
 
 
 def test_the_same_call_again_and_again_is_made_once(tmp_path: Path) -> None:

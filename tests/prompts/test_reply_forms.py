@@ -139,7 +139,7 @@ def test_tools_that_are_not_taken_are_a_typed_error() -> None:
     tool = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
 
     async def choose() -> object:
-        return await model_of(server).choose("query_plan", [tool], question="croup")
+        return await model_of(server).choose("query_plan", [tool], [], {"question": "croup"})
 
     with serving_by(refusing(["tools"], good)) as server, pytest.raises(ServiceError, match="refused the request"):
         asyncio.run(choose())
@@ -149,7 +149,7 @@ def test_calls_are_required_until_a_server_refuses_that() -> None:
     tool = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
 
     async def twice(model: LanguageModel) -> list[str]:
-        made = [await model.choose("query_plan", [tool], required=True, question="croup") for _ in range(2)]
+        made = [await model.choose("query_plan", [tool], [], {"question": "croup"}, required=True) for _ in range(2)]
         return [calls[0].name for calls, _ in made]
 
     look = Scripted(calls=[("look", {})])

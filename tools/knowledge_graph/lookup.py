@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -12,21 +12,34 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prompts.errors import InputError
+from prompts.errors import InputError, ToolError
 from prompts.tool_arguments import LookupDifferential as Arguments
 from prompts.tool_arguments import description
-from tools.contract import Differential, Finding, Notice, Outcome, RankedDisease, ToolArtifact, ToolContext
+from tools.contract import (
+    Differential,
+    Finding,
+    Hypothesis,
+    Notice,
+    Outcome,
+    RankedDisease,
+    ToolArtifact,
+    ToolContext,
+    unique,
+)
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import CompiledGraph, load_graph
 from tools.knowledge_graph.edge import Edge, unexplained, unread
 from tools.knowledge_graph.entries import Entry, Explainer, Explanation, evidence_of, line_of, render
+from tools.knowledge_graph.lexicon import words
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
+from tools.knowledge_graph.names import DiagnosisNames, Names
 from tools.knowledge_graph.observations import (
     Reading,
     asides,
+    finding_of,
     observe,
     reported,
     surest,
@@ -46,8 +59,12 @@ from tools.text.demographics import read_person
 from tools.text.language import language_of
 
 Mode = Literal["ours", "paper"]
+Placed = Mapping[str, tuple[int | None, RankedDisease]]  # by disease: its place in the whole ranking, and its line
 QUESTIONS = 5  # ours: follow-up questions offered
+KINDS = 3  # ours: a name that more diseases are kinds of says too little
 UNEXPLAINED = Explanation((), (), ())
+# ours: words that tell how a disease runs and leave it the same disease
+COURSE = frozenset(words("acute chronic recurrent mild moderate severe early uncomplicated primary suspected likely"))
 
 
 @lru_cache(maxsize=SHARED)
@@ -99,7 +116,14 @@ class KnowledgeGraph:
             table=table,
         )
         self._learned_from: RecordRanking | None = None
+        self._table = table
         self._lock = threading.Lock()
+
+    @cached_property
+    def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, frozenset[str]]]]:
+        """What diseases are found by from their names, made when one is first asked for."""
+        said = [(d.id, frozenset(words(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
+        return DiagnosisNames(self.graph, self._table), Names(self.graph), said
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -115,6 +139,8 @@ class KnowledgeGraph:
         explained: int | None = None,
         *,
         learn: bool = False,
+        added: Sequence[Finding] = (),
+        hypotheses: Sequence[str] = (),
     ) -> Differential:
         """The differential of a case.
 
@@ -126,12 +152,69 @@ class KnowledgeGraph:
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
             learn: rank with what similar records say too (`tools.knowledge_graph.record_ranking`); ``paper`` does not.
+            added: findings that somebody else read from the case (`linked`); what the case or ``known`` itself says of
+                them stands.
+            hypotheses: names of diseases that are compared with the case wherever they stand.
         """
         language = language or language_of(case)
         if self._paper is not None:
-            return self._with_records(case, self._paper.look_up(case, language, limit, known))
+            whole = self._paper.look_up(case, language, len(self.graph.diseases), (*known, *added))
+            found = whole.model_copy(update={"ranking": whole.ranking[:limit], "added": tuple(added)})
+            lines = {line.disease: (place, line) for place, line in enumerate(whole.ranking, start=1)}
+            return self._with_records(case, self._compared(found, lines, hypotheses, language))
         records = self.record_ranking() if learn else None
-        return self._with_records(case, self._ranked(case, language, limit, known, explained, records))
+        asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name)])
+        found, lines = self._ranked(case, language, limit, known, explained, records, added, asked)
+        return self._with_records(case, self._compared(found, lines, hypotheses, language))
+
+    def linked(self, findings: Sequence[str], language: str = "en") -> tuple[list[Finding], list[str]]:
+        """Findings in words (``fever``, ``no cough``) as findings of the graph, and the words that it does not know."""
+        known: dict[str, Finding] = {}
+        unknown: list[str] = []
+        for said in unique([" ".join(f.split()).rstrip(".。") for f in findings]):
+            told = asserted(said, clauses(said))
+            best: dict[int, Match] = {}
+            for match in surest(self._matcher.match(told), assured=False).values():
+                if match.clause not in best or match.score > best[match.clause].score:
+                    best[match.clause] = match
+            for m in best.values():
+                found = finding_of(self.graph, m.finding, told[m.clause], m.present, m.score, language)
+                known.setdefault(found.id, found.model_copy(update={"clause": said, "start": -1, "end": -1}))
+            if said and not best:
+                unknown.append(said)
+        return list(known.values()), unknown
+
+    def diseases_meant(self, name: str) -> list[str]:
+        """Ids of the diseases that a name means, none when the graph has none.
+
+        They are the one of that name, the one that it names a kind of (septic pulmonary embolism), or the few that are
+        kinds of it (angina). Words on the course of a disease are let be.
+        """
+        diagnoses, names, said = self._diagnoses
+        found = diagnoses.disease(name) if name.strip() else None
+        if found is not None:
+            return [found]
+        ids, within = names.diseases_in(name), list(names.diseases_named(name))
+        wanted = set(words(name)) - COURSE
+        of_kind = bool(within) and name.strip().casefold().endswith(within[-1].casefold())
+        if ids and (of_kind or (len(ids) == 1 and wanted <= {w for n in within for w in words(n)})):
+            return [ids[-1]]
+        kinds = unique([disease for disease, named in said if wanted and wanted <= named])
+        return kinds if len(kinds) <= KINDS else []
+
+    def _compared(self, found: Differential, lines: Placed, names: Sequence[str], language: str) -> Differential:
+        """The differential with the hypotheses, by the lines of the whole ranking."""
+        position = {d.id: at for at, d in enumerate(self.graph.diseases)}
+        asked: list[Hypothesis] = []
+        for name in unique([" ".join(n.split()) for n in names]):
+            meant = self.diseases_meant(name)
+            for disease in meant:
+                unranked = None, line_of(self.graph, position[disease], 0.0, UNEXPLAINED, language)
+                place, line = lines.get(disease, unranked)
+                asked.append(Hypothesis(name=name, disease=line, place=place))
+            if not meant:
+                asked.append(Hypothesis(name=name))
+        return found.model_copy(update={"hypotheses": tuple(asked)}) if asked else found
 
     def record_ranking(self) -> RecordRanking | None:
         """What the collection's records say, read at the first call; None without a collection."""
@@ -153,13 +236,18 @@ class KnowledgeGraph:
         known: Sequence[Finding],
         explained: int | None,
         records: RecordRanking | None,
-    ) -> Differential:
-        read = self.read(case, known)
+        added: Sequence[Finding],
+        asked: Sequence[str],
+    ) -> tuple[Differential, Placed]:
+        """The differential, and the lines of the diseases that are asked for."""
+        read, new = self._read_with(case, known, added)
         votes = read.votes
         shown = reported(self.graph, read.told, read.matches, language, frozenset(k.id for k in read.settled))
+        counted = (*shown, *read.settled)
         found = Differential(
             graph=self.graph.about.name,
-            findings=(*shown, *read.settled),
+            findings=tuple(f for f in counted if f not in new),
+            added=tuple(new),
             asides=tuple(asides(self.graph, read.told, self._matcher.asides(read.told), language, shown)),
             categories=votes.categories,
             winners=votes.winners,
@@ -169,16 +257,20 @@ class KnowledgeGraph:
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
         if not read.standing.seen and weighed is None:
-            return found.model_copy(update={"outside": self.edge.unread(case, read)})
+            return found.model_copy(update={"outside": self.edge.unread(case, read)}), {}
         shares = shares_of(log_scores if weighed is None else weighed.log_scores)
         order = np.argsort(-shares, kind="stable")
         told = [int(d) for d in order[:limit] if shares[d] > 0]
         graph_leads = int(order[0]) < len(self.graph.diseases)
         explained_by = self.edge.probability(case, read, log_scores) if graph_leads else None
-        lines = self._lines(read, found.findings, shares, told, language, len(told) if explained is None else explained)
+        lines = self._lines(read, counted, shares, told, language, len(told) if explained is None else explained)
+        position = {d.id: at for at, d in enumerate(self.graph.diseases)}
+        wanted = [position[disease] for disease in asked]
+        others = self._lines(read, counted, shares, wanted, language, len(wanted))
+        places = {int(d): place for place, d in enumerate(order, start=1)}
         if records is not None and weighed is not None:
             lines = records.lines(lines, weighed, shares, told)
-        return found.model_copy(
+        found = found.model_copy(
             update={
                 "ranking": tuple(lines[d] for d in told),
                 "contrasts": contrasts(self.graph, votes.winners, language),
@@ -186,9 +278,20 @@ class KnowledgeGraph:
                 "entropy": float(entropy(shares[shares > 0])),
                 "explained": explained_by,
                 "outside": self.edge.outside(case, explained_by) and not lines[told[0]].records,
-                "unexplained": unexplained(self.graph, self._ranker, read, shares, found.findings),
+                "unexplained": unexplained(self.graph, self._ranker, read, shares, counted),
             }
         )
+        return found, {self.graph.diseases[d].id: (places[d], others[d]) for d in wanted}
+
+    def _read_with(
+        self, case: str, known: Sequence[Finding], added: Sequence[Finding]
+    ) -> tuple[Reading, list[Finding]]:
+        """What a case says with the findings that were added to it, and those of them that it does not say itself."""
+        read = self.read(case, known)
+        sure = surest(read.matches, assured=False).items()
+        own = {self.graph.findings[f].id for f, m in sure if m.present is not None} | {k.id for k in read.settled}
+        new = [a for a in added if a.id not in own]
+        return (self.read(case, (*known, *new)), new) if new else (read, [])
 
     def _lines(
         self,
@@ -310,17 +413,24 @@ class LookupDifferential:
         self.description = description(self.name)
 
     async def run(self, arguments: Any, context: ToolContext) -> ToolArtifact:
-        """Look the case up; the work is done in a thread, so that the event loop stays free."""
+        """Look the case up; the work is done in a thread, so that the event loop stays free.
+
+        Raises:
+            ToolError: there is neither a case nor a finding.
+        """
         asked = Arguments.model_validate(arguments, from_attributes=True)
-        found = await asyncio.to_thread(
-            self._graph.look_up, asked.case, context.language, asked.limit, tuple(context.findings), learn=True
-        )
+        if not (asked.case.strip() or asked.findings):
+            raise ToolError("There is nothing to look up.", "Give the case, or its findings.")
+        found, remarks = await asyncio.to_thread(self._look_up, asked, context)
         context.recorder.event(
             "differential",
             findings=[f.id for f in found.findings],
+            added=[f"{'' if f.present else 'no '}{f.id} ({f.clause})" for f in found.added],
+            hypotheses=[(h.name, h.disease.disease if h.disease else "not in the graph") for h in found.hypotheses],
             ranking=[(r.disease, round(r.score, 4)) for r in found.ranking],
             winners=list(found.winners),
         )
+        compared = [h.disease for h in found.hypotheses if h.disease is not None]
         if not found.ranking:
             text = (
                 "图谱未能识别病例中的任何表现。"
@@ -328,16 +438,39 @@ class LookupDifferential:
                 else "The graph knows none of the case's findings."
             )
             notices = [Notice(code="no_known_finding", text=text)]
-            return ToolArtifact(tool=self.name, outcome=Outcome.NOTHING_FOUND, differential=found, notices=notices)
+            return ToolArtifact(
+                tool=self.name, outcome=Outcome.NOTHING_FOUND, differential=found, notices=notices, remarks=remarks
+            )
         cited = [r for r in found.ranking[:CITED] if r.score >= CITED_SHARE]
+        ids = {r.disease for r in cited}
         evidence = [
             self._graph.evidence_for(r.disease, context.language, r.evidence_id).model_copy(
                 update={"found": (Found(tool=self.name, stream=_stream(r), rank=n, score=r.score),)}
             )
-            for n, r in enumerate(cited, start=1)
+            for n, r in enumerate([*cited, *(r for r in compared if r.disease not in ids)], start=1)
         ]
         notices = _records_spoke(cited, context.language)
-        return ToolArtifact(tool=self.name, evidence=evidence, differential=found, notices=notices)
+        return ToolArtifact(tool=self.name, evidence=evidence, differential=found, notices=notices, remarks=remarks)
+
+    def _look_up(self, asked: Arguments, context: ToolContext) -> tuple[Differential, list[str]]:
+        """The differential, and what of the findings could not be counted."""
+        linked, unknown = self._graph.linked(asked.findings, context.language)
+        earlier = [f for f in context.added if f.id not in {g.id for g in linked}]
+        found = self._graph.look_up(
+            asked.case,
+            context.language,
+            asked.limit,
+            tuple(context.findings),
+            learn=True,
+            added=(*linked, *earlier),
+            hypotheses=asked.hypotheses,
+        )
+        remarks = [f"Not known to the graph, so not counted: {'; '.join(unknown)}."] if unknown else []
+        counted = {(f.id, f.present) for f in (*found.findings, *found.added)}
+        other = [f.clause for f in linked if (f.id, f.present) not in counted]
+        if other:
+            remarks.append(f"The case's own words count, which say otherwise: {'; '.join(other)}.")
+        return found, remarks
 
 
 def _stream(line: RankedDisease) -> str:

@@ -14,9 +14,9 @@ from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
-from tools.evidence import Evidence
+from tools.evidence import Evidence, EvidenceId, Origin
 from tools.files import REBUILD
-from tools.passages.contract import ROOM, DocumentSource, StoredDocument
+from tools.passages.contract import ROOM, DocumentSource, Passage, StoredDocument, context_of
 from tools.passages.counted_reading import CountedReader, units_for
 from tools.passages.pool import PassagePool
 from tools.passages.search import Ranked, rank, rows_of
@@ -52,9 +52,18 @@ def reranked(query: str, ranked: Sequence[Ranked], reader: CrossEncoder | None, 
 
 
 DOCUMENTS = 8  # ours: documents read when none are named
+KNOWN_IDS = "Use ids of documents that a tool returned, or leave documents empty to read the best ones for the query."
 MAX_DOCUMENTS = 50  # ours: documents that one call may name, and those among which chunks are counted
 
 Strategy = Literal["two_stage", "chunk_counted"]
+
+
+class _Named(NamedTuple):
+    """The documents to read, entries of the knowledge graph to hand on whole, and what the caller must know."""
+
+    documents: list[StoredDocument]
+    entries: list[Evidence]
+    remarks: list[str]
 
 
 class _Reading(NamedTuple):
@@ -104,13 +113,17 @@ class RetrievePassages:
     async def run(self, arguments: Arguments, context: ToolContext) -> ToolArtifact:
         """Passages as evidence with exact spans.
 
+        A document that the source does not hold is read from what the turn has found of it (an abstract of PubMed,
+        parts of a full text). Of several ids, those that are not known are told beside the passages of the others.
+
         Raises:
-            ToolError: a named document is unknown, or too many are named.
+            ToolError: no document that is named is known, or too many are named.
             DataError: the source finds a document that it does not hold.
         """
-        documents = await asyncio.to_thread(self._documents, arguments)
+        documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context.evidence)
         readable = [d for d in documents if d.status.usable]
         read = await asyncio.to_thread(self._read, arguments, readable, context)
+        read = read._replace(evidence=[*read.evidence, *entries])
         context.recorder.event(
             "passages",
             documents=[d.id for d in readable],
@@ -122,24 +135,35 @@ class RetrievePassages:
             outcome=Outcome.OK if read.evidence else Outcome.NOTHING_FOUND,
             evidence=read.evidence,
             notices=_notices(documents, readable, read, context.language),
+            remarks=remarks,
         )
 
-    def _documents(self, arguments: Arguments) -> list[StoredDocument]:
+    def _documents(self, arguments: Arguments, found: Sequence[Evidence]) -> _Named:
         """The documents that are named, else the best for the query."""
-        named = unique([name.partition("@")[0] for name in arguments.documents])
+        named = unique([name.strip().partition("@")[0] for name in arguments.documents if name.strip()])
         if len(named) > MAX_DOCUMENTS:
             raise ToolError(f"{len(named)} documents are too many.", f"Name at most {MAX_DOCUMENTS}.")
         ids = named or self._source.find_documents(arguments.query, self._found_documents)
-        found = {name: self._source.get_document(name) for name in ids}
-        unknown = ", ".join(name for name, document in found.items() if document is None)
-        if unknown and named:
-            raise ToolError(
-                f"These documents are not known: {unknown}.",
-                "Use ids from search_literature, or leave documents empty to read the best ones for the query.",
-            )
-        if unknown:
-            raise DataError(f"The search names documents that are not stored: {unknown}.", REBUILD)
-        return [document for document in found.values() if document is not None]
+        documents: list[StoredDocument] = []
+        entries: list[Evidence] = []
+        unknown: list[str] = []
+        for name in ids:
+            of_turn = [e for e in found if e.document_id == name] if named else []
+            document = self._source.get_document(name) or document_of(of_turn)
+            if document is not None:
+                documents.append(document)
+            elif graph := [e for e in of_turn if e.origin is Origin.KNOWLEDGE_GRAPH]:
+                entries += graph
+            else:
+                unknown.append(name)
+        if not unknown:
+            return _Named(documents, entries, [])
+        told = f"These documents are not known: {', '.join(unknown)}."
+        if not named:
+            raise DataError(f"The search names documents that are not stored: {', '.join(unknown)}.", REBUILD)
+        if not documents and not entries:
+            raise ToolError(told, KNOWN_IDS)
+        return _Named(documents, entries, [told])
 
     def _read(self, arguments: Arguments, documents: Sequence[StoredDocument], context: ToolContext) -> _Reading:
         query, limit = arguments.query, arguments.limit
@@ -152,6 +176,44 @@ class RetrievePassages:
 
     def _tokens(self, text: str) -> int:
         return self._pool.encoder.count_tokens([text])[0]
+
+
+def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:
+    """A document as far as pieces of it are known; None without any that was retrieved.
+
+    Its text has the pieces where the whole has them, so that spans mean the same, and spaces for what is not known. A
+    text that is known from its beginning is cut like any other; parts of a longer one are passages as they are.
+    """
+    spans = [(EvidenceId.parse(p.id), p) for p in pieces if p.origin is Origin.RETRIEVED]
+    placed = sorted(((at.start or 0, at.end or len(p.text), p) for at, p in spans), key=lambda s: (s[0], -s[1]))
+    parts = [(start, end, p) for i, (start, end, p) in enumerate(placed) if all(end > e for _, e, _ in placed[:i])]
+    if not parts:
+        return None
+    text, passages = "", list[Passage]()
+    for start, end, part in parts:
+        core, context = max(start, len(text)), context_of(part.title, part.section)
+        passages.append(
+            Passage(start=start, end=end, core_start=core, core_end=end, section=part.section, context=context)
+        )
+        text = text.ljust(start)[:start] + part.text
+    first = parts[0][2]
+    if len(parts) == 1 and parts[0][0] == 0:
+        passages = []
+    return StoredDocument(
+        id=first.document_id,
+        title=first.title,
+        text=text,
+        kind=first.kind,
+        language=first.language,
+        date=first.date,
+        review_by=first.review_by,
+        publication_types=first.publication_types,
+        level=first.level,
+        status=first.status,
+        source=first.source,
+        licence=first.licence,
+        passages=tuple(passages),
+    )
 
 
 def _notices(

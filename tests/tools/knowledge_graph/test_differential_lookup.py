@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prompts.errors import InputError
+from prompts.errors import InputError, ToolError
 from prompts.tool_arguments import LookupDifferential as Arguments
-from tools.contract import Finding, Outcome, ToolContext
+from tools.contract import Finding, Outcome, ToolArtifact, ToolContext
 from tools.evidence import cite, verify_citation
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 
@@ -143,3 +143,67 @@ def test_the_tool_says_when_it_knows_nothing_of_the_case(starter_graph: Knowledg
     artifact = asyncio.run(LookupDifferential(starter_graph).run(Arguments(case="Good morning!"), ToolContext()))
     assert artifact.outcome is Outcome.NOTHING_FOUND
     assert [n.code for n in artifact.notices] == ["no_known_finding"]
+
+
+CHEST = "54M, smoker, heavy central chest pain radiating to the jaw for 50 minutes, sweating. No cough."
+
+
+def looked_up(graph: KnowledgeGraph, **arguments: object) -> ToolArtifact:
+    return asyncio.run(LookupDifferential(graph).run(Arguments.model_validate(arguments), ToolContext()))
+
+
+def test_findings_in_words_are_counted_and_what_the_case_says_itself_stands(starter_graph: KnowledgeGraph) -> None:
+    said = ["tearing interscapular pain", "no dyspnoea", "cough", "purple moonbeams"]
+    alone, artifact = looked_up(starter_graph, case=CHEST), looked_up(starter_graph, case=CHEST, findings=said)
+    before, after = alone.differential, artifact.differential
+    assert before is not None
+    assert after is not None
+    assert [(f.id, f.present) for f in after.added] == [("interscapular-pain", True), ("dyspnoea", False)]
+    assert after.findings == before.findings, "the case's own findings stay its own"
+    shares = [{r.disease: r.score for r in d.ranking}["aortic-dissection"] for d in (before, after)]
+    assert shares[1] > 2 * shares[0]
+    dissection = next(r for r in after.ranking if r.disease == "aortic-dissection")
+    assert "pain between the shoulder blades" in dissection.findings_for
+    assert ["purple moonbeams" in artifact.remarks[0], "cough" in artifact.remarks[1]] == [True, True]
+    assert alone.remarks == []
+
+
+def test_hypotheses_are_compared_wherever_they_stand_or_told_not_to_be_in_the_graph(
+    starter_graph: KnowledgeGraph,
+) -> None:
+    names = ["GERD", "Takotsubo cardiomyopathy", "angina"]
+    artifact = looked_up(starter_graph, case=CHEST, hypotheses=names, limit=3)
+    found = artifact.differential
+    assert found is not None
+    told = [(h.name, h.disease.disease if h.disease else None) for h in found.hypotheses]
+    assert told[:2] == [("GERD", "gerd"), ("Takotsubo cardiomyopathy", None)]
+    assert told[2:] == [("angina", "unstable-angina"), ("angina", "stable-angina")]
+    reflux = found.hypotheses[0]
+    assert reflux.place is not None
+    assert reflux.place > len(found.ranking) == 3
+    assert reflux.disease is not None
+    assert "chest pain" in reflux.disease.findings_for
+    assert reflux.disease.evidence_id in [e.id for e in artifact.evidence]
+
+
+@pytest.mark.parametrize(
+    ("name", "means"),
+    [
+        ("acute aortic dissection", ["aortic-dissection"]), ("STEMI", ["myocardial-infarction"]),
+        ("septic pulmonary embolism", ["pulmonary-embolism"]), ("心肌梗死", ["myocardial-infarction"]),
+        ("Marfan syndrome", []), ("infection", []), ("", []),
+    ],
+)  # fmt: skip
+def test_what_a_name_means(starter_graph: KnowledgeGraph, name: str, means: list[str]) -> None:
+    assert starter_graph.diseases_meant(name) == means
+
+
+def test_findings_alone_are_looked_up_and_nothing_is_refused(starter_graph: KnowledgeGraph) -> None:
+    found = looked_up(starter_graph, findings=["fever", "productive cough", "crackles"]).differential
+    assert found is not None
+    assert found.ranking[0].disease == "pneumonia"
+    with pytest.raises(ToolError, match="nothing to look up"):
+        looked_up(starter_graph, hypotheses=["gout"])
+    unread = looked_up(starter_graph, case="Good morning!", hypotheses=["gout"]).differential
+    assert unread is not None
+    assert [(h.place, h.disease is not None) for h in unread.hypotheses] == [(None, True)]

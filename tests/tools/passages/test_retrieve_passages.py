@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from prompts.tool_arguments import RetrievePassages as Arguments
 from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
-from tools.evidence import Origin, Status
+from tools.evidence import Evidence, Origin, Status
 from tools.passages.contract import StoredDocument
 from tools.passages.neighbours import leans_back, leans_on_next
 from tools.passages.pool import PassagePool
@@ -55,9 +57,15 @@ class Broken(Source):
         raise ServiceError("The index did not answer.")
 
 
-def read(encoder: Encoder, source: Source, settings: SeosSettings | None = None, **arguments: object) -> ToolArtifact:
+def read(
+    encoder: Encoder,
+    source: Source,
+    settings: SeosSettings | None = None,
+    found: Sequence[Evidence] = (),
+    **arguments: object,
+) -> ToolArtifact:
     tool = RetrievePassages(source, PassagePool(encoder, settings))
-    return asyncio.run(tool.run(Arguments.model_validate(arguments), ToolContext()))
+    return asyncio.run(tool.run(Arguments.model_validate(arguments), ToolContext(evidence=list(found))))
 
 
 def test_passages_are_exact_slices_with_everything_a_reader_needs(encoder: Encoder) -> None:
@@ -84,10 +92,54 @@ def test_named_documents_are_read_and_a_span_names_its_document(encoder: Encoder
     assert [e.document_id for e in artifact.evidence] == ["library:hip"]
 
 
-def test_an_unknown_document_is_named_with_advice(encoder: Encoder) -> None:
+def test_unknown_documents_are_told_beside_the_others_and_refused_alone(encoder: Encoder) -> None:
+    artifact = read(encoder, Source(ASTHMA), query="asthma attacks", documents=["library:gout", "library:asthma"])
+    assert {e.document_id for e in artifact.evidence} == {"library:asthma"}
+    assert ["library:gout" in r for r in artifact.remarks] == [True]
+    assert artifact.notices == []
     with pytest.raises(ToolError, match="library:gout") as error:
-        read(encoder, Source(ASTHMA), query="gout", documents=["library:gout", "library:asthma"])
-    assert "search_literature" in error.value.advice
+        read(encoder, Source(ASTHMA), query="gout", documents=["library:gout"])
+    assert "ids of documents that a tool returned" in error.value.advice
+
+
+ABSTRACT = (
+    "BACKGROUND: Croup is common in small children. METHODS: We gave 720 children one dose of dexamethasone or a "
+    "placebo. RESULTS: Dexamethasone halved the number of children who came back for care within a week. CONCLUSIONS: "
+    "Children with mild croup should have dexamethasone."
+)
+
+
+def piece(document: str, text: str, start: int = 0, origin: Origin = Origin.RETRIEVED, **more: Any) -> Evidence:
+    span = f"{document}@{start}-{start + len(text)}"
+    return Evidence(id=span, text=text, title="Croup", kind="abstract", origin=origin, **more)
+
+
+def test_an_abstract_of_pubmed_is_read_from_the_turn_with_spans_of_the_whole(encoder: Encoder) -> None:
+    whole = piece("pubmed:15385657", ABSTRACT, level="randomised trial", date="2004-09-23")
+    part = piece("pubmed:15385657", ABSTRACT[:47])
+    named = ["pubmed:15385657@0-47"]
+    query = "Does dexamethasone help children with mild croup?"
+    artifact = read(encoder, Source(), SeosSettings(budget=24), [part, whole], query=query, documents=named, limit=2)
+    assert artifact.evidence
+    for item in artifact.evidence:
+        start, end = (int(n) for n in item.id.partition("@")[2].split("-"))
+        assert item.text == ABSTRACT[start:end]
+        assert len(item.text) < len(ABSTRACT)
+        assert (item.level, item.date, item.origin) == ("randomised trial", "2004-09-23", Origin.RETRIEVED)
+    assert any("halved" in item.text for item in artifact.evidence)
+
+
+def test_parts_of_a_full_text_and_an_entry_of_the_graph_are_read_as_they_were_found(encoder: Encoder) -> None:
+    first = piece("pmc:PMC1", "Dexamethasone was given to children with croup by mouth.", 900, section="Methods")
+    second = piece("pmc:PMC1", "Dexamethasone halved returns of children with croup.", 4000, section="Results")
+    entry = piece("graph:starter/croup", "Croup usually has a barking cough.", origin=Origin.KNOWLEDGE_GRAPH)
+    written = piece("generated:1", "Croup is treated.", origin=Origin.GENERATED)
+    named = ["pmc:PMC1", "graph:starter/croup", "generated:1"]
+    found = [first, second, entry, written]
+    artifact = read(encoder, Source(), found=found, query="dexamethasone for children with croup", documents=named)
+    assert {e.id: (e.text, e.origin) for e in artifact.evidence} == {e.id: (e.text, e.origin) for e in found[:3]}
+    assert {e.section for e in artifact.evidence} == {"Methods", "Results", None}
+    assert "generated:1" in artifact.remarks[0]
 
 
 def test_a_source_that_finds_what_it_does_not_hold_is_an_error(encoder: Encoder) -> None:

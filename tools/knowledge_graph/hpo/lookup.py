@@ -368,7 +368,8 @@ class WithRareDiseases:
         if context.language == "zh":
             notice = Notice(code="rare_diseases_english_only", text=ENGLISH_ONLY)
             return artifact.model_copy(update={"notices": [*artifact.notices, notice]})
-        return await asyncio.to_thread(self._added, asked.case, artifact, context)
+        told = "\n".join([asked.case, *(f"{finding}." for finding in asked.findings)]).strip()
+        return await asyncio.to_thread(self._added, told, artifact, context)
 
     def _added(self, case: str, artifact: ToolArtifact, context: ToolContext) -> ToolArtifact:
         ranks = self._open()

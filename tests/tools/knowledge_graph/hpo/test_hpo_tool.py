@@ -45,6 +45,14 @@ def test_the_section_is_there_when_the_case_asks_or_the_settings_say_so(small: O
     assert (untouched.differential.rare, untouched.evidence) == ((), [])
 
 
+def test_findings_that_a_planner_adds_are_read_too(small: Ontology) -> None:
+    tool = WithRareDiseases(Common(), lambda: RareDiseases(small), always=True)
+    added = Arguments(case="My son has a nuclear cataract.", findings=["hearing loss", "fine hair"])
+    found = asyncio.run(tool.run(added, ToolContext())).differential
+    assert found is not None
+    assert found.rare[0].disease == "OMIM:1"
+
+
 def test_what_was_not_ranked_is_said(small: Ontology) -> None:
     few = run(small, "She has a cataract. Is there a rare disease behind it?")
     assert [n.code for n in few.notices] == ["too_few_phenotypes"]
