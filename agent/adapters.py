@@ -60,6 +60,11 @@ class LibraryDocuments:
         document = self.get_document(id)
         return f"{document.title}. {document.text}" if document is not None else ""
 
+    def text(self, id: str) -> str:
+        """Text of a document; "" for one that the library does not hold."""
+        document = self.get_document(id)
+        return document.text if document is not None else ""
+
     def sections(self, id: str) -> list[Evidence]:
         """The pieces of a document with their sections, in order; none for one that the library does not hold."""
         try:

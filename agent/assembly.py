@@ -95,11 +95,10 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     )
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))
-    reader = TrainedReader()
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
-        VerdictJudgeLocal(reader, encoder),
+        VerdictJudgeLocal(TrainedReader(), encoder),
         texts,
         names.found_in,
         whole=documents.whole,
@@ -132,7 +131,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     )
     judged = by_models(parts, settings, models, encoder)
     if isinstance(judged.planner, PlannerByModel):
-        judged = replace(judged, said=TellingSentences(encoder, reader))
+        judged = replace(judged, said=TellingSentences(encoder, documents.text))
     return short_way(judged, settings, answered)
 
 

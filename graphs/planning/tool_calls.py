@@ -19,10 +19,11 @@ from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Outcome, Tool
 
 WHOLE = {"lookup_differential": "case", "fill_knowledge_gaps": "question"}  # arguments that are the turn's question
+LIMIT = "limit"  # left to its default: a planner has better use for its words
 REASON = 200  # ours: characters of a reason, a sentence
 SHOWN = 80  # ours: characters of an argument in a reason
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")  # what a function's name may not hold (code: the protocol)
-LEFT_OUT = ("title", "minLength", "maxLength")
+LEFT_OUT = ("title", "minLength", "maxLength", "default")
 REPEATED = "this call was made before, and its result stands above; make another one, or none"
 
 
@@ -36,7 +37,8 @@ class Read(NamedTuple):
 
 
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The tools as functions of the protocol, without the arguments that are filled in for the model."""
+    """The tools as functions of the protocol, without the arguments that are filled in for the model. One that writes
+    how many results it wants is heeded."""
     return [
         {"name": t.name, "description": t.description, "parameters": _parameters(t.name, t.arguments)} for t in tools
     ]
@@ -44,9 +46,9 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 def _parameters(name: str, schema: type[BaseModel]) -> dict[str, Any]:
     shape: dict[str, Any] = _plain(schema.model_json_schema())
-    left_out = WHOLE.get(name, "")
-    shape["properties"] = {key: value for key, value in shape["properties"].items() if key != left_out}
-    shape["required"] = [key for key in shape.get("required", []) if key != left_out]
+    left_out = (WHOLE.get(name, ""), LIMIT)
+    shape["properties"] = {key: value for key, value in shape["properties"].items() if key not in left_out}
+    shape["required"] = [key for key in shape.get("required", []) if key not in left_out]
     return {key: value for key, value in shape.items() if key != "description"}  # that is for readers of the code
 
 

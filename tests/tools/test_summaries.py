@@ -9,8 +9,6 @@ from tools.contract import Differential, Finding, Hypothesis, Outcome, ToolArtif
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 from tools.rare_diseases import RareDisease
-from tools.reading.contract import Pair, Reading
-from tools.reading.reader import UNREAD, TrainedReader
 from tools.summaries import TellingSentences, summarise
 
 QUESTION = "Does dexamethasone help children with mild croup?"
@@ -36,7 +34,7 @@ def document(text: str, name: str = "pubmed:1", start: int = 0) -> Evidence:
 
 def shown(evidence: Sequence[Evidence], encoder: Encoder) -> list[str]:
     artifact = ToolArtifact(tool="search_literature", evidence=list(evidence))
-    return summarise(artifact, QUESTION, TellingSentences(encoder, TrainedReader())).splitlines()[1:]
+    return summarise(artifact, QUESTION, TellingSentences(encoder)).splitlines()[1:]
 
 
 def test_a_document_is_told_by_its_results_and_conclusions(encoder: Encoder) -> None:
@@ -51,26 +49,36 @@ def test_a_document_is_told_by_its_results_and_conclusions(encoder: Encoder) -> 
 
 def test_pieces_of_a_document_are_one_line_and_no_sentence_stands_twice(encoder: Encoder) -> None:
     at = ABSTRACT.index(RESULT)
-    lines = shown(
-        [document(ABSTRACT[at:], start=at), document(ABSTRACT), document("Croup is viral.", "library:croup")], encoder
-    )
+    part = document(ABSTRACT[at:], start=at).model_copy(update={"kind": "passage"})
+    lines = shown([part, document(ABSTRACT), document("Who won the cup?", "library:croup")], encoder)
     assert [line.partition(" ")[0] for line in lines] == ["pubmed:1", "library:croup"]
     assert lines[0].count(RESULT) == 1
-    assert lines[1].endswith("| Croup is viral.")
+    assert lines[1] == "library:croup | Croup (randomised trial, 2004)", "nothing in it is near to the question"
 
 
-class Blind:
-    """A reader that can read nothing."""
+def test_a_document_that_is_held_is_told_whole_and_a_question_is_no_finding(encoder: Encoder) -> None:
+    whole = f"Do corticosteroids help children with mild croup?\n{CONCLUSION}"
+    said = TellingSentences(encoder, lambda name: whole if name == "library:croup" else "")
+    found = said(QUESTION, [document(whole.partition("\n")[0], "library:croup")])
+    assert CONCLUSION in found["library:croup"]
+    alone = TellingSentences(encoder)(QUESTION, [document(f"{whole} {RESULT}")])
+    assert alone["pubmed:1"].startswith(CONCLUSION)
 
-    def read(self, pairs: Sequence[Pair]) -> list[Reading]:
-        return [UNREAD] * len(pairs)
+
+def test_headings_say_what_a_sentence_is(encoder: Encoder) -> None:
+    (line,) = shown(
+        [document(f"RESULTS: {RESULT} CONCLUSIONS: {CONCLUSION} OBJECTIVE: {AIM} METHODS: {METHOD}")], encoder
+    )
+    assert RESULT in line
+    assert CONCLUSION in line
+    assert AIM not in line
 
 
-def test_what_no_reader_reads_is_told_by_nearness_alone(encoder: Encoder) -> None:
+def test_another_language_and_nothing_at_all(encoder: Encoder) -> None:
     text = "哮喘很常见。地塞米松对儿童哮吼有效。"
-    said = TellingSentences(encoder, Blind())("地塞米松对儿童哮吼有效吗？", [document(text)])
+    said = TellingSentences(encoder)("地塞米松对儿童哮吼有效吗？", [document(text)])
     assert "地塞米松对儿童哮吼有效。" in said["pubmed:1"]
-    assert TellingSentences(encoder, Blind())(QUESTION, []) == {}
+    assert TellingSentences(encoder)(QUESTION, []) == {}
 
 
 def test_a_differential_is_told_with_both_sides_hypotheses_and_rare_candidates() -> None:

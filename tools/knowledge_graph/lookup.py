@@ -160,8 +160,8 @@ class KnowledgeGraph:
         if self._paper is not None:
             whole = self._paper.look_up(case, language, len(self.graph.diseases), (*known, *added))
             found = whole.model_copy(update={"ranking": whole.ranking[:limit], "added": tuple(added)})
-            lines = {line.disease: (place, line) for place, line in enumerate(whole.ranking, start=1)}
-            return self._with_records(case, self._compared(found, lines, hypotheses, language))
+            ranked: Placed = {line.disease: (place, line) for place, line in enumerate(whole.ranking, start=1)}
+            return self._with_records(case, self._compared(found, ranked, hypotheses, language))
         records = self.record_ranking() if learn else None
         asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name)])
         found, lines = self._ranked(case, language, limit, known, explained, records, added, asked)
