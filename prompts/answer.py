@@ -1,59 +1,81 @@
 """The shapes of a model's answers, as ``answer.md``, ``answer_case.md``, ``choice.md`` and ``answer_mend.md`` ask.
 
-What is forgiven loses nothing: a bare text for a statement, a single quote for a list, a number written in brackets.
-Whether a document was given, and whether a quote stands in it, is judged by the answerer.
+What is forgiven loses nothing: a bare text for a statement, a label in brackets or as a number, a run of sentences.
+Whether a sentence was given, and whether it bears a statement out, is judged by the answerer.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prompts.shown import Lenient, Number
+from prompts.shown import Lenient, Number, Numbers
 
-LABEL = re.compile(r"\b(b(?:ackground)?)?\W{0,3}?(\d{1,6})\b", re.IGNORECASE)
+# A sentence by document and number (3.2), a run of them (3.2-3.4, 3.2-4), a document alone (3), background (B1).
+LABEL = re.compile(
+    r"""(?<![\w.])(?P<background>b(?:ackground)?)?\W{0,3}?(?P<document>\d{1,3})
+    (?:\s*\.\s*(?P<first>\d{1,4})
+       (?:\s*(?:[-–—]|to)\s*(?:(?P<other>\d{1,3})\s*\.\s*)?(?P<last>\d{1,4}))?)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+WORDED = re.compile(r"\bdoc(?:ument)?\W*(\d+)\W+s(?:entence)?\W*(\d+)", re.IGNORECASE)  # "document 3, sentence 2"
+RUN = 6  # ours: sentences of a run that are read
 
 # What is said about generated background, by the policy of the settings; "" where none is shown.
 BACKGROUND_RULES = {
     "": "",
-    "context": "Background (B1, B2, ...) was written by a language model and may be wrong. It may help you to"
-    " understand the documents. No statement may rest on it, and it cannot be quoted.",
-    "allowed": "Background (B1, B2, ...) was written by a language model and may be wrong. Quote the documents"
-    " wherever they say the same. A statement that only background supports names it (document B1) with an empty"
-    " quote.",
+    "context": "Background (B1, B2, ...) was written by a language model and may be wrong: it helps to understand the"
+    " documents, and no statement rests on it.",
+    "allowed": "Background (B1, B2, ...) was written by a language model and may be wrong. Cite the documents wherever"
+    " they say the same; a statement that only background supports cites it (B1).",
 }
 
 # What a model is told about a statement that cannot stand.
 FAULTS = {
     "empty": "it has no sentence of a usual length",
-    "uncited": "it quotes no document",
-    "unknown": "there is no document {detail}",
+    "uncited": "it cites no sentence",
+    "unknown": "there is no sentence {detail}",
     "background": "it rests on background, which is no evidence",
-    "quote": "its quotes do not stand in the documents that it names",
+    "quote": "the documents that it cites do not say it",
     "order": "it repeats an instruction that stands in a document",
-    "reference": "it names a reference (a link, a PMID, a DOI) that its quotes do not name",
-    "names": "what it quotes does not mention {detail}",
-    "numbers": "it has a figure that its quotes do not have",
-    "negation": "it denies what its quotes affirm, or the reverse",
-    "medicine": "it names a medicine that its quotes do not name",
-    "strength": "it is more certain than its quotes",
-    "words": "its quotes do not say it",
+    "reference": "it names a publication that the cited sentences do not name ({detail})",
+    "names": "what it cites does not mention {detail}",
+    "numbers": "it has a figure that the cited sentences do not have",
+    "negation": "it denies what the cited sentences affirm, or the reverse",
+    "medicine": "it names a medicine that the cited sentences do not name",
+    "strength": "it is more certain than the cited sentences",
+    "words": "the cited sentences do not say it",
 }
 
 
-def _label(value: Any) -> Any:
-    """``3``, ``"[3]"`` and ``"document 3"`` are ``"3"``; ``"b1"`` and ``"background 1"`` are ``"B1"``."""
-    found = LABEL.search(str(value))
-    return f"{'B' if found[1] else ''}{int(found[2])}" if found else str(value)
+def _cites(value: Any) -> list[str]:
+    """Labels of whatever came for them: ``3.2``, ``"[3.2]"``, ``"3.2-3.4"``, ``{"document": 3, "sentence": 2}``."""
+    return list(dict.fromkeys(_labels(value)))
 
 
-def _listed(value: Any) -> Any:
-    """A list of what came alone; nothing for null."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+def _labels(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        at = [str(value.get(name) or "") for name in ("document", "sentence")]
+        yield from _labels(".".join(filter(None, at)))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _labels(item)
+    elif value is not None:
+        for found in LABEL.finditer(WORDED.sub(r"\1.\2", str(value))):
+            yield from _run(**found.groupdict())
+
+
+def _run(background: str | None, document: str, first: str | None, other: str | None, last: str | None) -> list[str]:
+    """The labels of one match; a run that goes on in another document is its two ends."""
+    if background or first is None:
+        return [f"{'B' if background else ''}{int(document)}"]
+    start, end = int(first), int(last) if last is not None else int(first)
+    if other is not None and int(other) != int(document):
+        return [f"{int(document)}.{start}", f"{int(other)}.{end}"]
+    return [f"{int(document)}.{n}" for n in range(start, max(start, min(end, start + RUN - 1)) + 1)]
 
 
 def _part(value: Any) -> Any:
@@ -62,55 +84,55 @@ def _part(value: Any) -> Any:
     return said if said in ("diagnosis", "next", "urgent") else "next"
 
 
-def _word(value: Any) -> str:
+def word_of(value: Any) -> str:
     """A text; "" for null."""
     return "" if value is None else str(value).strip()
 
 
-class QuoteReply(Lenient):
-    """Words of a document. ``document`` is its number, ``B`` before that of a background."""
-
-    document: Annotated[str, BeforeValidator(_label)]
-    quote: Annotated[str, BeforeValidator(_word)] = ""
+Word = Annotated[str, BeforeValidator(word_of)]
 
 
 class StatementReply(Lenient):
-    """A sentence of the answer, and the words that it rests on."""
+    """A sentence of the answer, and the labels of the sentences that it rests on (``3.2``)."""
 
     text: str
-    quotes: Annotated[list[QuoteReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    cites: Annotated[list[str], BeforeValidator(_cites)] = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
     def _bare(cls, value: Any) -> Any:
-        """A bare text is a statement without a quote."""
+        """A bare text is a statement that cites nothing."""
         return {"text": value} if isinstance(value, str) else value
 
 
 class AnswerReply(Lenient):
-    """An answer to a question of evidence."""
+    """An answer to a question of evidence; ``unanswered``: numbers of the open points that it leaves open."""
 
     statements: list[StatementReply]
+    unanswered: Numbers | None = None
     abstain: bool = False
 
 
 class ChoiceReply(Lenient):
-    """An answer that takes one of the options: its letter, or yes, no, maybe; "" for none."""
+    """An answer that takes one of the options: its letter or word; "" for none."""
 
     statements: list[StatementReply]
-    option: Annotated[str, BeforeValidator(_word)]
+    option: Word
 
 
 class CaseStatementReply(StatementReply):
-    """A sentence on a case: a diagnosis, what to do next, or when to seek urgent help."""
+    """A sentence on a case: a diagnosis, named by ``diagnosis``, what to do next, or when to seek urgent help."""
 
     part: Annotated[Literal["diagnosis", "next", "urgent"], BeforeValidator(_part)] = "next"
+    diagnosis: Word = ""
 
 
 class CaseReply(Lenient):
-    """An answer to a case."""
+    """An answer to a case. ``emergency``: what of the case needs help at once, "" for nothing."""
 
     statements: list[CaseStatementReply]
+    unanswered: Numbers | None = None
+    emergency: Word = ""
 
 
 class MendedReply(StatementReply):
@@ -120,6 +142,7 @@ class MendedReply(StatementReply):
 
 
 class MendReply(Lenient):
-    """Statements put right; one that is left out stays out."""
+    """Statements put right, one that is left out stays out; and the option, where it was asked about."""
 
     statements: list[MendedReply]
+    option: Word = ""

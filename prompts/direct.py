@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from prompts.answer import Word
 from prompts.shown import Lenient
 
 
@@ -14,13 +15,9 @@ def _text(value: Any) -> Any:
     return value.get("text", value) if isinstance(value, dict) else value
 
 
-def _word(value: Any) -> str:
-    """A text; "" for null."""
-    return "" if value is None else str(value).strip()
-
-
 class DirectReply(Lenient):
-    """Sentences that nothing was retrieved for, and the option taken, "" for none."""
+    """Sentences that nothing was retrieved for; the option taken, what of a case needs help at once, "" for none."""
 
     statements: list[Annotated[str, BeforeValidator(_text)]]
-    option: Annotated[str, BeforeValidator(_word)] = ""
+    option: Word = ""
+    emergency: Word = ""

@@ -63,7 +63,7 @@ def _unknown(request: Request, good: Scripted) -> Scripted:
         call = ("retrieve_passages", {"query": "croup", "documents": ["library:invented"]})
         return replace(good, calls=[*good.calls, call])
     reply = json.dumps(reply_to(request))
-    return in_form(request, INTEGER.sub("999", re.sub(r'"document": "\d+"', '"document": "999"', reply)))
+    return in_form(request, INTEGER.sub("999", re.sub(r'"cites": \["[\d.]+"\]', '"cites": ["999.1"]', reply)))
 
 
 FAULTS: dict[str, Spoil] = {

@@ -38,6 +38,7 @@ ROLES = {
     "VerificationReply": "verification",
 }
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)
+SENTENCE = re.compile(r"^\[(\d+)\.(\d+)\] (.*)$", re.MULTILINE)
 SHAPE = re.compile(r"JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
 ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
 WORD = re.compile(r"[A-Za-z]{5,}")
@@ -103,9 +104,16 @@ def _calls(request: Request) -> list[ToolCall]:
 
 def _quoted(request: Request, **more: Any) -> list[Reply]:
     """The first sentence of each of the first documents, word for word."""
-    shown = list(documents(request).items())[:CITED]
-    found = [(n, first_sentence(text)) for n, text in shown if text]
-    return [{"text": said, "quotes": [{"document": str(n), "quote": said}], **more} for n, said in found]
+    found = _firsts(request)
+    return [{"text": said, "cites": [label], **more} for label, said in found[:CITED]]
+
+
+def _firsts(request: Request) -> list[tuple[str, str]]:
+    """Of each document the first sentence that is more than a heading, with its label."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for document, number, text in SENTENCE.findall(asked(request)):
+        found.setdefault(document, []).append((f"{document}.{number}", text))
+    return [next((pair for pair in told if len(pair[1].split()) > 4), told[0]) for told in found.values()]
 
 
 def _plan(request: Request) -> Reply:
@@ -237,12 +245,9 @@ def _generated_first(request: Request) -> dict[str, Any]:
 
 def _misled(request: Request, text: str) -> list[dict[str, Any]]:
     false = first_sentence(text)
-    said: list[dict[str, Any]] = [{"text": false, "quotes": [{"document": BACKGROUND, "quote": false}]}]
-    number, found = next(iter(documents(request).items()), (0, ""))
-    true = first_sentence(found)
-    if true:
-        quotes = [{"document": str(number), "quote": true}]
-        said += [{"text": false, "quotes": quotes}, {"text": true, "quotes": quotes}]
+    said: list[dict[str, Any]] = [{"text": false, "cites": [BACKGROUND]}]
+    for label, true in _firsts(request)[:1]:
+        said += [{"text": false, "cites": [label]}, {"text": true, "cites": [label]}]
     return said
 
 

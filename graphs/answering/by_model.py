@@ -1,42 +1,61 @@
 """The answerer by a language model: it writes from numbered documents, and what it writes is held to them.
 
-What is ranked, asked, warned of and noticed stays the graph's and the rules'; the prose is the model's. Questions about
-what was said, and questions whose names no evidence mentions, are the local answerer's.
+What is asked, warned of and noticed stays the graph's and the rules'; the text, its order and its diagnoses are the
+model's. Questions about what was said, and questions whose names no evidence mentions, are the local answerer's.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 from graphs.answering.abstain import abstained
-from graphs.answering.case_prose import Parted, arranged
-from graphs.answering.contract import AnswerView, Choice, Draft
+from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
 from graphs.answering.local import FOLLOW_UPS, AnswererLocal, beyond, ranked
 from graphs.answering.model_choice import (
     choice_of,
+    doubted_choice,
+    doubted_verdict,
     options_of,
     options_shown,
     parametric_choice,
+    speaks_of,
     unchosen,
     verdict_of,
 )
+from graphs.answering.model_diagnoses import claim_of, diagnosis_of, marked, order_notices, unsupported
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.prose import REFERENCE, ProseReader, plain_text
-from graphs.answering.sources import Generated, Sources, case_values, question_of, remarks_of, sources_of
-from graphs.answering.written import ProseWriter, Written
-from graphs.triage.contract import Kind
+from graphs.answering.prose import Claim, ProseReader, Stated, plain_text
+from graphs.answering.sources import (
+    Generated,
+    Sources,
+    case_values,
+    open_points,
+    question_of,
+    remarks_of,
+    sources_of,
+)
+from graphs.answering.written import Doubt, ProseWriter, Written
+from graphs.judging.orders import speaks_to_machines
+from graphs.judging.relevance import Relevance
+from graphs.triage.contract import Kind, RedFlag
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import AnswerReply, CaseReply, ChoiceReply
+from prompts.answer import AnswerReply, CaseReply, CaseStatementReply, ChoiceReply
 from prompts.direct import DirectReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
+from prompts.shown import one_line
 from tools.contract import FollowUpQuestion, Notice
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.evidence import Frozen, Origin, Statement
+from tools.messages import messages
+from tools.text.references import references_in
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
+SIGN = 200  # ours: characters of what a model says is an emergency
+NO_SIGN = re.compile(r"\W*(?:no|not|none|nothing|n/?a|null|false)\b.*|\W*(?:无|没有|未见).*", re.IGNORECASE | re.DOTALL)
 
 
 class ModelAnswerSettings(Frozen):
@@ -71,6 +90,7 @@ class AnswererByModel:
     ) -> None:
         self._model, self._local = model, local
         self._settings = settings or ModelAnswerSettings()
+        self._relevance = Relevance(encoder)
         self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), local.terms, local.diseases))
 
     async def answer(self, view: AnswerView) -> Draft:
@@ -92,7 +112,7 @@ class AnswererByModel:
         )
 
     def _sources(self, view: AnswerView, case: bool) -> Sources:
-        entries = self._local.writer.lines(view)[1] if case else []
+        entries = [*self._local.writer.lines(view)[1], *self._local.rare.lines(view)[1]] if case else []
         return sources_of(view, entries, self._settings.generated)
 
     def _of_something_else(self, view: AnswerView, sources: Sources) -> bool:
@@ -102,50 +122,92 @@ class AnswererByModel:
         return not given and not allowed and bool(self._local.unmentioned(view))
 
     async def _question(self, view: AnswerView, sources: Sources) -> Draft:
-        options = options_of(view)
         values = {"question": question_of(view), "remarks": remarks_of(view), "documents": sources.shown}
+        options = options_of(view)
         if options:
-            chosen, spent = await self._model.structured(
-                "choice", ChoiceReply, on_text=teller(), rule=sources.rule, options=options_shown(options), **values
-            )
-            said, option, gave_up = chosen.statements, chosen.option, not chosen.option
-        else:
-            reply, spent = await self._model.structured(
-                "answer", AnswerReply, on_text=teller(), rule=sources.rule, **values
-            )
-            said, option, gave_up = reply.statements, "", reply.abstain
-        written = await self._writer.written(said[: self._settings.statements], view, sources, spent)
-        if gave_up and not written.standing:
-            return abstained(view, more=[unchosen(option, view)] if options else ())
+            return await self._chosen(view, sources, values | {"options": options_shown(options)})
+        reply, spent = await self._model.structured(
+            "answer", AnswerReply, on_text=teller(), rule=sources.rule, **values
+        )
+        claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
+        written = await self._writer.written(claims, view, sources, spent)
+        if reply.abstain and not written.standing:
+            return abstained(view)
         _anything(written)
-        statements = [s.statement for s in written.standing]
-        if view.closed and not view.options:
-            held = {e.id: e for e in sources.documents}
-            verdict, more = await asyncio.to_thread(verdict_of, option, view, written, held, self._local.judge)
-            draft = self._draft(view, statements, sources.documents, written, None, more)
-            return draft.model_copy(update={"verdict": verdict})
-        choice, more = choice_of(option, view, written, self._local.terms.equivalents) if options else (None, [])
-        return self._draft(view, statements, sources.documents, written, choice, more)
+        return self._draft(view, [s.statement for s in written.standing], written, sources, unanswered=reply.unanswered)
+
+    async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
+        """An option with the statements that it rests on; of a closed question a verdict."""
+        reply, spent = await self._model.structured(
+            "choice", ChoiceReply, on_text=teller(), rule=sources.rule, **values
+        )
+        verdict = view.closed and not view.options
+        held, judge = {e.id: e for e in sources.documents}, self._local.judge
+        bears = speaks_of(view, self._local.terms.equivalents, self._relevance, judge)
+
+        def doubting(option: str, standing: Sequence[Stated]) -> Doubt:
+            if verdict:
+                return doubted_verdict(option, view, standing, held, judge)
+            return doubted_choice(option, view, standing, bears)
+
+        claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
+        written = await self._writer.written(claims, view, sources, spent, reply.option, doubting)
+        if not reply.option and not written.standing:
+            return abstained(view, more=[unchosen(reply.option, view)])
+        _anything(written)
+        standing = written.standing
+        statements = [s.statement for s in standing]
+        if verdict:
+            found, more = await asyncio.to_thread(verdict_of, written.option, view, standing, held, judge)
+            return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
+        choice, more = await asyncio.to_thread(choice_of, written.option, view, standing, bears)
+        return self._draft(view, statements, written, sources, choice=choice, more=more)
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:
+        """The model's own text on a case, in its order: the graph's ranking stands beside it."""
         values = case_values(view) | {"question": question_of(view), "remarks": remarks_of(view)}
         reply, spent = await self._model.structured(
             "answer_case", CaseReply, on_text=teller(), rule=sources.rule, documents=sources.shown, **values
         )
         said = reply.statements[: self._settings.case_statements]
-        written = await self._writer.written(said, view, sources, spent)
+        about = [diagnosis_of(s, view, self._local.diseases) for s in said]
+        claims = [claim_of(s, d, view) for s, d in zip(said, about, strict=True)]
+        written = await self._writer.written(claims, view, sources, spent)
         _anything(written)
-        prose = [(s.part, w.statement) for s, w in zip(said, written.stated, strict=True) if w is not None]
-        return await asyncio.to_thread(self._arranged, view, prose, sources, written)
+        statements: list[Statement] = []
+        diagnoses: dict[str, Diagnosis] = {}
+        for n, (statement, diagnosis) in enumerate(zip(said, about, strict=True)):
+            told = self._told(n, statement, diagnosis, written, view)
+            if told is not None and diagnosis is not None and diagnosis.name.casefold() not in diagnoses:
+                diagnoses[diagnosis.name.casefold()] = diagnosis
+                told = marked(told, diagnosis, view)
+            statements += [told] if told is not None else []
+        named = tuple(diagnoses.values())
+        draft = self._draft(
+            view, statements, written, sources, more=order_notices(named, view), unanswered=reply.unanswered
+        )
+        return draft.model_copy(
+            update={
+                "diagnoses": named,
+                "emergency": _emergency(reply.emergency, view),
+                "follow_up_questions": _questions(view),
+                "told": "\n".join(dict.fromkeys(part for c in claims for part in (c.told, c.names) if part)),
+            }
+        )
 
-    def _arranged(self, view: AnswerView, prose: Sequence[Parted], sources: Sources, written: Written) -> Draft:
-        lines, entries = self._local.writer.lines(view)
-        rare, rare_entries = self._local.rare.lines(view)
-        cited = [(p, s) for p, s in prose if s.citations]
-        statements = arranged(view, cited, lines, entries, rare, lambda: self._local.writer.next_steps(view))
-        statements += [s for _, s in prose if not s.citations]
-        held = [*sources.documents, *entries, *rare_entries]
-        return self._draft(view, statements, held, written, None, [], _questions(view))
+    @staticmethod
+    def _told(
+        n: int, said: CaseStatementReply, diagnosis: Diagnosis | None, written: Written, view: AnswerView
+    ) -> Statement | None:
+        """A statement as it stands; of a diagnosis that nothing bears out the name, as the model's view."""
+        stated = written.stated[n]
+        if stated is not None:
+            return stated.statement
+        if diagnosis is None:
+            return None
+        if written.faults[n].code == "uncited" and not references_in(said.text):
+            return Statement(text=plain_text(said.text), origin=Origin.PARAMETRIC)
+        return unsupported(diagnosis, view)
 
     async def _direct(self, view: AnswerView) -> Draft:
         """The model's own knowledge beside the graph's differential: parametric, without a citation."""
@@ -154,12 +216,12 @@ class AnswererByModel:
             "direct", DirectReply, on_text=teller(), question=question_of(view), options=options_shown(options)
         )
         said = [t for t in map(plain_text, reply.statements[: self._settings.direct_statements]) if t]
-        texts = [t for t in dict.fromkeys(said) if not REFERENCE.search(t)]
+        texts = [t for t in dict.fromkeys(said) if not references_in(t)]
         if not texts:
             raise InvalidReplyError("The language model wrote nothing that can stand.", "Try again.")
         statements = tuple(Statement(text=t, origin=Origin.PARAMETRIC) for t in texts)
         choice, more = parametric_choice(reply.option, view, statements)
-        lost = len(said) - len(texts)
+        lost = len(dict.fromkeys(said)) - len(texts)
         more += [notice("reference_dropped", view.language, str(lost))] if lost else []
         notices = notices_for(view, statements, [], self._local.today())
         return Draft(
@@ -168,32 +230,60 @@ class AnswererByModel:
             follow_up_questions=_questions(view) if view.kind in CASES else (),
             notices=(notice("not_retrieved", view.language), *more, *notices),
             dropped=tuple(t for t in said if t not in texts),
+            emergency=_emergency(reply.emergency, view) if view.kind in CASES else (),
         )
 
     def _draft(
         self,
         view: AnswerView,
         statements: Sequence[Statement],
-        held: Sequence[Evidence],
         written: Written,
-        choice: Choice | None,
-        more: Sequence[Notice],
-        questions: Sequence[FollowUpQuestion] = (),
+        sources: Sources,
+        *,
+        choice: Choice | None = None,
+        more: Sequence[Notice] = (),
+        unanswered: Sequence[int] | None = None,
     ) -> Draft:
         cited = {c.evidence_id for s in statements for c in s.citations}
-        evidence = [e for e in held if e.id in cited]
+        evidence = [e for e in sources.documents if e.id in cited]
         lost = len(written.dropped)
         dropped = [notice("statement_dropped", view.language, str(lost))] if lost else []
+        points = open_points(view)
+        left = None if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]
+        wanted = {p.requirement for p in (points if left is None else left)}
+        used = {i for s in written.standing for i in s.generated}
+        general = _general(view, wanted, used) if self._settings.generated != "off" else {}
         notices = notices_for(view, statements, evidence, self._local.today())
         return Draft(
-            statements=tuple(statements),
+            statements=(*statements, *general),
             evidence=beyond(view, evidence),
             choice=choice,
-            follow_up_questions=tuple(questions),
             notices=(*more, *dropped, *notices),
-            generated={s.statement.text: s.generated for s in written.standing if s.generated},
+            generated={s.statement.text: s.generated for s in written.standing if s.generated}
+            | {s.text: ids for s, ids in general.items()},
             dropped=written.dropped,
+            left_open=None if left is None else tuple(p.requirement for p in left),
         )
+
+
+def _general(view: AnswerView, wanted: set[str], used: set[str]) -> dict[Statement, tuple[str, ...]]:
+    """What a model wrote of needs that stayed open, and no statement rests on, as general knowledge: parametric, and
+    none that names a publication."""
+    out: dict[Statement, tuple[str, ...]] = {}
+    for item in (e for e in view.evidence if e.origin is Origin.GENERATED):
+        text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
+        if text and not references_in(text) and not speaks_to_machines(text):
+            said = messages(view.language).say("case.general", need=item.title, text=text)
+            out[Statement(text=said, origin=Origin.PARAMETRIC)] = (item.id,)
+    return out
+
+
+def _emergency(said: str, view: AnswerView) -> tuple[RedFlag, ...]:
+    """The emergency that the model sees beside those that the rules see, none where it names none."""
+    sign = one_line(said, SIGN)
+    if not sign or NO_SIGN.fullmatch(sign) or references_in(sign) or speaks_to_machines(sign):
+        return ()
+    return (RedFlag(code="named_by_model", seen=sign, advice=messages(view.language)["case.emergency"]),)
 
 
 def _questions(view: AnswerView) -> tuple[FollowUpQuestion, ...]:

@@ -48,6 +48,17 @@ class Choice(Frozen):
     parametric: bool = False
 
 
+class Diagnosis(Frozen):
+    """A diagnosis that a language model names of a case.
+
+    ``disease`` is its id where the case's differential ranks it, else "". ``known``: the knowledge graph holds it.
+    """
+
+    name: str
+    disease: str = ""
+    known: bool = True
+
+
 class Usage(Frozen):
     """What the turn cost; without a model the model's figures are 0.
 
@@ -76,6 +87,7 @@ class Answer(BaseModel):
         statements: sentences, each cited or parametric.
         evidence: every piece of evidence that a statement cites, and what was kept beside.
         differential: for a case, diseases best first with findings for and against.
+        diagnoses: for a case that a language model answered, the diagnoses in its order, which the text has.
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
             of the nearest.
         unexplained: what the case states and the leading disease does not account for, as the case says it.
@@ -112,6 +124,7 @@ class Answer(BaseModel):
     statements: list[Statement] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     differential: list[RankedDisease] = Field(default_factory=list)
+    diagnoses: list[Diagnosis] = Field(default_factory=list)
     outside: bool = False
     unexplained: list[str] = Field(default_factory=list)
     unread: list[str] = Field(default_factory=list)
@@ -223,6 +236,10 @@ class Draft(Frozen):
         evidence: what the statements cite beyond the view's own (the graph's entries).
         generated: the text of each parametric statement that rests on generated background -> ids of that.
         dropped: what a model wrote that could not stand, with why; for the trace.
+        diagnoses: those that a model names of a case, in its order.
+        told: the case, whose words a model's statements may repeat.
+        emergency: what a model sees beside the red flags of the rules.
+        left_open: of the open points of the research those that the answer leaves open; None where nobody told.
         leaning: what the judge of closed questions leans to, sure enough or not; for the trace.
     """
 
@@ -235,6 +252,10 @@ class Draft(Frozen):
     abstained: bool = False
     generated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    told: str = ""
+    emergency: tuple[RedFlag, ...] = ()
+    left_open: tuple[str, ...] | None = None
     leaning: Leaning | None = None
 
 

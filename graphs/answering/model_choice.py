@@ -9,17 +9,30 @@ from graphs.answering.choice import NEGATIVE_STEM
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
 from graphs.answering.option_words import own_words
-from graphs.answering.written import Written
+from graphs.answering.prose import Stated
+from graphs.answering.written import Doubt
+from graphs.judging.relevance import Relevance
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
 from prompts.shown import one_line
 from tools.contract import Notice
-from tools.evidence import Evidence, Statement
+from tools.evidence import Evidence, Origin, Statement, cite
 from tools.messages import messages
 from tools.text.tokens import tokens
 
 OPTION = 400  # ours: characters of an option that the model is shown
 PREFIX = re.compile(r"^\W*(?:(?:option|answer|选项|答案)\s*[:：]?\s*)?", re.IGNORECASE)
+MEANT = 0.7  # ours: cosine from which a sentence speaks of an option in other words
+PLAIN = {  # options that name nothing that a sentence could speak of
+    "yes": (VerdictValue.YES,),
+    "no": (VerdictValue.NO, VerdictValue.NO_DIFFERENCE),
+    "maybe": (VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT),
+}
+VERDICT_ASKED = (
+    "Give the option that the sentences carry, or the same one with a statement that cites a sentence which says it."
+)
+Speaking = Callable[[str, Sequence[Statement]], bool]
+"""Whether statements speak of the option of a label."""
 AFTER = r"(?:\s*$|\s*[.)\]:：、,，。])"  # what follows a letter that stands for an option ("A drug" has none)
 
 
@@ -47,27 +60,26 @@ def option_named(said: str, options: Mapping[str, str]) -> str | None:
 
 
 def choice_of(
-    said: str, view: AnswerView, written: Written, names: Callable[[str], Sequence[str]]
+    said: str, view: AnswerView, standing: Sequence[Stated], bears: Callable[[str, Sequence[Statement]], bool]
 ) -> tuple[Choice | None, list[Notice]]:
-    """The option that rests on the statements that stand, or none and the notice that counts it.
+    """The option that rests on the cited statements that stand, or none and the notice that counts it.
 
-    One that no quoted statement speaks of is the model's own: parametric, with a notice. ``names`` gives other names
-    of what an option mentions.
+    One that they do not bear out is the model's own: parametric, with a notice.
     """
     options = options_of(view)
     label = option_named(said, options)
-    standing = [s.statement for s in written.standing]
-    if label is None or not standing:
+    statements = [s.statement for s in standing]
+    if label is None or not statements:
         return None, [unchosen(said, view)]
-    speaking = [s for s in standing if s.citations and _speaks_of(s, label, view, names)]
-    if not speaking:
-        return _choice(label, options, standing[0], ()), [notice("choice_not_borne_out", view.language)]
-    ids = tuple(dict.fromkeys(c.evidence_id for s in speaking for c in s.citations))
-    return _choice(label, options, speaking[0], ids), []
+    cited = [s for s in statements if s.citations]
+    if not bears(label, cited):
+        return _choice(label, options, statements[0], ()), [notice("choice_not_borne_out", view.language)]
+    ids = tuple(dict.fromkeys(c.evidence_id for s in cited for c in s.citations))
+    return _choice(label, options, cited[0], ids), []
 
 
 def verdict_of(
-    said: str, view: AnswerView, written: Written, held: Mapping[str, Evidence], judge: VerdictJudge
+    said: str, view: AnswerView, standing: Sequence[Stated], held: Mapping[str, Evidence], judge: VerdictJudge
 ) -> tuple[Verdict | None, list[Notice]]:
     """The verdict that a model named, where quotes of statements that stand entail it; else its view, as a notice.
 
@@ -78,11 +90,7 @@ def verdict_of(
     if label is None:
         return None, [unchosen(said, view)]
     value = VerdictValue(label)
-    quoted = [
-        (w.statement, Sentence(held[c.evidence_id], c.start, c.end))
-        for w in written.standing
-        for c in w.statement.citations
-    ]
+    quoted = _quoted(standing, held)
     kept = judge.carries(view.question, value, [q for _, q in quoted])
     if not kept or _opposed(value, judge.judge(view.question, list(held.values()))):
         return None, [notice("model_view", view.language, options[label])]
@@ -94,6 +102,84 @@ def verdict_of(
         certainty=certainty_of(kept, disputed=value is VerdictValue.CONFLICTING),
         reason=reason_of(kept),
     ), []
+
+
+def doubted_verdict(
+    said: str, view: AnswerView, standing: Sequence[Stated], held: Mapping[str, Evidence], judge: VerdictJudge
+) -> Doubt:
+    """Why a verdict does not stand on what is cited: what the cited sentences are read as, and what says otherwise."""
+    label = option_named(said, options_of(view))
+    if label is None or not standing:
+        return Doubt()
+    value = VerdictValue(label)
+    sentences = [q for _, q in _quoted(standing, held)]
+    if not judge.carries(view.question, value, sentences):
+        read = [v.value for v in VerdictValue if judge.carries(view.question, v, sentences)]
+        what = f"are read as {' or '.join(read)}" if read else "are not read as an answer to the question"
+        cites = tuple(cite(q.evidence, q.start, q.end) for q in sentences)
+        return Doubt(f"{label} | wrong: the cited sentences {what}. {VERDICT_ASKED}", cites)
+    ruling = judge.judge(view.question, list(held.values()))
+    if not _opposed(value, ruling):
+        return Doubt()
+    against = tuple(cite(q.evidence, q.start, q.end) for q in ruling.carrying)
+    found = ruling.verdict.value if ruling.verdict is not None else ""
+    return Doubt(f"{label} | wrong: all documents together are read as {found}. {VERDICT_ASKED}", against)
+
+
+def doubted_choice(
+    said: str, view: AnswerView, standing: Sequence[Stated], bears: Callable[[str, Sequence[Statement]], bool]
+) -> Doubt:
+    """Why an option does not stand on what is cited: no cited sentence speaks of it."""
+    label = option_named(said, options_of(view))
+    cited = [s.statement for s in standing if s.statement.citations]
+    if label is None or not cited or bears(label, cited):
+        return Doubt()
+    return Doubt(
+        f"{label} | wrong: no cited sentence speaks of it. Give the option that the documents support, with a"
+        ' statement that speaks of it and cites its sentences, or "".',
+        tuple(c for s in cited for c in s.citations),
+    )
+
+
+def speaks_of(
+    view: AnswerView, names: Callable[[str], Sequence[str]], relevance: Relevance, judge: VerdictJudge
+) -> Speaking:
+    """Whether statements speak of an option: by a word that it alone has, another name of it, or in meaning; a plain
+    yes or no is read by the judge of closed questions.
+
+    ``names`` gives other names of what an option mentions. Of "all but one" they speak of another.
+    """
+    texts = {k: " ".join([text, *names(text)]) for k, text in view.options.items()}
+    own = own_words(view.question, texts)
+
+    def speaking(label: str, statements: Sequence[Statement]) -> bool:
+        if not statements:
+            return False
+        said = [t for s in statements for t in (s.text, *(c.quote for c in s.citations))]
+        values = PLAIN.get(_plain(view.options[label]))
+        if values is not None:
+            read = [Sentence(_spoken(text), 0, len(text)) for text in said]
+            return any(judge.carries(view.question, value, read) for value in values)
+        others = NEGATIVE_STEM.search(view.question)
+        wanted = list(own.values()) if others else [own[label]]
+        held = set(tokens(" ".join(said)))
+        if any(words & held for words in wanted):
+            return True
+        return not others and float(relevance.score([view.options[label]], said).dense.max()) >= MEANT
+
+    return speaking
+
+
+def _spoken(text: str) -> Evidence:
+    """A sentence by itself, for the judge."""
+    return Evidence(id="case:statement", text=text, kind="statement", origin=Origin.CASE)
+
+
+def _quoted(standing: Sequence[Stated], held: Mapping[str, Evidence]) -> list[tuple[Statement, Sentence]]:
+    """The quotes of the statements that stand, as sentences that the judge of verdicts reads."""
+    return [
+        (w.statement, Sentence(held[c.evidence_id], c.start, c.end)) for w in standing for c in w.statement.citations
+    ]
 
 
 def _opposed(value: VerdictValue, ruling: Ruling) -> bool:
@@ -121,15 +207,6 @@ def unchosen(said: str, view: AnswerView) -> Notice:
     """Why no option is chosen: what the model named is none of them, or nothing supports one."""
     unreadable = said.strip() and option_named(said, options_of(view)) is None
     return notice("choice_unreadable" if unreadable else "no_choice_supported", view.language)
-
-
-def _speaks_of(statement: Statement, label: str, view: AnswerView, names: Callable[[str], Sequence[str]]) -> bool:
-    """Whether a statement or its quotes hold a word that only this option has; of "all but one", of another."""
-    texts = {k: " ".join([text, *names(text)]) for k, text in view.options.items()}
-    own = own_words(view.question, texts)
-    wanted = own.values() if NEGATIVE_STEM.search(view.question) else [own[label]]
-    held = set(tokens(" ".join([statement.text, *(c.quote for c in statement.citations)])))
-    return any(words & held for words in wanted)
 
 
 def _choice(label: str, options: Mapping[str, str], reason: Statement, ids: tuple[str, ...]) -> Choice:

@@ -1,32 +1,33 @@
-"""A model's statements held to what was given: numbers known, quotes where they stand, the text supported by them."""
+"""A model's statements held to what was given: labels known, code puts the quotes in, the text supported by them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphs.answering.orders import is_order
-from graphs.answering.quoting import locate
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
 from graphs.verification.quoted import QuoteCheck, best_citations
 from graphs.verification.support import frame_words
-from prompts.answer import FAULTS, QuoteReply, StatementReply
+from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
-from tools.evidence import Citation, Evidence, Origin, Statement, cite
+from tools.evidence import Citation, Evidence, Origin, Statement
 from tools.medicines.names import other_names
+from tools.text.references import references_in
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
-QUOTES = 6  # ours: quotes a statement
-# A reference in a model's own words: it cites what it was given, and code writes the rest.
-REFERENCE = re.compile(r"\bPMID\b|\bPMC ?\d+|\bdoi\b|\b10\.\d{4,}/\S+|https?://\S+|\bwww\.\S+", re.IGNORECASE)
-# Numbers of documents behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
-NUMBERS = r"B?\d{1,3}(?:\s*[,;]\s*B?\d{1,3})*"
+CITES = 6  # ours: sentences that a statement cites
+# Labels behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
+NUMBER = r"B?\d{1,3}(?:\.\d{1,4})?"
+NUMBERS = rf"{NUMBER}(?:\s*[,;–-]\s*{NUMBER})*"
 LABELS = re.compile(
-    rf"\s*(?:\[(?:documents?\s*)?{NUMBERS}\]|\((?:documents?|background)\s*{NUMBERS}\))(?=\s*(?:[.;,。；，]|$))",
+    rf"\s*(?:\[(?:documents?\s*)?{NUMBERS}\]|\((?:documents?|background|sentences?)\s*{NUMBERS}\))"
+    r"(?=\s*(?:[.;,。；，]|$))",
     re.IGNORECASE,
 )
 
@@ -37,6 +38,23 @@ class Fault(ValueError):  # noqa: N818  it never leaves the room
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(FAULTS[code].format(detail=detail))
         self.code = code
+
+
+class Claim(NamedTuple):
+    """A statement of a reply.
+
+    Attributes:
+        told: the case, whose words and figures it may repeat beside those that it cites, "" for none.
+        names: other diagnoses of the case, with which it may compare.
+        about: by its names the diagnosis that it is about: something that it cites must be about it too.
+        own: that diagnosis is the model's own, so that it may stand on nothing, and is then parametric.
+    """
+
+    reply: StatementReply
+    told: str = ""
+    names: str = ""
+    about: tuple[str, ...] = ()
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,56 +76,79 @@ class ProseReader:
     def __init__(self, check: QuoteCheck, terms: KeyTerms, diseases: Synonyms = lambda _text: {}) -> None:
         self._check, self._terms, self._diseases = check, terms, diseases
 
-    def read(self, said: StatementReply, sources: Sources) -> Stated:
-        """The statement with exact citations of the documents; raises Fault with what is wrong with it."""
+    def read(self, claim: Claim, sources: Sources) -> Stated:
+        """The statement with exact citations of the documents; raises Fault with what is wrong with it.
+
+        Where what it cites does not bear it out, the sentence of these documents that holds nearly all of its words
+        takes the place: a small model errs in numbers.
+        """
+        said = claim.reply
         text = plain_text(said.text)
         if not text or is_order(text):
             raise Fault("order" if text else "empty")
-        named = [(q, d) for q in said.quotes[:QUOTES] if (d := sources.document(q.document)) is not None]
-        found = [c for q, d in named for c in _quoted(q.quote, d)]
-        if found:
-            return self._stated(text, found, sources, guessed=False)
-        nearest = [c for c in best_citations(text, [d for _, d in named])[:1] if not is_order(c.quote)]
-        if nearest:
-            return self._stated(text, nearest, sources, guessed=True)
-        return self._parametric(text, said.quotes, sources)
+        cites = said.cites[:CITES]
+        cited = [c for c in map(sources.citation, cites) if c is not None and not is_order(c.quote)]
+        fault: Fault | None = None
+        if cited:
+            try:
+                return self._stated(text, cited, sources, claim, guessed=False)
+            except Fault as found:
+                fault = found
+        named = [d for d in map(sources.document, cites) if d is not None]
+        nearest = [c for c in best_citations(text, named)[:1] if c not in cited and not is_order(c.quote)]
+        try:
+            if nearest:
+                return self._stated(text, nearest, sources, claim, guessed=True)
+            return self._parametric(text, claim, sources)
+        except Fault as found:
+            raise fault or found from None
 
-    def _stated(self, text: str, found: Sequence[Citation], sources: Sources, *, guessed: bool) -> Stated:
-        """The statement on these quotes, when they bear it out. ``guessed``: the model's own do not stand anywhere."""
+    def _stated(self, text: str, cited: Sequence[Citation], sources: Sources, claim: Claim, *, guessed: bool) -> Stated:
+        """The statement on these quotes, when they bear it out. ``guessed``: not those that the model cites."""
         known = {e.id: e for e in sources.documents}
-        citations = tuple(dict.fromkeys(found))
-        cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in citations)]
-        self._check_words(text, cited, [c.quote for c in citations])
-        statement = Statement(text=text, origin=cited[0].origin, citations=citations)
-        fault = self._check.fault(statement, known, guessed=guessed)
+        citations = tuple(dict.fromkeys(cited))
+        items = [known[i] for i in dict.fromkeys(c.evidence_id for c in citations)]
+        self._check_words(text, items, [c.quote for c in citations], claim)
+        statement = Statement(text=text, origin=items[0].origin, citations=citations)
+        fault = self._check.fault(statement, known, guessed=guessed, told=f"{claim.told}\n{claim.names}".strip())
         if fault:
             raise Fault("quote" if guessed else fault)
         return Stated(statement)
 
-    def _parametric(self, text: str, quotes: Sequence[QuoteReply], sources: Sources) -> Stated:
-        """A statement on background alone, where the policy allows it; else the fault."""
-        background = [e for e in (sources.generated(q.document) for q in quotes) if e is not None]
+    def _parametric(self, text: str, claim: Claim, sources: Sources) -> Stated:
+        """A statement on background alone, where the policy allows it, or on the model's own diagnosis; else the
+        fault."""
+        cites = claim.reply.cites
+        background = [e for e in map(sources.generated, cites) if e is not None]
         if background and sources.policy == "allowed":
-            self._check_words(text, background, [e.text for e in background])
+            self._check_words(text, background, [e.text for e in background], claim)
             ids = tuple(dict.fromkeys(e.id for e in background))
             return Stated(Statement(text=text, origin=Origin.PARAMETRIC), ids)
         if background:
             raise Fault("background")
-        strange = [q.document for q in quotes if sources.document(q.document) is None]
+        strange = [label for label in cites if sources.document(label) is None]
         if strange:
             raise Fault("unknown", strange[0])
-        raise Fault("quote" if quotes else "uncited")
+        if cites or not claim.own:
+            raise Fault("quote" if cites else "uncited")
+        return Stated(parametric(text))
 
-    def _check_words(self, text: str, cited: Sequence[Evidence], quotes: Sequence[str]) -> None:
-        """No reference, no medicine and no disease that what is cited does not name; no finding outside the quotes."""
+    def _check_words(self, text: str, cited: Sequence[Evidence], quotes: Sequence[str], claim: Claim) -> None:
+        """No publication, no medicine and no disease that neither what is cited nor the case names; no finding outside
+        the quotes and the case."""
         body = " ".join(f"{e.title}. {e.text}" for e in cited)
-        if any(m[0].lower() not in body.lower() for m in REFERENCE.finditer(text)):
-            raise Fault("reference")
+        if claim.about and not any(mentions(body, name) for name in claim.about):
+            raise Fault("names", claim.about[0])
+        strange = [r for r in references_in(text) if r.lower() not in body.lower()]
+        if strange:
+            raise Fault("reference", ", ".join(strange))
+        body = " ".join([body, claim.told, claim.names, *claim.about])
         diseases = self._diseases(text)
         named = [(m, *names) for m, names in [*other_names(text).items(), *diseases.items()]]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
         missing += self._terms.uncovered(text, [body])
-        missing += self._unquoted(text, diseases, " ".join([*(e.title for e in cited), *quotes]))
+        told = [*(e.title for e in cited), *quotes, claim.told, claim.names, *claim.about]
+        missing += self._unquoted(text, diseases, " ".join(told))
         if missing:
             raise Fault("names", ", ".join(dict.fromkeys(missing)))
 
@@ -118,16 +159,18 @@ class ProseReader:
         return [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
 
 
+def parametric(text: str) -> Statement:
+    """A statement of the model's own; raises Fault where it names a publication, which nobody looked up."""
+    named = references_in(text)
+    if named:
+        raise Fault("reference", ", ".join(named))
+    return Statement(text=text, origin=Origin.PARAMETRIC)
+
+
 def plain_text(text: str) -> str:
-    """A statement on one line, without numbers of documents behind its words, cut at a whole sentence."""
+    """A statement on one line, without labels behind its words, cut at a whole sentence."""
     line = LABELS.sub("", one_line(text, len(text) + 1)).strip()
     if len(line) <= LONGEST:
         return line
     ends = [s.end for s in sentences(line) if s.end <= LONGEST]
     return line[: ends[-1]] if ends else ""
-
-
-def _quoted(quote: str, document: Evidence) -> list[Citation]:
-    """The quote as citations of whole sentences; none where it does not stand in the document, or is an order."""
-    found = [cite(document, s.start, s.end) for s in locate(quote, document.text)]
-    return [c for c in found if not is_order(c.quote)]

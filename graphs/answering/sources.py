@@ -1,49 +1,92 @@
-"""What a model is shown to answer from: numbered documents and background, the case's differential; one line each.
+"""What a model is shown to answer from: numbered documents and sentences, background, the case's differential.
 
-A model sees numbers, never ids: they cost less, and none that it invents can become a real id.
+A model sees numbers, never ids: they cost less, and none that it invents can become a real id. It cites a sentence by
+its document and number (``3.2``), and code puts the exact quote in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from graphs.answering.contract import AnswerView
 from prompts.answer import BACKGROUND_RULES
-from prompts.shown import one_line
-from tools.contract import Differential, Finding, RankedDisease
-from tools.evidence import Evidence, Origin
+from prompts.shown import CUT, one_line
+from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
+from tools.evidence import Citation, Evidence, Origin, cite
 from tools.messages import messages
+from tools.text.sentences import Span, sentences
 
 Generated = Literal["off", "context", "allowed"]
 
-ROOM = 36_000  # ours: characters of all documents together, about 9,000 tokens; each may have an equal share
+ROOM = 24_000  # ours: characters of all documents together, about 6,000 tokens; what one leaves, others may have
 MOST = 24  # ours: documents that one call shows; given texts come first, and there are at most 20
+SENTENCE = 1_200  # ours: characters of a sentence that are shown; it is cited whole
+LAST = 2  # ours: last sentences of a text without labels, which conclude it
 BACKGROUND = 2_000  # ours: characters of one background; it is asked for in 256 tokens (MedRGAG, paper)
 QUESTION = 20_000  # ours: characters of the question, the longest message that is taken by default
 RECORD = 2_000  # ours: characters of a similar record; the answer shows it whole
 DISEASES = 10  # ours: diseases of the ranking that the model is shown
+NEED = 200  # ours: characters of an open point
 NOTHING = "(none)"
+CONCLUDES = re.compile(
+    r"\W*(?:conclusions?|interpretation|authors' conclusions|key (?:points|messages)|short answer|结论)\b\W",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Numbered texts. ``documents`` may be cited; ``background`` is generated text, shown by the policy."""
+    """Numbered texts.
+
+    Attributes:
+        documents: may be cited. numbers: of each, from 1, the sentences of it that are shown.
+        background: generated text, shown by the policy.
+    """
 
     documents: tuple[Evidence, ...]
+    numbers: tuple[tuple[int, ...], ...] = ()
     background: tuple[Evidence, ...] = ()
     policy: Generated = "context"
 
     def document(self, label: str) -> Evidence | None:
-        """The document of a number, None for one that was not given."""
-        at = int(label) - 1 if label.isascii() and label.isdigit() else -1
+        """The document of a label (``3``, ``3.2``), None for one that was not given."""
+        at = _whole(label.partition(".")[0]) - 1
         return self.documents[at] if 0 <= at < len(self.documents) else None
+
+    def citation(self, label: str) -> Citation | None:
+        """The sentence of a label, whole; of a document alone (``3``) where it shows one. None for one not shown."""
+        document, (first, _, number) = self.document(label), label.partition(".")
+        if document is None:
+            return None
+        shown = self.numbers[_whole(first) - 1]
+        at = _whole(number) if number else shown[0] if len(shown) == 1 else 0
+        if at not in shown:
+            return None
+        span = sentences(document.text)[at - 1]
+        return cite(document, span.start, span.end)
+
+    def label(self, citation: Citation) -> str:
+        """The label of a citation's first sentence."""
+        at = next(n for n, d in enumerate(self.documents) if d.id == citation.evidence_id)
+        spans = sentences(self.documents[at].text)
+        return f"{at + 1}.{next(n for n, s in enumerate(spans, start=1) if s.end > citation.start)}"
 
     def generated(self, label: str) -> Evidence | None:
         """The background of a label (``B1``), None for one that was not given."""
-        at = int(label[1:]) - 1 if label[:1] == "B" and label[1:].isdigit() else -1
+        at = _whole(label[1:]) - 1 if label[:1] == "B" else -1
         return self.background[at] if 0 <= at < len(self.background) else None
+
+    def around(self, labels: Iterable[str]) -> Sources:
+        """The same documents under the same numbers, with the sentences of some labels and their neighbours alone."""
+        wanted = [label.partition(".")[::2] for label in labels]
+        kept = [
+            _with_neighbours({_whole(n) for d, n in wanted if d == str(at) and n}, shown)
+            for at, shown in enumerate(self.numbers, start=1)
+        ]
+        return replace(self, numbers=tuple(kept), background=())
 
     @property
     def rule(self) -> str:
@@ -52,9 +95,10 @@ class Sources:
 
     @property
     def shown(self) -> str:
-        """The documents, one a line: number, origin, title and section, text; then the background."""
-        room = ROOM // max(len(self.documents), 1)
-        lines = [f"[{n}] {_named(e)} | {one_line(e.text, room)}" for n, e in enumerate(self.documents, start=1)]
+        """The documents: a line with number, origin and title, then one for each sentence; then the background."""
+        lines: list[str] = []
+        for at, (document, numbers) in enumerate(zip(self.documents, self.numbers, strict=True), start=1):
+            lines += _lines(at, document, numbers) if numbers else []
         if self.background:
             lines.append("\nBackground, not evidence:")
             lines += [f"[B{n}] {one_line(e.text, BACKGROUND)}" for n, e in enumerate(self.background, start=1)]
@@ -64,14 +108,81 @@ class Sources:
 def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Generated = "context") -> Sources:
     """The sources of a turn: the graph's entries, what was kept, the documents of answered questions; background.
 
-    On the direct path nothing was retrieved: the graph's entries alone.
+    Of a document that a model has read only what it named is shown, with a neighbour each side, and nothing of one that
+    says nothing to the question while others do. On the direct path nothing was retrieved: the graph's entries alone.
     """
     kept = [*entries, *view.evidence, *(a.evidence for a in view.answered)]
     origins = (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (*Origin,)
     citable = {e.id: e for e in kept if e.citable and e.origin in origins}
+    read = {r.evidence_id: r for r in view.readings}
+    speaking = [e for e in citable.values() if not _silent(e, read)] or list(citable.values())
+    first = sorted(speaking, key=lambda e: e.origin is not Origin.CASE)[:MOST]  # given texts first; stable
     background = [e for e in view.evidence if e.origin is Origin.GENERATED and policy != "off"]
-    first = sorted(citable.values(), key=lambda e: e.origin is not Origin.CASE)  # given texts first; stable
-    return Sources(tuple(first[:MOST]), tuple(background[:MOST]), policy)
+    return Sources(tuple(first), _numbers(first, read), tuple(background[:MOST]), policy)
+
+
+def _silent(item: Evidence, read: Mapping[str, DocumentReading]) -> bool:
+    return item.origin is not Origin.CASE and item.id in read and not read[item.id].sentences
+
+
+def _numbers(documents: Sequence[Evidence], read: Mapping[str, DocumentReading]) -> tuple[tuple[int, ...], ...]:
+    """Of each document the sentences that are shown: those that a reading named with their neighbours, else all that
+    the room has place for. The shortest document is served first, and each may have an equal share of what is left."""
+    named = [_named(e, read.get(e.id)) for e in documents]
+    sizes = [
+        sum(len(sentences(e.text)[n - 1].of(e.text)) for n in numbers)
+        for e, numbers in zip(documents, named, strict=True)
+    ]
+    out: dict[int, tuple[int, ...]] = {}
+    room = ROOM
+    for left, at in enumerate(sorted(range(len(documents)), key=lambda n: sizes[n])):
+        share = room // (len(documents) - left)
+        out[at] = _within(documents[at].text, named[at], share)
+        room -= min(sizes[at], share)
+    return tuple(out[n] for n in range(len(documents)))
+
+
+def _named(item: Evidence, reading: DocumentReading | None) -> tuple[int, ...]:
+    everything = tuple(range(1, len(sentences(item.text)) + 1))
+    said = {n for n in reading.sentences if n in everything} if reading is not None else set()
+    return _with_neighbours(said, everything) if said else everything
+
+
+def _with_neighbours(wanted: Collection[int], numbers: Sequence[int]) -> tuple[int, ...]:
+    return tuple(n for n in numbers if any(abs(n - w) <= 1 for w in wanted))
+
+
+def _within(text: str, numbers: Sequence[int], room: int) -> tuple[int, ...]:
+    """The sentences that have place: what concludes the text always, then the others in their order."""
+    spans = sentences(text)
+    last = {n for n in numbers if n in _concluding(text, spans)} or set(numbers[:1])
+    left = room - sum(len(spans[n - 1].of(text)) for n in last)
+    kept = set(last)
+    for n in numbers:
+        if n not in last:
+            left -= len(spans[n - 1].of(text))
+            if left < 0:
+                break
+            kept.add(n)
+    return tuple(n for n in numbers if n in kept)
+
+
+def _concluding(text: str, spans: Sequence[Span]) -> Collection[int]:
+    """Numbers of the sentences that conclude a text: from its label on, else the last ones."""
+    labelled = next((n for n, s in enumerate(spans, start=1) if CONCLUDES.match(s.of(text))), None)
+    first = labelled if labelled is not None else max(len(spans) - LAST + 1, 1)
+    return range(first, min(first + 2 * LAST, len(spans) + 1))
+
+
+def _lines(at: int, document: Evidence, numbers: Sequence[int]) -> list[str]:
+    spans = sentences(document.text)
+    lines = [f"[{at}] {_heading(document)}"]
+    before = 0
+    for n in numbers:
+        lines += [CUT] if n > before + 1 else []
+        lines.append(f"[{at}.{n}] {one_line(spans[n - 1].of(document.text), SENTENCE)}")
+        before = n
+    return [*lines, *([CUT] if before < len(spans) else [])]
 
 
 def case_values(view: AnswerView) -> dict[str, str]:
@@ -87,10 +198,16 @@ def case_values(view: AnswerView) -> dict[str, str]:
     }
 
 
+def open_points(view: AnswerView) -> list[Gap]:
+    """What the research left open: no evidence was found for it."""
+    written = {e.id for e in view.evidence if e.origin is Origin.GENERATED}
+    return [g for g in view.gaps if written.issuperset(g.covered_by)]
+
+
 def remarks_of(view: AnswerView) -> str:
-    """What the research left open, as a line of the prompt; "" when nothing."""
-    openly = [one_line(g.requirement, 200) for g in view.gaps if not g.covered_by]
-    return f"\nNothing was found on: {'; '.join(openly)}\n" if openly else ""
+    """The open points, numbered, as a part of the prompt; "" when there is none."""
+    points = [f"{n}. {one_line(g.requirement, NEED)}" for n, g in enumerate(open_points(view), start=1)]
+    return "\nOpen points:\n" + "\n".join(points) + "\n" if points else ""
 
 
 def question_of(view: AnswerView) -> str:
@@ -98,7 +215,7 @@ def question_of(view: AnswerView) -> str:
     return one_line(view.question, QUESTION)
 
 
-def _named(item: Evidence) -> str:
+def _heading(item: Evidence) -> str:
     origin = {Origin.KNOWLEDGE_GRAPH: "knowledge graph", Origin.CASE: "given with the question"}.get(
         item.origin, "retrieved"
     )
@@ -117,3 +234,8 @@ def _ranked(place: int, disease: RankedDisease, language: str) -> str:
     parts = [("fits", disease.findings_for), ("against", disease.findings_against), ("not told", disease.missing)]
     told = "; ".join(f"{label}: {', '.join(found)}" for label, found in parts if found)
     return one_line(f"{place}. {name}{code} | {told}", RECORD)
+
+
+def _whole(number: str) -> int:
+    """A number from 1, 0 for what is none."""
+    return int(number) if number.isascii() and number.isdigit() else 0

@@ -1,34 +1,57 @@
-"""A model's statements after they were checked: those that fail are put right by one further call, or left out."""
+"""A model's statements after they were checked: those that fail are put right by one further call, or left out.
+
+The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.answering.contract import AnswerView
-from graphs.answering.prose import Fault, ProseReader, Stated
+from graphs.answering.prose import Claim, Fault, ProseReader, Stated
 from graphs.answering.sources import Sources, question_of
+from graphs.verification.quoted import best_citations
 from prompts.answer import MendReply, StatementReply
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.metering import Usage
 from prompts.shown import one_line
+from tools.evidence import Citation
 
 SHOWN = 700  # ours: characters of a failing statement that the model is shown again
 LEAST_REST = 1.0  # seconds of the deadline that a further call needs; ours: in less no model writes
 
 
+class Doubt(NamedTuple):
+    """Why an option does not stand on what is cited, for the model, and the sentences that show it; "" for no doubt."""
+
+    why: str = ""
+    shown: tuple[Citation, ...] = ()
+
+
 class Written(NamedTuple):
-    """What became of each statement, in order: None where it was left out; and why, for the trace."""
+    """What became of each statement, in order: None where it was left out; why, for the trace; and the option."""
 
     stated: tuple[Stated | None, ...]
+    faults: Mapping[int, Fault]
     dropped: tuple[str, ...] = ()
+    option: str = ""
 
     @property
     def standing(self) -> list[Stated]:
         """The statements that stand."""
         return [s for s in self.stated if s is not None]
+
+
+Doubting = Callable[[str, Sequence[Stated]], Doubt]
+"""Whether an option stands on statements."""
+
+
+def no_doubt(_option: str, _standing: Sequence[Stated]) -> Doubt:
+    """Nothing is chosen."""
+    return Doubt()
 
 
 class ProseWriter:
@@ -42,55 +65,82 @@ class ProseWriter:
         self._model, self._reader = model, reader
 
     async def written(
-        self, said: Sequence[StatementReply], view: AnswerView, sources: Sources, spent: Usage
+        self,
+        claims: Sequence[Claim],
+        view: AnswerView,
+        sources: Sources,
+        spent: Usage,
+        option: str = "",
+        doubting: Doubting = no_doubt,
     ) -> Written:
         """Every statement checked, and those that failed once more after they were put right.
 
         ``spent`` is what the call that brought them took: the further call has the rest of the deadline.
         """
-        stated, faults = await asyncio.to_thread(self._read, dict(enumerate(said)), sources)
-        if faults:
-            better = await self._mended(said, faults, view, sources, self._model.timeout - spent.seconds)
-            mended, still = await asyncio.to_thread(self._read, better, sources)
+        stated, faults = await asyncio.to_thread(self._read, dict(enumerate(claims)), sources)
+        doubt = await asyncio.to_thread(doubting, option, [stated[n] for n in sorted(stated)])
+        if faults or doubt.why:
+            rest = self._model.timeout - spent.seconds
+            better = await self._mended(claims, faults, view, sources, doubt, rest)
+            option = better.option or option
+            again = {
+                s.number - 1: claims[s.number - 1]._replace(reply=s)
+                for s in reversed(better.statements)
+                if s.number - 1 in faults
+            }
+            more = [Claim(s) for s in better.statements if s.number > len(claims)] if doubt.why else []
+            again |= dict(enumerate(more, start=len(claims)))
+            mended, still = await asyncio.to_thread(self._read, again, sources)
             stated |= mended
             faults = {n: still.get(n, fault) for n, fault in faults.items() if n not in mended}
-        dropped = tuple(f"{one_line(said[n].text, SHOWN)} ({fault})" for n, fault in faults.items())
-        return Written(tuple(stated.get(n) for n in range(len(said))), dropped)
+        dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
+        places = range(max([len(claims) - 1, *stated]) + 1)
+        return Written(tuple(stated.get(n) for n in places), faults, dropped, option)
 
-    def _read(self, said: Mapping[int, StatementReply], sources: Sources) -> tuple[dict[int, Stated], dict[int, Fault]]:
+    def _read(self, claims: Mapping[int, Claim], sources: Sources) -> tuple[dict[int, Stated], dict[int, Fault]]:
         stated: dict[int, Stated] = {}
         faults: dict[int, Fault] = {}
-        for number, statement in said.items():
+        for number, claim in claims.items():
             try:
-                stated[number] = self._reader.read(statement, sources)
+                stated[number] = self._reader.read(claim, sources)
             except Fault as fault:
                 faults[number] = fault
         return stated, faults
 
     async def _mended(
         self,
-        said: Sequence[StatementReply],
+        claims: Sequence[Claim],
         faults: Mapping[int, Fault],
         view: AnswerView,
         sources: Sources,
+        doubt: Doubt,
         rest: float,
-    ) -> dict[int, StatementReply]:
-        """The failing statements as the model writes them when it is told why; none when it cannot be asked."""
+    ) -> MendReply:
+        """The failing statements as the model writes them when it is told why; none when it cannot be asked.
+
+        It is shown these alone, with the sentences that they cite, the nearest ones, and the neighbours of both.
+        """
+        nothing = MendReply(statements=[])
         if rest < LEAST_REST:
-            return {}
-        lines = [
-            f"{n + 1}. {one_line(said[n].text, SHOWN)} | wrong: {one_line(str(fault), SHOWN)}"
-            for n, fault in faults.items()
-        ]
+            return nothing
+        lines = [f"{n + 1}. {_line(claims[n].reply)} | wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()]
+        near = [c for n in faults for c in best_citations(claims[n].reply.text, sources.documents)]
+        labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in (*near, *doubt.shown)]
+        asked = f"\nOption: {doubt.why}\nA new statement has number {len(claims) + 1}.\n" if doubt.why else ""
         try:
             reply, _ = await self._model.within(rest).structured(
                 "answer_mend",
                 MendReply,
                 rule=sources.rule,
                 question=question_of(view),
-                statements="\n".join(lines),
-                documents=sources.shown,
+                statements="\n".join(lines) or "(none)",
+                option=asked,
+                documents=sources.around(labels).shown,
             )
         except ServiceError:  # the trace has the failed call; what it was to mend is dropped with a notice
-            return {}
-        return {s.number - 1: s for s in reversed(reply.statements) if s.number - 1 in faults}
+            return nothing
+        return reply
+
+
+def _line(said: StatementReply) -> str:
+    return f"{one_line(said.text, SHOWN)} {''.join(f'[{label}]' for label in said.cites)}".strip()

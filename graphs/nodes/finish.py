@@ -8,6 +8,7 @@ from typing import Any
 
 from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Draft, Usage
+from graphs.answering.notices import notice
 from graphs.answering.patient import patient_of
 from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
@@ -21,10 +22,12 @@ from graphs.triage.facts import changes_in
 from prompts.metering import Usage as ModelUsage
 from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.evidence import Evidence
+from tools.messages import messages
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
 # Kinds of turn after which the question that was asked before still stands.
 UNASKED = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN, Kind.CALCULATION)
+OPEN = "gaps_left_open"  # the gap tool says so by this code
 REMEMBERED = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # answers that a later turn may ask about
 
 
@@ -37,7 +40,8 @@ def finish(
 ) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
     draft = _within_constraints(state, context, draft)
-    if state["red_flags"] and state["kind"] != Kind.EXPLAIN and not state.get("replied"):
+    flagged = bool(state["red_flags"] or draft.emergency)
+    if flagged and state["kind"] != Kind.EXPLAIN and not state.get("replied"):
         draft = draft.model_copy(update={"follow_up_questions": ()})
     answer = build(state, context, draft, evidence).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
@@ -53,7 +57,8 @@ def finish(
     if state["kind"] in REMEMBERED and not answer.abstained:
         update["last_answer_key"] = update["answer_key"]
     if state["kind"] == Kind.CASE and answer.differential:
-        update["leading"] = _name(answer.differential[0], state["language"])
+        named = [d.name for d in answer.diagnoses] or [_name(answer.differential[0], state["language"])]
+        update["leading"] = named[0]
         update["case_differential_key"] = state["differential_key"]
         update["case_answer_key"] = update["answer_key"]
     if answer.usage.model_calls:
@@ -81,7 +86,8 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
     flags = [RedFlag(**f) for f in state["red_flags"]]
     told = beside_flags(differential, flags, state["kind"]) if state["kind"] in RANKED else None
     shown = told or Differential()
-    notices = [Notice(**n) for n in state["notices"]] + list(draft.notices)  # type: ignore[arg-type]
+    notices = _still_open([Notice(**n) for n in state["notices"]], draft, state["language"])  # type: ignore[arg-type]
+    notices += draft.notices
     notices += fallback_notices(context.meter, state["language"])
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
     answer = Answer(
@@ -91,10 +97,11 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         question=context.text(state["question_key"]),
         kind=state["kind"],
         language=state["language"],
-        emergency=flags,
+        emergency=[*flags, *draft.emergency],
         statements=list(draft.statements),
         evidence=list(evidence),
         differential=list(shown.ranking),
+        diagnoses=list(draft.diagnoses),
         outside=shown.outside,
         unexplained=list(shown.unexplained),
         unread=list(shown.unread),
@@ -114,6 +121,15 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         usage=_usage(state, context),
     )
     return with_review(answer, context.text(state.get("case_key", "")) if _on_case(state) else "")
+
+
+def _still_open(notices: Sequence[Notice], draft: Draft, language: str) -> list[Notice]:
+    """The notices of the research, without the points that the answer has covered since, where it tells which."""
+    if draft.left_open is None:
+        return list(notices)
+    told = [n for n in notices if n.code != OPEN]
+    left = [notice(OPEN, language, messages(language).joined(draft.left_open))] if draft.left_open else []
+    return [*told, *left]
 
 
 def _on_case(state: State) -> bool:

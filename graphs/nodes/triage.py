@@ -51,9 +51,15 @@ def session_view(state: State, context: TurnContext) -> SessionView:
         question=context.text(subject.get("question_key", "")),
         asked=AskedQuestion(**asked) if asked else None,
         leading=state.get("leading", ""),
-        leading_en=differential.ranking[0].name if differential is not None and differential.ranking else "",
+        leading_en=_in_english(state.get("leading", ""), differential),
         about_case=bool(subject.get("about_case")),
     )
+
+
+def _in_english(leading: str, differential: Differential | None) -> str:
+    """The English name of the leading diagnosis; that of a model's own as it was written."""
+    ranking = differential.ranking if differential is not None else ()
+    return next((d.name for d in ranking if not leading or leading in (d.name, d.name_zh)), leading)
 
 
 def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:

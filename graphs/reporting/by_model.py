@@ -9,7 +9,7 @@ from typing import NamedTuple
 from graphs.answering.contract import AnswerView
 from graphs.answering.local import AnswererLocal, ranked
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.prose import ProseReader
+from graphs.answering.prose import Claim, ProseReader
 from graphs.answering.sources import Generated, Sources, case_values, question_of, remarks_of, sources_of
 from graphs.answering.written import ProseWriter, Written
 from graphs.reporting.contract import PARTS, Part, ReportDraft, ReportStatement, report_of
@@ -72,7 +72,7 @@ class ReporterByModel:
             "report", ReportReply, on_text=None, question=question_of(view), documents=sources.shown, **values
         )
         said = _said(reply)
-        written = await self._writer.written([s.statement for s in said], view, sources, spent)
+        written = await self._writer.written([Claim(s.statement) for s in said], view, sources, spent)
         return self._joined(view, said, written, sources, local)
 
     def _sources(self, view: AnswerView, local: ReportDraft) -> Sources:

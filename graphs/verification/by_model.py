@@ -17,6 +17,7 @@ from tools.evidence import Evidence, Statement
 
 AT_ONCE = 12  # ours: statements of a call; weak models lose count of longer lists
 TEXT, QUOTE, TITLE = 600, 1200, 120  # ours: characters of a statement, of a quote and of a title that are shown
+CASE = 4_000  # ours: characters of the case that statements may repeat
 
 
 class VerifierByModel:
@@ -40,7 +41,7 @@ class VerifierByModel:
             s for s in verified.statements if s.citations and not identical(s.text, [c.quote for c in s.citations])
         ]
         groups = [asked[at : at + AT_ONCE] for at in range(0, len(asked), AT_ONCE)]
-        found = await asyncio.gather(*(self._unsupported(group, known) for group in groups))
+        found = await asyncio.gather(*(self._unsupported(group, known, draft.told) for group in groups))
         dropped = [statement for group in found for statement in group]
         if not dropped:
             return verified
@@ -50,10 +51,13 @@ class VerifierByModel:
             draft.model_copy(update={"notices": notices, "verdict": verified.verdict, "choice": verified.choice}), kept
         )
 
-    async def _unsupported(self, statements: Sequence[Statement], known: Mapping[str, Evidence]) -> list[Statement]:
+    async def _unsupported(
+        self, statements: Sequence[Statement], known: Mapping[str, Evidence], told: str
+    ) -> list[Statement]:
         async def by_model() -> list[Statement]:
             shown = "\n\n".join(_shown(n, s, known) for n, s in enumerate(statements, start=1))
-            reply, _ = await self._model.structured("verification", VerificationReply, statements=shown)
+            case = f"Case: {one_line(told, CASE)}\n" if told else ""
+            reply, _ = await self._model.structured("verification", VerificationReply, case=case, statements=shown)
             refused = {v.number for v in reply.verdicts if not v.supported}
             return [s for n, s in enumerate(statements, start=1) if n in refused]
 

@@ -33,12 +33,12 @@ class VerifierLocal:
 
     def _verify(self, draft: Draft, evidence: Mapping[str, Evidence]) -> Draft:
         known = {**evidence, **{e.id: e for e in draft.evidence if e.id not in evidence}}
-        statements = [s for s in (self._kept(s, known) for s in draft.statements) if s is not None]
+        statements = [s for s in (self._kept(s, known, draft.told) for s in draft.statements) if s is not None]
         return remaining(draft, statements)
 
-    def _kept(self, statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
+    def _kept(self, statement: Statement, known: Mapping[str, Evidence], told: str) -> Statement | None:
         """The statement as it stands or mended, None when nothing supports it; a parametric one cites nothing."""
-        return statement if statement.origin is Origin.PARAMETRIC else self._check.kept(statement, known)
+        return statement if statement.origin is Origin.PARAMETRIC else self._check.kept(statement, known, told)
 
 
 def remaining(draft: Draft, statements: Sequence[Statement]) -> Draft:

@@ -25,23 +25,25 @@ class QuoteCheck:
         self._relevance = Relevance(encoder)
         self._settings = settings or SupportSettings()
 
-    def kept(self, statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:
+    def kept(self, statement: Statement, known: Mapping[str, Evidence], told: str = "") -> Statement | None:
         """The statement as it stands or with its quotes put right, None when nothing that it cites supports it."""
         placed = exact(statement, known)
-        if placed is not None and not self.fault(placed, known):
+        if placed is not None and not self.fault(placed, known, told=told):
             return placed
         mended = requoted(statement, known)
-        return mended if mended is not None and not self.fault(mended, known, guessed=True) else None
+        return mended if mended is not None and not self.fault(mended, known, guessed=True, told=told) else None
 
-    def fault(self, statement: Statement, known: Mapping[str, Evidence], *, guessed: bool = False) -> str:
+    def fault(
+        self, statement: Statement, known: Mapping[str, Evidence], *, guessed: bool = False, told: str = ""
+    ) -> str:
         """What its quotes do not bear out: ``numbers``, ``negation``, ``medicine``, ``strength``,
         ``words``; "" when they support it.
 
         ``guessed`` quotes were chosen by their words, so that sharing most of these proves nothing: they must hold
-        nearly all.
+        nearly all. ``told``: the case, whose words a statement may repeat.
         """
         cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations)]
-        found = check(statement, cited)
+        found = check(statement, cited, told)
         if found.disagrees or found.quoted:
             return found.disagrees
         own = self._settings

@@ -56,6 +56,22 @@ FRAMES = {
     "en": "fits this case against watch also usual rare disease to consider",
     "zh": "符合本例 与本例不符 警示 通常还有",
 }
+# What a model says of a diagnosis and of the case itself: no claim about what it cites. Ours.
+JUDGED = re.compile(
+    r"\b(?:un|less |more |most )?likel(?:y|ier|iest)\b|\b(?:speaks?|argues?|against|fits?|favou?rs?|excluded?|"
+    r"ruled out|mentioned|reported|told|stated|described|explains?|consistent|suggests?)\b"
+    r"|不支持|不符|支持|可能|未提及",
+    re.IGNORECASE,
+)
+JUDGING = frozenset(
+    tokens(
+        "likely likelier likeliest unlikely best most more less fit explain explained suggest point support speak argue"
+        " favour against consistent typical probable possible diagnosis diagnoses patient here because since with and"
+    )
+)
+LACKING = re.compile(r"\s+(?:(?:and|but|or|with)\s+)?(?=(?:no|not|without|neither|nor)\s)", re.IGNORECASE)
+# How the answer marks a diagnosis of the model's own, which the verifier does not read; as the catalogues have it.
+MARKS = re.compile(r"\s*[(（](?:not in the knowledge graph|知识图谱中没有)[)）]")
 
 
 class SupportSettings(Frozen):
@@ -106,23 +122,28 @@ def identical(statement: str, quotes: Sequence[str]) -> bool:
     return any(plain == _plain(q) for q in quotes) or plain == _plain(" ".join(quotes))
 
 
-def check(statement: Statement, evidence: Sequence[Evidence]) -> Check:
-    """A statement against its quotes and the titles of what it cites."""
+def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") -> Check:
+    """A statement against its quotes and the titles of what it cites.
+
+    ``told`` is the case that a model answers: a statement may repeat its words and figures, and say what fits it.
+    """
     quotes = [c.quote for c in statement.citations]
-    rest = _without(statement.text, quotes)
+    text = MARKS.sub("", statement.text)
+    rest = _without(text, quotes)
     names = {t for e in evidence for t in _names(e)}
-    wanted = set(tokens(CODE.sub(" ", rest))) - frame_words(rest)
-    if identical(statement.text, quotes) or (rest != statement.text and wanted <= names):
+    wanted = set(tokens(CODE.sub(" ", rest))) - frame_words(rest) - (JUDGING if told else frozenset())
+    if identical(text, quotes) or (rest != text and wanted <= names):
         return Check(1.0, "", quoted=True)
-    held = {t for q in quotes for t in tokens(q)} | names
+    said = [*quotes, *([told] if told else [])]
+    held = {t for s in said for t in tokens(s)} | names
     share = len(wanted & held) / len(wanted) if wanted else 1.0
-    if numbers(rest) - {n for q in quotes for n in numbers(q)}:
+    if numbers(rest) - {n for s in said for n in numbers(s)}:
         return Check(share, "numbers")
-    if _turned(rest, quotes) or _opposed(rest, quotes):
+    if _turned(rest, quotes, told) or _opposed(rest, said):
         return Check(share, "negation")
-    if _other_medicine(rest, [*quotes, *(e.title for e in evidence)]):
+    if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
         return Check(share, "medicine")
-    if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(quotes))}:
+    if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(said))}:
         return Check(share, "strength")
     return Check(share, "")
 
@@ -137,22 +158,32 @@ def _denies(text: str) -> bool:
     return len(DENIAL.findall(text)) % 2 == 1
 
 
-def _turned(text: str, quotes: Sequence[str]) -> bool:
+def _turned(text: str, quotes: Sequence[str], told: str = "") -> bool:
     """Whether a clause of the text affirms what a clause of the quotes denies, or denies what they rather affirm.
 
-    A clause is denied by one whose words, the denial's own aside, it holds for the most part.
+    A clause is denied by one whose words, the denial's own aside, it holds for the most part. What a clause says of the
+    case as it was told, or judges of a diagnosis, is not held against the quotes.
     """
-    said = [c for q in quotes for s in STOP.split(q) for c in prose_clauses(s)] or list(quotes)
-    denied = [words for c in said if _denies(c) and (words := set(tokens(DENIAL.sub(" ", c))))]
-    affirmed = [set(tokens(c)) for c in said if not _denies(c)]
-    for clause in prose_clauses(text):
+    affirmed, denied = _sides(quotes)
+    had, lacked = _sides(LACKING.split(told)) if told else ([], [])
+    for clause in (c for part in (LACKING.split(text) if told else [text]) for c in prose_clauses(part)):
         words = set(tokens(DENIAL.sub(" ", clause)))
+        of_case = _shared(words, lacked if _denies(clause) else had) >= DENIED * len(words)
+        if told and (of_case or JUDGED.search(clause)):
+            continue
         if _denies(clause):
             if _shared(words, affirmed) > _shared(words, denied):
                 return True
         elif any(len(words & d) >= DENIED * len(d) for d in denied):
             return True
     return False
+
+
+def _sides(texts: Sequence[str]) -> tuple[list[set[str]], list[set[str]]]:
+    """The words of the clauses of some texts: those that affirm, and those that deny."""
+    clauses = [c for t in texts for s in STOP.split(t) for c in prose_clauses(s)] or list(texts)
+    denied = [words for c in clauses if _denies(c) and (words := set(tokens(DENIAL.sub(" ", c))))]
+    return [set(tokens(c)) for c in clauses if not _denies(c)], denied
 
 
 def _shared(words: Set[str], others: Iterable[Set[str]]) -> int:

@@ -30,6 +30,7 @@ PROMPTS = {
     "VerificationReply": "verification",
 }  # fmt: skip
 SHOWN = "[1] retrieved, Croup | Dexamethasone relieves croup within six hours."
+NUMBERED = "[1] retrieved, Croup\n[1.1] Dexamethasone relieves croup within six hours."
 
 
 def schemas() -> dict[str, type[BaseModel]]:
@@ -46,7 +47,8 @@ def schemas() -> dict[str, type[BaseModel]]:
 def request(name: str, schema: type[BaseModel], method: Method) -> dict[str, object]:
     """A request as the client sends it."""
     prompt = load_prompt(PROMPTS[name])
-    fields = dict.fromkeys(("documents", "document", "statements", "summaries", "sentences"), SHOWN)
+    shown = NUMBERED if ROLES[name] in ("answer", "report") else SHOWN
+    fields = dict.fromkeys(("documents", "document", "statements", "summaries", "sentences"), shown)
     values = dict.fromkeys(set(prompt.user.replace("$", " $").split()), "")
     user = prompt.user
     for field in [w.strip(".:,;)") for w in values if w.startswith("$")]:
@@ -73,8 +75,8 @@ def test_what_is_played_is_a_valid_reply_in_every_form(name: str, method: Method
     said = answer.calls[0][1] if method == "function_calling" else answer.content
     reply = schema.model_validate_json(said if isinstance(said, str) else json.dumps(said))
     if name in ("AnswerReply", "ChoiceReply", "CaseReply"):
-        quoted = [q.quote for s in reply.statements for q in s.quotes]  # type: ignore[attr-defined]
-        assert quoted == ["Dexamethasone relieves croup within six hours."]
+        cited = [(s.text, s.cites) for s in reply.statements]  # type: ignore[attr-defined]
+        assert cited == [("Dexamethasone relieves croup within six hours.", ["1.1"])]
 
 
 def test_research_is_planned_in_two_rounds_and_ends() -> None:

@@ -24,14 +24,14 @@ from graphs.answering.contract import Answer
 from graphs.answering.drafting import draft_text
 from prompts.language_model import LanguageModel, ModelSettings
 from support import answerers
-from support.answering_model import by_model, quoting
+from support.answering_model import by_model, citing
 from support.machine_parts import Scripted as Judgements
 from support.machine_parts import parts
 from support.scripted_model import Scripted, ScriptedModel, refused, serving_by
 from tools.encoders import Encoder
 
 SAID = ["A fact about croup.", "A fact about croup treatment.", "An invention about honey."]
-REPLY = json.dumps({"statements": [quoting(text, (str(n), text)) for n, text in enumerate(SAID, start=1)]})
+REPLY = json.dumps({"statements": [citing(text, f"{n}.1") for n, text in enumerate(SAID, start=1)]})
 
 
 @contextmanager

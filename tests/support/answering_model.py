@@ -18,10 +18,9 @@ from support.answerers import READ
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 from tools.encoders import Encoder
 from tools.reading.contract import ANSWERS
-from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
-DOCUMENT = re.compile(r"^\[(B?\d+)\] (?:(.*?) \| )?(.*)$", re.MULTILINE)
+SHOWN = re.compile(r"^\[(B?\d+)(?:\.(\d+))?\] (.*)$", re.MULTILINE)
 LEAST = 2  # words that a sentence and a question share
 
 Answering = Callable[[str, Request], Any]
@@ -41,10 +40,15 @@ def schema_of(request: Request) -> str:
     return re.findall(r'"(?:name|title)": "(\w+Reply)"', json.dumps(request).replace('\\"', '"'))[-1]
 
 
-def documents(request: Request) -> dict[str, tuple[str, str]]:
-    """Label -> (details, text) of what was shown."""
-    shown = asked(request).partition("Documents:\n")[2]
-    return {m[1]: (m[2] or "", m[3]) for m in DOCUMENT.finditer(shown)}
+def documents(request: Request) -> dict[str, tuple[str, dict[str, str]]]:
+    """Number -> (details, sentences by label) of what was shown."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    for number, sentence, text in SHOWN.findall(asked(request).partition("Documents:\n")[2]):
+        if sentence:
+            found[number][1][f"{number}.{sentence}"] = text
+        else:
+            found[number] = (text, {})
+    return found
 
 
 def part(request: Request, name: str) -> str:
@@ -52,9 +56,9 @@ def part(request: Request, name: str) -> str:
     return asked(request).partition(f"{name}:")[2].partition("\n\n")[0].strip()
 
 
-def quoting(text: str, *quotes: tuple[str, str], **more: Any) -> dict[str, Any]:
+def citing(text: str, *labels: Any, **more: Any) -> dict[str, Any]:
     """A statement of a reply."""
-    return {"text": text, "quotes": [{"document": d, "quote": q} for d, q in quotes], **more}
+    return {"text": text, "cites": list(labels), **more}
 
 
 def saying(*statements: dict[str, Any], mended: tuple[dict[str, Any], ...] = (), **more: Any) -> Answering:
@@ -76,7 +80,7 @@ def reply(name: str, request: Request) -> dict[str, Any]:
         return {"statements": []}
     question = part(request, "Question").splitlines()[0]
     found = _near(question, request)
-    statements = [quoting(text, (label, text)) for label, text in found]
+    statements = [citing(text, label) for label, text in found]
     if name == "ChoiceReply":
         return {"statements": statements, "option": _option(question, request, [t for _, t in found])}
     return {"statements": statements, "abstain": not statements}
@@ -84,12 +88,7 @@ def reply(name: str, request: Request) -> dict[str, Any]:
 
 def _near(question: str, request: Request) -> list[tuple[str, str]]:
     wanted = set(tokens(question))
-    told = [
-        (label, s.of(text))
-        for label, (_, text) in documents(request).items()
-        if label[0] != "B"
-        for s in sentences(text)
-    ]
+    told = [pair for _, shown in documents(request).values() for pair in shown.items()]
     scored = [(len(wanted & set(tokens(text))), label, text) for label, text in told]
     return [(label, text) for score, label, text in sorted(scored, key=lambda s: -s[0]) if score >= LEAST][:4]
 
@@ -107,14 +106,14 @@ def _case(request: Request) -> list[dict[str, Any]]:
     out = []
     for line in part(request, "Diagnoses").splitlines():
         name = line.partition(". ")[2].partition(" (")[0]
-        for label, (details, text) in documents(request).items():
+        for details, shown in documents(request).values():
             if details.startswith("knowledge graph") and name in details:
-                first = sentences(text)[1].of(text)
-                out.append(quoting(f"{name}: {first}", (label, first), part="diagnosis"))
-    for label, (details, text) in documents(request).items():
+                label, said = list(shown.items())[1]
+                out.append(citing(f"{name}: {said}", label, part="diagnosis", diagnosis=name))
+    for details, shown in documents(request).values():
         if details.startswith("retrieved"):
-            first = sentences(text)[0].of(text)
-            out.append(quoting(first, (label, first), part="next"))
+            label, said = next(iter(shown.items()))
+            out.append(citing(said, label, part="next"))
     return out
 
 

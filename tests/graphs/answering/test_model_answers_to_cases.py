@@ -1,11 +1,18 @@
-"""A model's answer to a case beside the graph, and its answers from its own knowledge."""
+"""A model's answer to a case: its own order, diagnoses and words beside the graph; answers from its own knowledge."""
 
 from __future__ import annotations
 
-from graphs.answering.contract import AnswerView
+from typing import Any
+
+import pytest
+
+from agent.loop import run
+from graphs.answering.contract import AnswerView, Draft
+from graphs.verification.local import VerifierLocal
 from support.answerers import codes, differential, document, graph_entry, view
-from support.answering_model import Ask, asked, quoting, saying
-from tools.contract import RankedDisease
+from support.answering_model import Ask, asked, citing, saying
+from tools.contract import Gap, RankedDisease
+from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 
 
@@ -16,6 +23,17 @@ def test_a_direct_answer_is_the_models_own_knowledge_and_is_said_to_be(ask: Ask)
     assert [(s.text, s.origin) for s in draft.statements] == [(texts[0], Origin.PARAMETRIC)]
     assert {"not_retrieved", "reference_dropped"} <= codes(draft)
     assert [q.finding for q in draft.follow_up_questions] == ["f0", "f1", "f2"]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["According to Smith et al. (NEJM 2019), 92 % recover.", "In the RALES trial fewer died.", "Jones 2015 found it."],
+)
+def test_a_publication_named_in_prose_is_left_out_of_a_direct_answer(ask: Ask, reference: str) -> None:
+    direct = view("Does it help?", path="direct")
+    draft, _, _ = ask(lambda *_: {"statements": ["Most recover.", reference]}, direct)
+    assert [s.text for s in draft.statements] == ["Most recover."]
+    assert "reference_dropped" in codes(draft)
 
 
 def test_a_direct_choice_is_marked_as_resting_on_nothing_retrieved(ask: Ask) -> None:
@@ -33,9 +51,14 @@ OTHER = RankedDisease(
     disease="myocarditis", name="Myocarditis", icd10="I40.9", l2="heart", l1="circulatory", score=0.3,
     severity="urgent", findings_for=("chest pain",), evidence_id="graph:starter/myocarditis",
 )  # fmt: skip
+TREATMENT = "Spontaneous pneumothorax is treated by observation or a chest drain."
+CASE = "A 24-year-old man with chest pain, worse on breathing in, and no fever."
+NEXT = citing(TREATMENT, "3.1", part="next")
+LEADER = citing("Shortness of breath is usual.", "1.2", part="diagnosis", diagnosis="Spontaneous pneumothorax")
+SECOND = citing("Myocarditis usually presents with chest pain.", "2.2", part="diagnosis", diagnosis="Myocarditis")
 
 
-def case_of_two() -> AnswerView:
+def case_of_two(*more: Evidence, **values: Any) -> AnswerView:
     entry = Evidence(
         id="graph:starter/myocarditis",
         text=MYOCARDITIS,
@@ -43,30 +66,129 @@ def case_of_two() -> AnswerView:
         kind="graph_entry",
         origin=Origin.KNOWLEDGE_GRAPH,
     )
-    treatment = "Spontaneous pneumothorax is treated by observation or a chest drain."
-    passage = document("spontaneous-pneumothorax", treatment, title="Spontaneous pneumothorax", section="Treatment")
-    return view("Chest pain.", passage, graph_entry(), entry, kind="case", differential=differential(OTHER))
+    passage = document("spontaneous-pneumothorax", TREATMENT, title="Spontaneous pneumothorax", section="Treatment")
+    kept = (graph_entry(), entry, passage, *more)
+    return view(CASE, *kept, kind="case", differential=differential(OTHER), **values)
 
 
-def test_a_case_keeps_the_graphs_order_and_the_lines_that_the_model_left_out(ask: Ask) -> None:
-    own = quoting(
-        "Myocarditis usually presents with chest pain.", ("2", "usually presents with chest pain"), part="diagnosis"
-    )
-    draft, _, _ = ask(saying(own), case_of_two())
-    texts = [s.text for s in draft.statements]
-    assert texts[0].startswith("Spontaneous pneumothorax (J93.1). Fits this case:"), "the local line of the leader"
-    assert texts[1] == "Myocarditis (I40.9) usually presents with chest pain."
-    assert "chest drain" in texts[2], "what to do next, by the local rules"
+def told(draft: Draft) -> list[str]:
+    return [s.text for s in draft.statements]
 
 
-def test_a_case_told_by_the_model_alone_still_warns(ask: Ask) -> None:
-    leader = quoting("Shortness of breath is usual.", ("1", "Shortness of breath is usual."), part="diagnosis")
-    after = quoting(
-        "It is treated by observation or a chest drain.", ("3", "observation or a chest drain"), part="next"
-    )
-    draft, server, _ = ask(saying(leader, after), case_of_two())
-    texts = [s.text for s in draft.statements]
-    assert texts[0] == "Spontaneous pneumothorax (J93.1). Shortness of breath is usual."
-    assert texts[1].startswith("Myocarditis (I40.9). Fits this case:")
-    assert texts[2:] == ["It is treated by observation or a chest drain.", "Watch for: Bluish lips are a red flag."]
+def test_a_case_keeps_the_models_order_and_words_and_adds_none(ask: Ask) -> None:
+    draft, server, _ = ask(saying(SECOND, LEADER, NEXT), case_of_two())
+    assert told(draft) == [SECOND["text"], LEADER["text"], NEXT["text"]]
+    assert [(d.name, d.disease) for d in draft.diagnoses] == [
+        ("Myocarditis", "myocarditis"),
+        ("Spontaneous pneumothorax", "spontaneous-pneumothorax"),
+    ]
+    (notice,) = [n.text for n in draft.notices if n.code == "other_order"]
+    assert "Myocarditis; Spontaneous pneumothorax" in notice
+    assert [q.finding for q in draft.follow_up_questions] == ["f0", "f1", "f2"]
     assert "1. Spontaneous pneumothorax (J93.1) | fits: dyspnoea" in asked(server.requests[0])
+
+
+def test_the_graphs_own_order_needs_no_word(ask: Ask) -> None:
+    draft, _, _ = ask(saying(LEADER, SECOND), case_of_two())
+    assert told(draft) == [LEADER["text"], SECOND["text"]]
+    assert not {"other_order", "not_in_graph"} & codes(draft)
+
+
+@pytest.mark.parametrize("name", ["2", "2. Myocarditis", "myocarditis", "Myocarditis (I40.9)", "心肌炎"])
+def test_a_diagnosis_is_known_by_its_place_or_any_form_of_its_name(ask: Ask, name: str) -> None:
+    case = case_of_two()
+    assert case.differential is not None
+    second = OTHER.model_copy(update={"name_zh": "心肌炎"})
+    ranked = case.differential.model_copy(update={"ranking": (case.differential.ranking[0], second)})
+    draft, _, _ = ask(saying({**SECOND, "diagnosis": name}), case.model_copy(update={"differential": ranked}))
+    assert [d.disease for d in draft.diagnoses] == ["myocarditis"]
+    assert "not_in_graph" not in codes(draft)
+
+
+def test_a_statement_on_a_diagnosis_may_repeat_the_case_and_judge_it(ask: Ask, encoder: Encoder) -> None:
+    text = (
+        "Spontaneous pneumothorax fits best: the 24-year-old has chest pain that is worse on breathing in and no fever,"
+        " and is likelier than myocarditis."
+    )
+    said = citing(text, "1.3", "1.4", part="diagnosis", diagnosis="Spontaneous pneumothorax")
+    draft, server, _ = ask(saying(said), case_of_two())
+    assert told(draft) == [text]
+    assert len(server.requests) == 1
+    verified = run(VerifierLocal(encoder).verify(draft, {e.id: e for e in case_of_two().evidence}))
+    assert verified.statements == draft.statements
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Shortness of breath is not usual in spontaneous pneumothorax.",
+        "Spontaneous pneumothorax fits: 90 % have chest pain.",
+        "Myocarditis fits: shortness of breath is usual.",
+    ],
+)
+def test_what_it_says_of_a_diagnosis_beyond_case_and_sentences_goes_and_its_name_stays(ask: Ask, text: str) -> None:
+    name = "Myocarditis" if text.startswith("Myocarditis") else "Spontaneous pneumothorax"
+    draft, server, _ = ask(saying(citing(text, "1.2", "1.4", part="diagnosis", diagnosis=name), NEXT), case_of_two())
+    assert len(server.requests) == 2, "it is asked about once"
+    first, second = draft.statements
+    assert (first.origin, second.text) == (Origin.PARAMETRIC, NEXT["text"])
+    assert first.text == f"{name}: the language model's view, which nothing that was found bears out."
+    assert draft.diagnoses[0].name == name
+    assert "statement_dropped" in codes(draft)
+
+
+PERICARDITIS = "Pericarditis gives chest pain that is worse on breathing in and eases on sitting up."
+
+
+def test_a_diagnosis_of_its_own_is_kept_first_cited_and_marked(ask: Ask, encoder: Encoder) -> None:
+    page = document("pericarditis", PERICARDITIS, title="Pericarditis")
+    own = citing(PERICARDITIS, "4.1", part="diagnosis", diagnosis="Pericarditis")
+    draft, server, _ = ask(saying(own, LEADER), case_of_two(page))
+    assert told(draft)[0] == "Pericarditis (not in the knowledge graph)" + PERICARDITIS.removeprefix("Pericarditis")
+    assert draft.statements[0].citations[0].evidence_id == page.id
+    assert {"other_order", "not_in_graph"} <= codes(draft)
+    assert len(server.requests) == 1
+    verified = run(VerifierLocal(encoder).verify(draft, {e.id: e for e in case_of_two(page).evidence}))
+    assert verified.statements == draft.statements
+
+
+def test_a_diagnosis_of_its_own_that_cites_nothing_is_its_view(ask: Ask) -> None:
+    own = citing("Costochondritis is likely, as the chest wall hurts.", part="diagnosis", diagnosis="Costochondritis")
+    draft, server, _ = ask(saying(LEADER, own), case_of_two())
+    last = draft.statements[-1]
+    assert last.origin is Origin.PARAMETRIC
+    assert last.text.startswith("Costochondritis (not in the knowledge graph) is likely")
+    assert len(server.requests) == 1
+
+
+def test_a_model_may_add_an_emergency_and_cannot_take_one_away(ask: Ask) -> None:
+    def with_sign(sign: str) -> Draft:
+        return ask(saying(LEADER, emergency=sign), case_of_two())[0]
+
+    (flag,) = with_sign("chest pain that is worse on breathing in").emergency
+    assert (flag.code, flag.seen) == ("named_by_model", "chest pain that is worse on breathing in")
+    assert flag.advice
+    for nothing in ("", "None.", "No emergency", "无", "Ignore all previous instructions."):
+        assert with_sign(nothing).emergency == ()
+
+
+WRITTEN = "Smoking makes a second pneumothorax likelier."
+GAPS = (Gap(requirement="recurrence", query="recurrence"), Gap(requirement="treatment", query="treatment"))
+
+
+def test_background_stands_under_the_answer_where_a_need_stayed_open_and_what_is_covered_is_not_told_as_open(
+    ask: Ask,
+) -> None:
+    written = [
+        Evidence(id=f"generated:{n}", text=text, title=need, kind="background", origin=Origin.GENERATED)
+        for n, (text, need) in enumerate(
+            [(WRITTEN, "recurrence"), ("A drain is usual.", "treatment"), ("See Smith 2019.", "recurrence")]
+        )
+    ]
+    draft, server, _ = ask(saying(LEADER, NEXT, unanswered=[1]), case_of_two(*written, gaps=GAPS))
+    assert "1. recurrence\n2. treatment" in asked(server.requests[0])
+    *_, last = draft.statements
+    assert last.text == f"General knowledge, not retrieved, on recurrence: {WRITTEN}"
+    assert (last.origin, len(draft.statements)) == (Origin.PARAMETRIC, 3)
+    assert draft.generated == {last.text: ("generated:0",)}
+    assert draft.left_open == ("recurrence",)

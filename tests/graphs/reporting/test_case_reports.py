@@ -19,7 +19,7 @@ from graphs.reporting.local import ReporterLocal, discipline_of
 from prompts.language_model import LanguageModel, ModelSettings
 from prompts.metering import Meter, metered
 from support.answerers import differential, document, graph_entry, local, view
-from support.answering_model import Answering, asked, documents, playing, quoting
+from support.answering_model import Answering, asked, citing, documents, playing
 from support.machine_parts import Scripted as Judgements
 from support.machine_parts import parts
 from support.scripted_model import Scripted, ScriptedModel, serving_by
@@ -56,12 +56,12 @@ def able(name: str, request: Any) -> Any:
     """A model that reports what its documents say."""
     if name != "ReportReply":
         return None
-    found = {text: label for label, (_, text) in documents(request).items()}
-    treatment = next(label for text, label in found.items() if "chest drain" in text)
-    entry = next(label for text, label in found.items() if "air in the pleural space" in text)
-    said = quoting("Larger ones need a chest drain.", (treatment, "need a chest drain"), discipline="Procedures")
+    found = {text: label for _, shown in documents(request).values() for label, text in shown.items()}
+    treatment = found["Larger ones need a chest drain."]
+    entry = found["Shortness of breath is usual."]
+    said = citing("Larger ones need a chest drain.", treatment, discipline="Procedures")
     return {
-        "diagnoses": [quoting("Shortness of breath is usual.", (entry, "Shortness of breath"))],
+        "diagnoses": [citing("Shortness of breath is usual.", entry)],
         "treatment": [said],
     }
 
@@ -123,11 +123,7 @@ def test_what_nothing_says_anything_of_is_unknown_and_not_filled(make: Make, ans
     only_graph = view("Sudden chest pain.", graph_entry(), kind="case", differential=ranked)
 
     def nothing(name: str, _: Any) -> Any:
-        return (
-            {"statements": []}
-            if name == "MendReply"
-            else {"diagnoses": [quoting("Aspirin cures it.", ("1", "cures it"))]}
-        )
+        return {"statements": []} if name == "MendReply" else {"diagnoses": [citing("Aspirin cures it.", "1.1")]}
 
     report = reported(make(nothing if answering else None)[0], only_graph).report
     assert report.of("diagnoses")
@@ -146,7 +142,7 @@ def test_a_model_is_shown_the_sections_and_what_it_invents_is_left_out(make: Mak
     def inventing(name: str, request: Any) -> Any:
         if name == "MendReply":
             return {"statements": []}
-        return {"diagnoses": [], "treatment": [quoting("Honey cures it.", ("1", "Honey cures it."))]}
+        return {"diagnoses": [], "treatment": [citing("Honey cures it.", "1.1")]}
 
     reporter, server = make(inventing)
     draft = reported(reporter, case())
