@@ -38,6 +38,7 @@ ROLES = {
     "VerificationReply": "verification",
 }
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^\[(\d+)\] knowledge graph, (.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"^\[(\d+)\.(\d+)\] (.*)$", re.MULTILINE)
 SHAPE = re.compile(r"JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
 ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
@@ -169,6 +170,17 @@ def _choice(request: Request) -> Reply:
     return {"statements": _quoted(request), "option": options[0] if options else ""}
 
 
+def _case(request: Request) -> list[Reply]:
+    """The diseases of the graph's entries, each with its first sentence, and what else the documents begin with."""
+    entries = dict(ENTRY.findall(asked(request)))
+    return [
+        {**said, "text": f"{name}: {said['text']}", "part": "diagnosis", "diagnosis": name}
+        if (name := entries.get(said["cites"][0].partition(".")[0]))
+        else {**said, "part": "next"}
+        for said in _quoted(request)
+    ]
+
+
 def _report(request: Request) -> Reply:
     said = _quoted(request)
     treated = [{**statement, "discipline": "medicines"} for statement in said[2:3]]
@@ -205,7 +217,7 @@ PLAYED: dict[str, Callable[[Request], Reply]] = {
     "QuestionVerdictReply": lambda _: VERDICT,
     "AnswerReply": _answer,
     "ChoiceReply": _choice,
-    "CaseReply": lambda request: {"statements": _quoted(request, part="next")},
+    "CaseReply": lambda request: {"statements": _case(request)},
     "DirectReply": lambda _: DIRECT,
     "MendReply": lambda _: {"statements": []},
     "ReportReply": _report,

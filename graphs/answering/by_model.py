@@ -270,7 +270,7 @@ def _general(view: AnswerView, wanted: set[str], used: set[str]) -> dict[Stateme
     """What a model wrote of needs that stayed open, and no statement rests on, as general knowledge: parametric, and
     none that names a publication."""
     out: dict[Statement, tuple[str, ...]] = {}
-    for item in (e for e in view.evidence if e.origin is Origin.GENERATED):
+    for item in view.background:
         text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
         if text and not references_in(text) and not speaks_to_machines(text):
             said = messages(view.language).say("case.general", need=item.title, text=text)

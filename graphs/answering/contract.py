@@ -203,7 +203,8 @@ class Said(Frozen):
 class AnswerView(Frozen):
     """What the answerer is given.
 
-    ``evidence`` is what the selector and the filter kept (generated text included, marked); ``verdicts`` are the
+    ``evidence`` is what the selector and the filter kept (generated text included, marked); ``background`` all that a
+    model wrote in the turn, kept or not; ``verdicts`` are the
     filter's; ``readings`` are what a model that read the documents says of each; ``path`` is ``direct``, ``researched``
     or ``session``; ``said`` is there for a question about what was said. ``case`` is the session's, whatever is asked:
     its allergies and medicines bar options.
@@ -219,6 +220,7 @@ class AnswerView(Frozen):
     findings: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     verdicts: tuple[DocumentVerdict, ...] = ()
+    background: tuple[Evidence, ...] = ()
     selection: Selection | None = None
     differential: Differential | None = None
     answered: tuple[AnsweredQuestion, ...] = ()

@@ -60,6 +60,7 @@ def answer_view(state: State, context: TurnContext) -> AnswerView:
         options=state["options"],
         findings=tuple(findings_of(state, differential)),
         evidence=tuple(kept_evidence(state, context, verdicts)),
+        background=tuple(e for e in context.load_evidence(state, state["found"]) if e.origin is Origin.GENERATED),
         verdicts=tuple(verdicts),
         selection=context.load(Selection, state["selection_key"]),
         differential=differential,

@@ -185,7 +185,7 @@ def test_background_stands_under_the_answer_where_a_need_stayed_open_and_what_is
             [(WRITTEN, "recurrence"), ("A drain is usual.", "treatment"), ("See Smith 2019.", "recurrence")]
         )
     ]
-    draft, server, _ = ask(saying(LEADER, NEXT, unanswered=[1]), case_of_two(*written, gaps=GAPS))
+    draft, server, _ = ask(saying(LEADER, NEXT, unanswered=[1]), case_of_two(background=tuple(written), gaps=GAPS))
     assert "1. recurrence\n2. treatment" in asked(server.requests[0])
     *_, last = draft.statements
     assert last.text == f"General knowledge, not retrieved, on recurrence: {WRITTEN}"
