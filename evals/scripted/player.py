@@ -38,7 +38,7 @@ ROLES = {
     "VerificationReply": "verification",
 }
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)
-ENTRY = re.compile(r"^\[(\d+)\] knowledge graph, (.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^\[(\d+)\] knowledge graph, (?:.*, )?(.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"^\[(\d+)\.(\d+)\] (.*)$", re.MULTILINE)
 SHAPE = re.compile(r"JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
 ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
