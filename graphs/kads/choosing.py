@@ -37,13 +37,15 @@ class ChoosingSettings(Frozen):
 
     Attributes:
         shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
-        room: characters of all documents together that were not read; least: those that any of them may have.
+        room: characters of all documents together that were not read; given: the same of texts that came with the
+            message. least: characters that any of them may have.
         shuffle: show the documents in an order drawn by the question, against the favour of the first places.
         leading: diseases of the differential that a document may be about; as many as the local filter's.
     """
 
     shown: int = 24
     room: int = 8000
+    given: int = 24_000
     least: int = 400
     shuffle: bool = True
     leading: int = 5
@@ -84,14 +86,14 @@ class ChooserByModel:
         speaking = [d for d in usable if d.origin is not Origin.GENERATED and not _silent(read.get(d.id))]
         spoken = {d.id for d in (*speaking, *background)}
         dropped += [Dropped(evidence_id=d.id, reason=SILENT) for d in usable if d.id not in spoken]
-        chosen = selection_of(wanted, [], dropped)
+        chosen = selection_of(wanted, [], [])
         if speaking:
             chosen = await or_local(
                 self._model.role,
-                lambda: self._by_model(question, wanted, speaking, dropped, limit, context),
-                lambda: self._locally(question, wanted, speaking, dropped, limit, context),
+                lambda: self._by_model(question, wanted, speaking, limit, context, self._settings.room),
+                lambda: self._locally(question, wanted, speaking, limit, context),
             )
-        return _with_background(chosen, background)
+        return _with_background(chosen, dropped, background)
 
     async def judge(
         self,
@@ -109,7 +111,7 @@ class ChooserByModel:
         context = SelectionContext(kind=kind, findings=tuple(findings), differential=differential)
 
         async def by_model() -> list[Verdict]:
-            chosen = await self._by_model(question, [question], left, [], len(left), context)
+            chosen = await self._by_model(question, [question], left, len(left), context, self._settings.given)
             return [*chosen.verdicts, *(_left_out(d.evidence_id) for d in chosen.dropped)]
 
         given = await or_local(
@@ -125,45 +127,42 @@ class ChooserByModel:
         question: str,
         wanted: list[str],
         documents: list[Evidence],
-        dropped: list[Dropped],
         limit: int,
         context: SelectionContext,
+        room: int,
     ) -> Selection:
         shown = documents[: self._settings.shown]
         if self._settings.shuffle:
             shown = drawn(shown, question)
         read = {r.evidence_id: r for r in context.readings}
         case = is_case(context.kind, context.findings, context.differential)
+        told = case_told(question, context.findings, context.differential, self._settings.leading)
         reply, _ = await self._model.structured(
             "choosing",
             ChoosingReply,
             limit=str(limit),
-            asked=case_told(question, context.findings, context.differential, self._settings.leading)
-            if case
-            else f"Question: {one_line(question, QUESTION)}",
+            asked=told if case else f"Question: {one_line(question, QUESTION)}",
             needs=listed(wanted),
-            documents=self._shown(shown, read),
+            documents=self._shown(shown, read, room),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
             raise InvalidReplyError("The language model kept no document.", "Try again, or set another model.")
-        chosen, kept = (
-            chosen[:limit],
-            selection_of(wanted, chosen[:limit], [*dropped, *reasons(documents, shown, chosen, limit)]),
-        )
-        said = [(c, c.reply) for c in chosen if isinstance(c.reply, ChosenReply)]
+        selection = selection_of(wanted, chosen[:limit], reasons(documents, shown, chosen, limit))
+        said = [(c, c.reply) for c in chosen[:limit] if isinstance(c.reply, ChosenReply)]
         verdicts = tuple(_verdict(c, reply, case=case) for c, reply in said)
-        readings = tuple(_reading(c, reply) for c, reply in said if c.document.id not in read and reply.sentences)
-        return kept.model_copy(update={"verdicts": verdicts, "readings": readings})
+        readings = [_reading(c, reply) for c, reply in said if c.document.id not in read]
+        named = tuple(r for r in readings if r.sentences)
+        return selection.model_copy(update={"verdicts": verdicts, "readings": named})
 
-    def _shown(self, documents: Sequence[Evidence], read: Mapping[str, DocumentReading]) -> str:
+    def _shown(self, documents: Sequence[Evidence], read: Mapping[str, DocumentReading], room: int) -> str:
         """The documents, one a line, with what the reading said of each; of one that was not read, all that fits."""
-        room = max(self._settings.room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
+        share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
         lines = []
         for n, document in enumerate(documents, start=1):
             reading = read.get(document.id)
             if reading is None:
-                lines.append(document_line(n, document, within(document.text, room), "not read"))
+                lines.append(document_line(n, document, within(document.text, share), "not read"))
             else:
                 lines.append(document_line(n, document, reading.sentences, reading.stance))
         return "\n".join(lines)
@@ -173,7 +172,6 @@ class ChooserByModel:
         question: str,
         wanted: list[str],
         documents: list[Evidence],
-        dropped: list[Dropped],
         limit: int,
         context: SelectionContext,
     ) -> Selection:
@@ -183,7 +181,7 @@ class ChooserByModel:
         verdicts = await self._filter.judge(
             question, context.kind, context.findings, context.differential, [d for d in documents if d.id in kept]
         )
-        return chosen.model_copy(update={"dropped": (*dropped, *chosen.dropped), "verdicts": tuple(verdicts)})
+        return chosen.model_copy(update={"verdicts": tuple(verdicts)})
 
 
 def _silent(reading: DocumentReading | None) -> bool:
@@ -212,13 +210,17 @@ def _reading(chosen: Chosen, reply: ChosenReply) -> DocumentReading:
     return DocumentReading(evidence_id=chosen.document.id, sentences=named, stance=stance)
 
 
-def _with_background(selection: Selection, background: Sequence[Evidence]) -> Selection:
-    if not background:
-        return selection
+def _with_background(selection: Selection, dropped: Sequence[Dropped], background: Sequence[Evidence]) -> Selection:
+    """The selection with what was dropped before it, and with the background beside it."""
     kept = [*selection.kept, *(Kept(evidence_id=d.id, covers=(), reason=BESIDE) for d in background)]
     verdicts = [
         Verdict(evidence_id=d.id, keep=True, stance=Stance.RELEVANT, support=0.0, reason=BESIDE) for d in background
     ]
-    share = len(background) / len(kept)
-    told = {"kept": tuple(kept), "verdicts": (*selection.verdicts, *verdicts), "generated_share": share}
-    return selection.model_copy(update=told)
+    return selection.model_copy(
+        update={
+            "kept": tuple(kept),
+            "dropped": (*dropped, *selection.dropped),
+            "verdicts": (*selection.verdicts, *verdicts),
+            "generated_share": len(background) / max(len(kept), 1),
+        }
+    )

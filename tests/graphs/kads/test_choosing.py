@@ -93,9 +93,10 @@ def test_one_call_keeps_judges_and_reads_what_was_not_read() -> None:
     keep = [
         {"number": 3, "covers": [2, 9], "stance": "refutes", "support": "80%", "reason": "harms", "sentences": [2, 9]},
         {"number": 1, "covers": [1], "stance": "supports", "support": 1, "sentences": [1]},
+        {"number": 2, "sentences": [9]},
     ]
     context = SelectionContext(readings=(reading(documents[0], 3),))
-    selection, server, _ = chosen(reply(keep=keep), documents, context=context)
+    selection, server, _ = chosen(reply(keep=keep), documents, limit=2, context=context)
     assert [(k.evidence_id, k.covers) for k in selection.kept] == [
         (documents[2].id, (WANTED[1],)),
         (documents[0].id, (WANTED[0],)),
@@ -105,7 +106,8 @@ def test_one_call_keeps_judges_and_reads_what_was_not_read() -> None:
         (Stance.SUPPORTS, 1.0, True),
     ]
     assert selection.readings == (DocumentReading(evidence_id=documents[2].id, sentences=(2,), stance="refutes"),)
-    assert [d.reason for d in selection.dropped] == ["left out by the model"]
+    assert [d.reason for d in selection.dropped] == ["beyond the 2 documents that are kept"]
+    assert chosen(reply(keep=keep[2:]), documents)[0].readings == ()
     assert len(server.requests) == 1
 
 
