@@ -12,7 +12,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house studio setup clean
+.PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house studio docs setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -80,6 +80,10 @@ house: $(VENV)/ready ## Measure how large the code is, and how much of it a turn
 studio: $(VENV)/ready ## Open the machine in LangGraph's development server
 	$(INSTALL) --constraint constraints.txt --editable '.[studio]'
 	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --allow-blocking
+
+docs: $(VENV)/installed ## Build the documentation site in .site; a broken link or a page without a place is a failure
+	$(BIN)/sphinx-build -q -W --keep-going -c docs . .site
+	echo '<meta http-equiv="refresh" content="0; url=docs/index.html">' > .site/index.html
 
 clean: ## Remove the environment (the data folder stays)
 	rm -rf $(VENV)

@@ -77,6 +77,10 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself, imported now."""
+        return self.imported().make_context(info_name, args, parent=parent, **extra)
+
+    def imported(self) -> Any:
+        """The command itself."""
         name, module = str(self.name), self._entry.module
         room = import_module(module if "." in module else f"agent.cli.{module}")
         found = getattr(room, self._entry.attribute or name)
@@ -88,7 +92,7 @@ class LazyCommand(TyperCommand):
             single.command(name)(found)
             command = typer.main.get_command(single)
         command.name, command.help = name, self.help
-        return command.make_context(info_name, args, parent=parent, **extra)
+        return command
 
 
 class Commands(TyperGroup):
