@@ -17,8 +17,10 @@ from prompts.forms import Method
 from prompts.language_model import LanguageModels
 from prompts.model_settings import ModelSettings, Role
 from tools.files import write_atomic
+from tools.store import ReplyStore
 
 FORMS = "reply_forms.json"  # under the cache: which form of structured replies each server takes; it holds no key
+EVALUATION = "evaluation_replies.sqlite"  # under the cache: replies to texts of data sets, of no session
 
 NEEDS = {
     "model": ("a language model", "Set ANAMNESIS_MODEL, and OPENAI_BASE_URL and OPENAI_API_KEY where they are due."),
@@ -32,7 +34,22 @@ def open_models(settings: Settings, home: Home) -> LanguageModels | None:
     if model is None or not model.judges():
         return None
     file = home.cache / FORMS
-    return LanguageModels(model, known_forms(file), keep_forms(file))
+    return LanguageModels(model, known_forms(file), keep_forms(file), open_replies(settings, home))
+
+
+def open_replies(settings: Settings, home: Home) -> ReplyStore | None:
+    """Where the settings keep replies; None for nowhere.
+
+    Raises:
+        InputError: sessions lie in a database, whose deletion would not reach the files of other machines.
+    """
+    if settings.model_cache == "off":
+        return None
+    if settings.model_cache == "evaluation":
+        return ReplyStore(home.cache / EVALUATION, by_session=False)
+    if settings.database is not None:
+        raise InputError("Replies are kept beside sessions in files only.", "Leave ANAMNESIS_MODEL_CACHE out.")
+    return ReplyStore(home.replies)
 
 
 def check_needs(settings: Settings) -> None:

@@ -30,7 +30,7 @@ from graphs.context import Limits
 from graphs.kads.settings import SelectionSettings
 from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
-from prompts.model_settings import Address, Bound, Budget, ModelSettings, Price, Role, RoleSettings
+from prompts.model_settings import Address, Bound, Budget, Effort, ModelSettings, Price, Role, RoleSettings
 from tools.corpus.settings import RaySettings
 from tools.gaps.settings import GapSettings
 from tools.indexes.settings import IndexSettings
@@ -70,8 +70,10 @@ class Settings(BaseSettings):
         home: the data folder (``ANAMNESIS_HOME``), mode 0700.
         encoder: "" for the embedded encoder; ``medcpt:QUERY,ARTICLE``; or a sentence-transformers folder.
         model: name of a language model, "" for none. model_timeout, model_retries, model_temperature,
-            model_max_tokens, model_concurrency: how it is called (`ModelSettings`). openai_base_url, openai_api_key:
-            where, and the key; both are used only with a model.
+            model_max_tokens, model_reasoning_effort, model_concurrency: how it is called (`ModelSettings`).
+            openai_base_url, openai_api_key: where, and the key; both are used only with a model.
+        model_cache: keep good replies by what was asked: ``session`` until the session is deleted whose words were
+            asked with; ``evaluation`` for none, in a file of its own.
         roles: what single roles have otherwise, for example ``ANAMNESIS_ROLES__ANSWER__TEMPERATURE=0.2`` or
             ``ANAMNESIS_ROLES__GATE__JUDGE=model``.
         budget: what a turn may spend on models. prices: of models, for a million tokens.
@@ -115,6 +117,8 @@ class Settings(BaseSettings):
     model_retries: int = Field(default=2, ge=0, le=10)
     model_temperature: float = Field(default=0.0, ge=0, le=2)
     model_max_tokens: Annotated[int | None, Bound] = Field(default=None, ge=16)
+    model_reasoning_effort: Effort = None
+    model_cache: Literal["off", "session", "evaluation"] = "off"
     model_concurrency: int = Field(default=8, ge=1, le=1000)
     roles: dict[Role, RoleSettings] = Field(default_factory=dict)
     budget: Budget = Field(default_factory=Budget)
@@ -195,6 +199,7 @@ class Settings(BaseSettings):
             max_retries=self.model_retries,
             temperature=self.model_temperature,
             max_tokens=self.model_max_tokens,
+            reasoning_effort=self.model_reasoning_effort,
             concurrency=self.model_concurrency,
             roles=self.roles,
         )

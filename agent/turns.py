@@ -176,7 +176,7 @@ class TurnRunner:
         run_id = f"{session}/{turn}"
         if self.settings.config:
             recorder.event("configuration", name=self.settings.config)
-        meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent)
+        meter = Meter(self.settings.budget, self.settings.prices, recorder.event, spent, session)
         context = TurnContext(session, run_id, self._database.texts, recorder, meter, listened_to=emit is not None)
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two

@@ -36,7 +36,7 @@ NO_MATTER: Any = {
 """Settings that change no answer: where things lie and are built, and how sessions are kept, served and watched."""
 NO_SOURCE = "none"
 APART = frozenset(
-    {"encoder", "model", "config", "literature.live", "literature.mirror", "knowledge.search"}
+    {"encoder", "model", "model_cache", "config", "literature.live", "literature.mirror", "knowledge.search"}
 )  # a report says them anyway
 UNSAID = frozenset({"email", "base_url", "openai_base_url", "address", "ncbi_email"})  # of people and their machines
 OF_MODELS = ("model_", "budget.", "prices.", "roles.")  # without a model they change nothing
@@ -81,7 +81,7 @@ def prepare(
     named_model = by_model or task.by_model
     sources = {"search": searched_sources((*task.inputs, *task.optional))}
     settings = (
-        load_settings(config=config, literature=offline, knowledge=sources)
+        load_settings(config=config, literature=offline, knowledge=sources, model_cache="evaluation")
         if named_model
         else local_settings(config, knowledge=sources)
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
-from prompts.forms import METHODS, Method
+from prompts.forms import METHODS, Method, is_strict, loosened
 from prompts.metering import Usage, meter
-from prompts.model_failures import UnsupportedError, declined, failure, malformed, too_slow
-from prompts.model_settings import ModelSettings
+from prompts.model_failures import FILTERED, UnsupportedError, declined, failure, malformed, too_slow
+from prompts.model_settings import OPENAI, ModelSettings
 from prompts.replies import LONGEST
 
 # What the client's libraries raise for a body that is no completion; RecursionError: JSON nested without end.
@@ -22,27 +23,40 @@ MALFORMED = (json.JSONDecodeError, TypeError, AttributeError, KeyError, IndexErr
 WORDS = {
     "temperature": ("temperature",),
     "max_tokens": ("max_tokens", "max_completion_tokens"),
+    "max_completion_tokens": ("max_tokens", "max_completion_tokens"),
+    "reasoning_effort": ("reasoning_effort", "reasoning.effort"),
     "stream_usage": ("stream_options", "include_usage"),
+    "strict": ("strict", "invalid schema"),
 }
+# Names of the bound of a reply, the first that is tried first. OpenAI's reasoning models take the second alone; Ollama
+# heeds the first alone, and takes the second without a word (both code).
+BOUNDS = ("max_tokens", "max_completion_tokens")
+CUT = "length"  # code: why a reply ended that reached its bound
 Message = tuple[str, str] | Any  # (role, text), or a message of LangChain
 
 
 class Call(NamedTuple):
-    """A tool call as a model wrote it. ``error`` says what is wrong with its arguments, "" nothing."""
+    """A tool call as a model wrote it. ``error`` says what is wrong with its arguments, "" nothing; ``written`` is
+    their text where they are no object."""
 
     id: str
     name: str
     arguments: dict[str, Any]
     error: str = ""
+    written: str = ""
 
 
 class Said(NamedTuple):
-    """What a request brought: text, tool calls, what it cost; and the form in which a reply was asked for."""
+    """What a request brought: text, tool calls, what it cost; and the form in which a reply was asked for.
+
+    ``cut``: it ended at its bound of tokens.
+    """
 
     text: str
     calls: tuple[Call, ...]
     usage: Usage
     method: Method = "plain"
+    cut: bool = False
 
 
 class Endpoint:
@@ -66,6 +80,7 @@ class Endpoint:
         self._opening = asyncio.Lock()
         self._refused: set[Method] = set()
         self._left_out: set[str] = set()
+        self._bounds = BOUNDS[::-1] if settings.address == OPENAI else BOUNDS
         self._client: Any = None
 
     def methods(self) -> tuple[Method, ...]:
@@ -120,11 +135,11 @@ class Endpoint:
         *,
         temperature: float,
         max_tokens: int | None = None,
+        reasoning_effort: str | None = None,
         on_text: Callable[[str], None] | None = None,
         **form: Any,
     ) -> Said:
-        """One request; temperature, bound of tokens or count of a stream that the server does not take is left out
-        from then on.
+        """One request; what the server does not take of its options is left out from then on.
 
         Args:
             on_text: is told the text so far, as it comes; the reply is then streamed.
@@ -132,25 +147,45 @@ class Endpoint:
 
         Raises:
             UnsupportedError: the server refuses the form of the request.
+            RefusalError: the model, or a filter of its server, declines.
             ServiceError: any other failure.
         """
-        extras = {"temperature": temperature, "max_tokens": max_tokens, "stream_usage": on_text is not None or None}
-        wanted = {name: value for name, value in extras.items() if value is not None and name not in self._left_out}
-        try:
-            return await self._send(messages, on_text, **form, **wanted)
-        except UnsupportedError as error:
-            refused = {name for name in wanted if any(word in error.told for word in WORDS[name])}
-            if not refused:
-                raise
-        kept = {name: value for name, value in wanted.items() if name not in refused}
-        said = await self._send(messages, on_text, **form, **kept)
-        self._left_out |= refused  # only now is it known that this was what the server refused
-        return said
+        options = {
+            "temperature": temperature,
+            "reasoning_effort": reasoning_effort,
+            "stream_usage": on_text is not None or None,
+            "strict": is_strict(form) or None,
+        }
+        refused: set[str] = set()
+        while True:
+            left_out = self._left_out | refused
+            bound = next((name for name in self._bounds if name not in left_out), "")
+            wanted = {n: v for n, v in {**options, bound: max_tokens}.items() if v is not None and n not in left_out}
+            try:
+                said = await self._send(messages, on_text, form, wanted)
+            except UnsupportedError as error:
+                named = {n for n in wanted if any(word in error.told.lower() for word in WORDS.get(n, ()))}
+                if not named:
+                    raise
+                refused |= named
+                continue
+            self._left_out |= refused  # only now is it known that this was what the server refused
+            return said
 
-    async def _send(self, messages: Sequence[Message], on_text: Callable[[str], None] | None, **values: Any) -> Said:
+    async def _send(
+        self,
+        messages: Sequence[Message],
+        on_text: Callable[[str], None] | None,
+        form: Mapping[str, Any],
+        options: Mapping[str, Any],
+    ) -> Said:
         import httpx2
         import openai
 
+        named = {name: value for name, value in options.items() if name in ("temperature", "stream_usage")}
+        body = {name: value for name, value in options.items() if name not in ("strict", *named)}
+        form = form if "strict" in options else loosened(form)
+        values = {**form, **named, "extra_body": {**form.get("extra_body", {}), **body}}
         try:
             if on_text is None:
                 message = await self._client.ainvoke(list(messages), **values)
@@ -160,9 +195,10 @@ class Endpoint:
             raise failure(error) from None  # the cause could carry the request with its headers
         except MALFORMED:
             raise malformed() from None
-        if message.additional_kwargs.get("refusal"):
+        ended = message.response_metadata.get("finish_reason")
+        if message.additional_kwargs.get("refusal") or ended == FILTERED:
             raise declined()
-        return _said(message)
+        return _said(message)._replace(cut=ended == CUT)
 
     async def _streamed(self, messages: Sequence[Message], on_text: Callable[[str], None], **values: Any) -> Any:
         from langchain_core.messages.ai import add_ai_message_chunks
@@ -183,10 +219,9 @@ class Endpoint:
 
     def _new_client(self) -> Any:
         import openai
-        from langchain_openai import ChatOpenAI
 
         settings = self._settings
-        return ChatOpenAI(
+        return _chat()(
             model=settings.name,
             base_url=settings.address,  # never left to the client, which reads other variables too
             api_key=settings.api_key or SecretStr("none"),  # a server in one's own house needs none
@@ -199,12 +234,31 @@ class Endpoint:
         )
 
 
+@cache
+def _chat() -> Any:
+    """LangChain's client, which keeps a refusal in a stream too: its own drops it, and the reply looks empty."""
+    from langchain_openai import ChatOpenAI
+
+    class Chat(ChatOpenAI):
+        """The client."""
+
+        def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *others: Any) -> Any:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *others)
+            for choice in chunk.get("choices") or ():
+                refusal = (choice.get("delta") or {}).get("refusal")
+                if refusal and made is not None:
+                    made.message.additional_kwargs["refusal"] = refusal
+            return made
+
+    return Chat
+
+
 def _said(message: Any) -> Said:
     counted = message.usage_metadata or {}
     usage = Usage(calls=1, input_tokens=counted.get("input_tokens", 0), output_tokens=counted.get("output_tokens", 0))
     calls = [Call(c.get("id") or "", c["name"], dict(c["args"])) for c in message.tool_calls]
     calls += [
-        Call(c.get("id") or "", c.get("name") or "", {}, "the arguments are no JSON object")
+        Call(c.get("id") or "", c.get("name") or "", {}, "the arguments are no JSON object", str(c.get("args") or ""))
         for c in getattr(message, "invalid_tool_calls", ())
     ]
     return Said(_text(message), tuple(calls), usage)
@@ -219,4 +273,10 @@ def _text(message: Any) -> str:
     content = message.content
     if isinstance(content, str):
         return content
-    return "".join(part if isinstance(part, str) else str(part.get("text", "")) for part in content)
+    texts = [part if isinstance(part, str) else part.get("text", "") for part in content if not _thought(part)]
+    return "".join(map(str, texts))
+
+
+def _thought(part: Any) -> bool:
+    """Whether a part of a message is the model's thinking."""
+    return isinstance(part, dict) and part.get("type", "text") not in ("text", "output_text")

@@ -1,4 +1,10 @@
-"""The forms in which a server can be asked for a reply of a schema, and for tool calls."""
+"""The forms in which a server can be asked for a reply of a schema, and for tool calls; schemas made for the wire.
+
+A schema is sent as OpenAI's structured outputs want it, which every other server takes too: objects say all their
+properties, require each and allow no other, references are written out, and nothing stands in it that a decoder need
+not know: no title, no docstring, no default, no bound of a value (code: the rules of ``strict``; bounds are refused by
+some servers). Bounds and defaults are ours to check and to fill in.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +16,18 @@ from pydantic import BaseModel
 
 Method = Literal["json_schema", "function_calling", "json_mode", "plain"]
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "plain")  # best first; ours
+UNION = "anyOf"
 
 
 def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
-    """The part of a request that asks for a reply of a schema."""
+    """The part of a request that asks for a reply of a schema, strictly where the schema allows it."""
     shape, name = schema_of(schema), schema.__name__
+    strict = {"strict": True} if is_closed(shape) else {}
     if method == "json_schema":
-        wanted = {"type": "json_schema", "json_schema": {"name": name, "schema": shape}}
+        wanted = {"type": "json_schema", "json_schema": {"name": name, **strict, "schema": shape}}
         return _body(response_format=wanted)
     if method == "function_calling":
-        function = {"name": name, "description": "Give the reply.", "parameters": shape}
+        function = {"name": name, "description": "Give the reply.", **strict, "parameters": shape}
         choice = {"type": "function", "function": {"name": name}}
         return _body(tools=[{"type": "function", "function": function}], tool_choice=choice)
     return _body(response_format={"type": "json_object"}) if method == "json_mode" else {}
@@ -27,15 +35,68 @@ def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
 
 def form_of_tools(tools: Sequence[Mapping[str, Any]], *, required: bool = False) -> dict[str, Any]:
     """The part of a request that offers tools (``name``, ``description``, ``parameters``); ``required``: one at least
-    must be called."""
+    must be called.
+
+    Not strictly: arguments that may be left out would have to be given, and calls at once are not held to it (code).
+    """
     must = {"tool_choice": "required"} if required else {}
     return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools], **must)
 
 
+def loosened(form: Mapping[str, Any]) -> dict[str, Any]:
+    """A form without ``strict``, for a server that does not take it."""
+    body: dict[str, Any] = dict(form.get("extra_body", {}))
+    if "json_schema" in body.get("response_format", {}):
+        shape = {key: value for key, value in body["response_format"]["json_schema"].items() if key != "strict"}
+        body["response_format"] = {**body["response_format"], "json_schema": shape}
+    if "tools" in body:
+        functions = [{k: v for k, v in tool["function"].items() if k != "strict"} for tool in body["tools"]]
+        body["tools"] = [{"type": "function", "function": function} for function in functions]
+    return {**form, "extra_body": body}
+
+
+def is_strict(form: Mapping[str, Any]) -> bool:
+    """Whether a form asks for a schema to be kept to strictly."""
+    return loosened(form) != {"extra_body": {}, **form}
+
+
 @cache
 def schema_of(schema: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a model, made once. Not to be changed."""
-    return schema.model_json_schema()
+    """The JSON schema of a model as it is sent, made once. Not to be changed."""
+    whole = schema.model_json_schema()
+    return _plain(whole, whole.get("$defs", {}))
+
+
+def is_closed(shape: Mapping[str, Any]) -> bool:
+    """Whether a schema says all that may come, as ``strict`` wants it: no object and no value of any kind."""
+    if UNION in shape:
+        return all(is_closed(option) for option in shape[UNION])
+    if shape.get("type") == "object":
+        return "properties" in shape and all(is_closed(value) for value in shape["properties"].values())
+    if shape.get("type") == "array":
+        return is_closed(shape.get("items", {}))
+    return "type" in shape or "enum" in shape
+
+
+def _plain(shape: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of a schema as it is sent; a field's own description stays, the docstring of what it refers to goes."""
+    kept: dict[str, Any] = {key: shape[key] for key in ("description", "type", "enum") if key in shape}
+    if "$ref" in shape:
+        return _plain({**parts[str(shape["$ref"]).rpartition("/")[2]], "description": ""}, parts) | kept
+    if "const" in shape:
+        kept["enum"] = [shape["const"]]
+    if UNION in shape:
+        kept[UNION] = [_plain(option, parts) for option in shape[UNION]]
+    if "items" in shape:
+        kept["items"] = _plain(shape["items"], parts)
+    if "properties" in shape:
+        properties = {name: _plain(value, parts) for name, value in shape["properties"].items()}
+        kept |= {"properties": properties, "required": list(properties), "additionalProperties": False}
+    elif shape.get("type") == "object":
+        kept["additionalProperties"] = shape.get("additionalProperties", True)
+    if "properties" in shape or not kept.get("description", True):
+        kept.pop("description", None)
+    return kept
 
 
 def _body(**parts: Any) -> dict[str, Any]:

@@ -8,30 +8,32 @@ meter of the turn.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from prompts.asking import Asking, backoff
+from prompts.asking import Asking, Replies, backoff, key_of
 from prompts.endpoint import Call, Endpoint, Message, Said
-from prompts.forms import Method, form_of, form_of_tools
+from prompts.forms import Method, form_of, form_of_tools, schema_of
 from prompts.metering import Usage, meter
 from prompts.model_failures import (
     InvalidReplyError,
     PassingError,
     SilentError,
     UnsupportedError,
+    cut_off,
     malformed,
+    unusable,
 )
 from prompts.model_settings import ModelSettings, Role
-from prompts.replies import SHOWN, Faulty, Reply, parse, without_thinking
-from prompts.templates import fence_of, load_prompt
+from prompts.replies import SHOWN, Faulty, Reply, holds_object, parse, without_thinking
+from prompts.templates import Prompt, fence_of, load_prompt
 
 __all__ = ["InvalidReplyError", "LanguageModel", "LanguageModels", "ModelSettings", "Usage", "fence_of"]
 
@@ -44,8 +46,14 @@ class LanguageModel:
         usage: what all calls of this object have cost so far.
     """
 
-    def __init__(self, settings: ModelSettings, role: Role = "answer", endpoint: Endpoint | None = None) -> None:
-        self._settings = settings.of(role)
+    def __init__(
+        self,
+        settings: ModelSettings,
+        role: Role = "answer",
+        endpoint: Endpoint | None = None,
+        replies: Replies | None = None,
+    ) -> None:
+        self._settings, self._replies = settings.of(role), replies
         self.name, self.role, self.timeout = self._settings.name, role, self._settings.timeout
         self.usage = Usage()
         self._endpoint = endpoint or Endpoint(self._settings)
@@ -77,25 +85,41 @@ class LanguageModel:
 
         Raises:
             InvalidReplyError: both replies were no JSON, or not of the schema.
+            CutError: the second reply, which was to be shorter, ended at its bound too.
+            RefusalError: the model declined. It is not asked again.
             BudgetError: the turn's budget is spent.
-            ServiceError: the server failed (429, 5xx, time-out, cut or malformed answer, refused key), or declined.
+            ServiceError: the server failed (429, 5xx, time-out, cut or malformed answer, refused key).
         """
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user)]
+        key = key_of(self._settings, messages, [schema.__name__, schema_of(schema)])
+        if (kept := self._kept(key)) is not None:
+            with contextlib.suppress(ValidationError):  # it was kept by another version
+                reply = schema.model_validate(kept[0])
+                if on_text is not None:
+                    on_text(json.dumps(kept[0], ensure_ascii=False))
+                return reply, self._reuse(kept[1], prompt)
         async with self._turn() as left:
-            ask = Asking(messages, prompt, left)
-            said, spent = await self._first(ask, schema, on_text)
-            try:
-                return self._valid(said, schema), spent
-            except Faulty as fault:
-                wrong = str(fault)
-            again, more = await self._first(ask.to_mend(_shown(said), wrong, schema), schema, None)
-            try:
-                return self._valid(again, schema, worked=not _prose(said)), spent + more
-            except Faulty as fault:
-                what = f"The language model's reply is not what was asked for: {fault}."
-                raise InvalidReplyError(what, "Try again, or set another model.") from None
+            reply, spent = await self._asked(Asking(messages, prompt, left), schema, on_text)
+        self._keep(key, reply.model_dump(mode="json"), spent)
+        return reply, spent
+
+    async def _asked(
+        self, ask: Asking, schema: type[Reply], on_text: Callable[[str], None] | None
+    ) -> tuple[Reply, Usage]:
+        """A valid reply, after one repair at most, and what it cost."""
+        said, spent = await self._first(ask, schema, on_text)
+        try:
+            return self._valid(said, schema), spent
+        except Faulty as fault:
+            again = self._repair(ask, said, fault, schema)
+        mended, more = await self._first(again, schema, None)
+        try:
+            return self._valid(mended, schema, worked=not _prose(said)), spent + more
+        except Faulty as fault:
+            self._tell(ask, fault)
+            raise (cut_off() if mended.cut else unusable()) from None
 
     async def choose(
         self,
@@ -120,18 +144,73 @@ class LanguageModel:
         prompt = load_prompt(template)
         system, user = prompt.filled(values)
         messages: list[Message] = [("system", system), ("human", user), *history]
+        key = key_of(self._settings, messages, form_of_tools(tools, required=required))
+        if (kept := self._kept(key)) is not None:
+            self._reuse(kept[1], prompt)
+            return tuple(Call(*call) for call in kept[0]["calls"]), kept[0]["text"]
         async with self._turn() as left:
-            ask, must = Asking(messages, prompt, left), required and self._endpoint.requires_calls
-            try:
-                said = await self._ask(ask, "tools", None, **form_of_tools(tools, required=must))
-            except UnsupportedError:
-                if not must:
-                    raise
-                said = await self._ask(ask, "tools", None, **form_of_tools(tools))
-                self._endpoint.requires_calls = False  # only now is it known that this was what the server refused
-        return said.calls, without_thinking(said.text)
+            ask = Asking(messages, prompt, left)
+            said = await self._calls(ask, tools, required=required)
+            spent = said.usage
+            if _without_end(said):
+                again = ask.shorter(_shown(said), "the calls", self._settings.max_tokens)
+                said = await self._calls(again, tools, required=required)
+                spent += said.usage
+            if _without_end(said):
+                raise cut_off()
+        text = without_thinking(said.text)
+        if said.calls and not any(call.error for call in said.calls):
+            self._keep(key, {"calls": said.calls, "text": text}, spent)
+        return said.calls, text
 
-    @asynccontextmanager
+    async def _calls(self, ask: Asking, tools: Sequence[Mapping[str, Any]], *, required: bool) -> Said:
+        """A reply with tools bound; a server that does not take it that one must be called is asked without that."""
+        must = required and self._endpoint.requires_calls
+        try:
+            return await self._ask(ask, "tools", None, **form_of_tools(tools, required=must))
+        except UnsupportedError:
+            if not must:
+                raise
+        said = await self._ask(ask, "tools", None, **form_of_tools(tools))
+        self._endpoint.requires_calls = False  # only now is it known that this was what the server refused
+        return said
+
+    def _kept(self, key: str) -> tuple[Any, Usage] | None:
+        """A reply that is kept, and what it cost when it was made; None when there is none."""
+        found = self._replies.find(meter().session, key) if self._replies is not None else None
+        if found is None:
+            return None
+        kept = json.loads(found)
+        return kept["reply"], Usage.model_validate(kept["usage"])
+
+    def _keep(self, key: str, reply: Any, spent: Usage) -> None:
+        """Keep a reply that was good."""
+        if self._replies is not None:
+            kept = {"reply": reply, "usage": spent.model_dump()}
+            self._replies.keep(meter().session, key, json.dumps(kept, ensure_ascii=False))
+
+    def _reuse(self, spent: Usage, prompt: Prompt) -> Usage:
+        """Count a reply that was kept."""
+        counted = self._replies is not None and not self._replies.by_session
+        usage = (spent if counted else Usage()).model_copy(update={"cached": 1})
+        meter().reused(self.role, self.name, usage, prompt=prompt.id, prompt_hash=prompt.hash)
+        self.usage += usage
+        return usage
+
+    def _repair(self, ask: Asking, said: Said, fault: Faulty, schema: type[BaseModel]) -> Asking:
+        """What is asked after a reply that cannot be used."""
+        self._tell(ask, fault)
+        if said.cut:
+            return ask.shorter(_shown(said), "one JSON object of the schema", self._settings.max_tokens)
+        shown = _shown(said)
+        whole = len(_written(said)) <= SHOWN
+        return ask.to_mend(shown, str(fault), schema, of_form=fault.of_form and whole)
+
+    def _tell(self, ask: Asking, fault: Faulty) -> None:
+        """Put what is wrong with a reply into the trace: its reader alone is told in a parser's words."""
+        meter().record("reply_unusable", role=self.role, prompt=ask.prompt.id, why=str(fault))
+
+    @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[Callable[[], float]]:
         """A judgement's turn at the server; a server that the turn has given up is not asked."""
         try:
@@ -183,7 +262,8 @@ class LanguageModel:
             said = await self._endpoint.complete(
                 ask.messages,
                 temperature=self._settings.temperature,
-                max_tokens=self._settings.max_tokens,
+                max_tokens=ask.max_tokens or self._settings.max_tokens,
+                reasoning_effort=self._settings.reasoning_effort,
                 on_text=on_text,
                 **form,
             )
@@ -203,14 +283,9 @@ class LanguageModel:
         ``worked``: the form of the request brought it, not words alone.
         """
         try:
-            if said.method == "function_calling" and said.calls:
-                if said.calls[0].error:
-                    raise Faulty(said.calls[0].error)
-                reply = parse(json.dumps(said.calls[0].arguments), schema)
-            else:
-                reply = parse(said.text, schema)
+            reply = parse(_written(said), schema)
         except Faulty:
-            if _prose(said):
+            if _prose(said) and not said.cut:
                 self._endpoint.unheeded(said.method)
             raise
         if worked or said.calls:
@@ -225,6 +300,7 @@ class LanguageModels:
         settings: the common settings with those of the roles.
         methods: forms of structured replies that were found to work, by `key`; new ones are put in and told.
         found: is told when ``methods`` has changed.
+        replies: where good replies are kept and looked for, None for nowhere.
     """
 
     def __init__(
@@ -232,8 +308,9 @@ class LanguageModels:
         settings: ModelSettings,
         methods: dict[str, Method] | None = None,
         found: Callable[[dict[str, Method]], None] | None = None,
+        replies: Replies | None = None,
     ) -> None:
-        self._settings = settings
+        self._settings, self._replies = settings, replies
         self._methods = methods if methods is not None else {}
         self._found = found or (lambda _: None)
         self._endpoints: dict[tuple[str, str, str], Endpoint] = {}
@@ -250,7 +327,7 @@ class LanguageModels:
         if place not in self._endpoints:
             name = f"{own.name} at {own.address}"
             self._endpoints[place] = Endpoint(own, self._methods.get(name), lambda m: self._remember(name, m))
-        return LanguageModel(self._settings, role, self._endpoints[place])
+        return LanguageModel(self._settings, role, self._endpoints[place], self._replies)
 
     def _remember(self, name: str, method: Method) -> None:
         self._methods[name] = method
@@ -259,9 +336,21 @@ class LanguageModels:
 
 def _prose(said: Said) -> bool:
     """Whether a reply holds no object at all: the form of the request was not heeded."""
-    return "{" not in said.text and not said.calls
+    return not said.calls and not holds_object(said.text)
+
+
+def _without_end(said: Said) -> bool:
+    """Whether a reply with tools ended at its bound before it held a call that can be made."""
+    return said.cut and all(call.error for call in said.calls)
+
+
+def _written(said: Said) -> str:
+    """What a reply of a schema is read from: its words, or the arguments of its call."""
+    if said.method != "function_calling" or not said.calls:
+        return said.text
+    call = said.calls[0]
+    return call.written or json.dumps(call.arguments, ensure_ascii=False)
 
 
 def _shown(said: Said) -> str:
-    text = said.text or json.dumps([c.arguments for c in said.calls])
-    return text[:SHOWN] or "(nothing)"
+    return without_thinking(_written(said))[:SHOWN] or "(nothing)"

@@ -84,6 +84,7 @@ class Usage(BaseModel):
         calls: requests sent. input_tokens, output_tokens: as the server counts them, 0 when it does not.
         seconds: of waiting for the server, summed over calls. cost: by the price table of the settings.
         unpriced: calls to a model that the table does not name; ``cost`` leaves them out.
+        cached: replies that were kept from before. They are no calls, and cost nothing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -94,6 +95,7 @@ class Usage(BaseModel):
     seconds: float = 0.0
     cost: float = 0.0
     unpriced: int = 0
+    cached: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
@@ -104,6 +106,7 @@ class Usage(BaseModel):
             seconds=round(self.seconds + other.seconds, 3),
             cost=round(self.cost + other.cost, 6),
             unpriced=self.unpriced + other.unpriced,
+            cached=self.cached + other.cached,
         )
 
     @property
@@ -129,6 +132,7 @@ class Meter:
     Args:
         budget: the bounds. prices: by model name. record: is told of every call and of every fall-back (the trace).
         spent: what an earlier part of the same turn has cost by role, after a resume.
+        session: whose words are asked with; "" outside of one.
     """
 
     def __init__(
@@ -137,10 +141,12 @@ class Meter:
         prices: Mapping[str, Price] | None = None,
         record: Callable[..., None] | None = None,
         spent: Mapping[str, Usage] | None = None,
+        session: str = "",
     ) -> None:
+        self.session = session
         self._budget = budget or Budget(calls=None, tokens=None, money=None, seconds=None)
         self._prices = prices or {}
-        self._record = record or (lambda *_, **__: None)
+        self.record = record or (lambda *_, **__: None)
         self._started = time.monotonic()
         self.by_role: dict[str, Usage] = dict(spent or {})
         self.fallen_back: list[FellBack] = []
@@ -170,7 +176,7 @@ class Meter:
         over = [name for name, reached in spent.items() if reached]
         if over:
             what = f"The turn's budget for language models is spent ({', '.join(over)})."
-            self._record("model_budget", role=role, spent=over)
+            self.record("model_budget", role=role, spent=over)
             raise BudgetError(what, "Raise ANAMNESIS_BUDGET__CALLS, __TOKENS, __MONEY or __SECONDS.", retryable=False)
 
     def begin(self, role: Role) -> None:
@@ -193,12 +199,17 @@ class Meter:
         )
         priced = usage.model_copy(update={"cost": round(cost, 6), "unpriced": 0 if price else usage.calls})
         self.by_role[role] = self.by_role.get(role, Usage()) + priced
-        self._record("model", role=role, model=model, **priced.model_dump(exclude_defaults=True), **told)
+        self.record("model", role=role, model=model, **priced.model_dump(exclude_defaults=True), **told)
         return priced
+
+    def reused(self, role: Role, model: str, usage: Usage, **told: Any) -> None:
+        """Count a reply that was kept from before. ``told`` goes into the trace."""
+        self.by_role[role] = self.by_role.get(role, Usage()) + usage
+        self.record("model", role=role, model=model, **usage.model_dump(exclude_defaults=True), method="kept", **told)
 
     def fell_back(self, role: Role, what: str) -> None:
         """Note that a judgement was made locally, and why; the trace has every reason, a role's first one is told."""
-        self._record("judged_locally", role=role, why=what)
+        self.record("judged_locally", role=role, why=what)
         if all(note.role != role for note in self.fallen_back):
             self.fallen_back.append(FellBack(role, what))
 

@@ -13,11 +13,21 @@ from prompts.errors import ServiceError
 if TYPE_CHECKING:
     import openai
 
+FILTERED = "content_filter"  # code: why a reply ended, or was refused, where a server filters what is said
+FILTER_WORDS = "content management policy"  # code: what Azure's servers say of a prompt that they filter
 PASSING = (408, 409, 425, 429)  # code: statuses below 500 that the protocol's own clients try again
 
 
 class InvalidReplyError(ServiceError):
     """The model answered twice, and neither reply was what the schema asks for."""
+
+
+class CutError(ServiceError):
+    """The reply ended at its bound of tokens, also when a shorter one was asked for."""
+
+
+class RefusalError(ServiceError):
+    """The model, or its server's filter, declined to answer. It is not asked again."""
 
 
 class PassingError(ServiceError):
@@ -57,7 +67,20 @@ def malformed() -> ServiceError:
 
 def declined() -> ServiceError:
     """The error of a refusal."""
-    return ServiceError("The language model declined to answer.", "Put the question otherwise, or set another model.")
+    what = "The language model declined to answer."
+    return RefusalError(what, "Put the question otherwise, or set another model.", retryable=False)
+
+
+def cut_off() -> ServiceError:
+    """The error of a reply that ended at its bound of tokens."""
+    advice = "Raise ANAMNESIS_MODEL_MAX_TOKENS or the server's context, or lower ANAMNESIS_MODEL_REASONING_EFFORT."
+    return CutError("The language model's reply was cut: it was longer than its bound.", advice)
+
+
+def unusable() -> ServiceError:
+    """The error of two replies that were not in the form that was asked for; the trace has what was wrong."""
+    what = "The language model's reply was not in the form that was asked for."
+    return InvalidReplyError(what, "Try again, or set another model.")
 
 
 def failure(error: Exception) -> ServiceError:
@@ -80,6 +103,8 @@ def _of_status(error: openai.APIStatusError) -> ServiceError:
         passing.wait = _retry_after(error.response.headers)
         return passing
     what = f"The language model refused the request (status {status})."
+    if error.code == FILTERED or FILTER_WORDS in error.message.lower():
+        return declined()
     if status in (400, 422):
         refused = UnsupportedError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
         refused.told = error.message[:200]

@@ -52,8 +52,16 @@ def _none(value: object) -> object:
     return None if isinstance(value, str) and value.strip().lower() in ("", "none") else value
 
 
+def _unset(value: object) -> object:
+    """An empty text leaves an effort to the server; ``none`` is one."""
+    return value or None
+
+
 Address = Annotated[str, AfterValidator(without_login)]
 Bound = BeforeValidator(_none)
+Effort = Annotated[  # code: OpenAI's levels, and Ollama's ``max``
+    Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None, BeforeValidator(_unset)
+]
 
 
 class Settings(BaseModel):
@@ -68,7 +76,7 @@ class RoleSettings(Settings):
     Attributes:
         judge: ``model`` or ``local``; None leaves the default of the role (`JUDGES`).
         model, base_url, api_key: another model, at another place.
-        temperature, timeout, max_tokens: see `ModelSettings`.
+        temperature, timeout, max_tokens, reasoning_effort: see `ModelSettings`.
     """
 
     judge: Judge | None = None
@@ -78,6 +86,7 @@ class RoleSettings(Settings):
     temperature: float | None = Field(default=None, ge=0, le=2)
     timeout: float | None = Field(default=None, gt=0)
     max_tokens: int | None = Field(default=None, ge=16)
+    reasoning_effort: Effort = None
 
 
 class ModelSettings(Settings):
@@ -87,7 +96,10 @@ class ModelSettings(Settings):
         base_url: the server, "" for the openai client's own default. It takes ``api_key``.
         timeout: seconds that a judgement may take once its turn has come: tries, waits and the repair together.
         max_retries: further tries after 429, 5xx and lost connections; Retry-After is honoured within the time.
-        temperature: 0 makes replies as steady as the server allows (ours). max_tokens: of a reply; None leaves it open.
+        temperature: 0 makes replies as steady as the server allows (ours).
+        max_tokens: of a reply, its reasoning included; None leaves it open. One that was cut there is asked for once
+            more, shorter and with twice the room.
+        reasoning_effort: how much a reasoning model thinks; None leaves it to the server.
         concurrency: requests at once to one server; further ones wait their turn (ours).
         roles: what single roles have otherwise.
     """
@@ -99,6 +111,7 @@ class ModelSettings(Settings):
     max_retries: int = Field(default=2, ge=0, le=10)
     temperature: float = Field(default=0.0, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=16)
+    reasoning_effort: Effort = None
     concurrency: int = Field(default=8, ge=1, le=1000)
     roles: dict[Role, RoleSettings] = Field(default_factory=dict)
 
@@ -113,7 +126,8 @@ class ModelSettings(Settings):
         A role with an address of its own gets the common key only when it names none and the address is the same.
         """
         own = self.roles.get(role, RoleSettings())
-        values = own.model_dump(exclude_none=True, include={"base_url", "temperature", "timeout", "max_tokens"})
+        own_values = {"base_url", "temperature", "timeout", "max_tokens", "reasoning_effort"}
+        values = own.model_dump(exclude_none=True, include=own_values)
         elsewhere = own.base_url is not None and own.base_url != self.base_url
         key = own.api_key or (None if elsewhere else self.api_key)
         return self.model_copy(update={**values, "name": own.model or self.name, "api_key": key, "roles": {}})

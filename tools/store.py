@@ -125,3 +125,42 @@ class ContentStore:
             body = str(row[0])
             self._recent.remember(key, body)
         return body
+
+
+class ReplyStore(ContentStore):
+    """Replies of language models by what they were asked, owned by the sessions whose words were asked with.
+
+    A file that cannot be used costs asking again; what was deleted is gone from it, or `purge` raises.
+
+    Args:
+        path: the SQLite file; created with mode 0600 when it is missing.
+        by_session: whether replies belong to sessions. Else all belong to none, and what is asked without one, for an
+            evaluation, is kept too.
+    """
+
+    def __init__(self, path: Path, *, by_session: bool = True) -> None:
+        super().__init__(path)
+        self.by_session = by_session
+
+    def find(self, session: str, key: str) -> str | None:
+        """The reply to what has this key, which the session then owns too; None when it is not known."""
+        with contextlib.suppress(DataError), self._statements():
+            row = self._db.execute("select body from texts where key = ?", (key,)).fetchone()
+            if row is not None:
+                self._own(session, key)
+                return str(row[0])
+        return None
+
+    def keep(self, session: str, key: str, reply: str) -> None:
+        """Keep a reply. Nothing is kept that belongs to a session which is not told."""
+        if self.by_session and not session:
+            return
+        with contextlib.suppress(DataError), self._statements():
+            with self._db:
+                self._db.execute("insert or replace into texts values (?, ?)", (key, reply))
+            self._own(session, key)
+
+    def _own(self, session: str, key: str) -> None:
+        if self.by_session:
+            with self._db:
+                self._db.execute("insert or ignore into owners values (?, ?)", (session, key))

@@ -252,6 +252,10 @@ def _locally(event: Event) -> list[str]:
     return [f"[yellow]{escape(event['role'] + ' judged locally: ' + event['why'])}[/]"]
 
 
+def _unusable(event: Event) -> list[str]:
+    return [f"[yellow]{escape(event['role'] + ': a reply could not be used: ' + event['why'])}[/]"]
+
+
 def _spent(event: Event) -> list[str]:
     return [f"[yellow]{escape(event['role'] + ' not asked: budget spent (' + ', '.join(event['spent']) + ')')}[/]"]
 
@@ -264,6 +268,7 @@ DETAILS: dict[str, Callable[[Event], Sequence[str | Text]]] = {
     "damaged_line": _damaged,
     "configuration": _configuration,
     "model": _model,
+    "reply_unusable": _unusable,
     "judged_locally": _locally,
     "model_budget": _spent,
     "triage": _triage,

@@ -44,6 +44,11 @@ class Home:
         return self.root / "texts.sqlite"
 
     @property
+    def replies(self) -> Path:
+        """SQLite file of the replies of models that are kept by what was asked."""
+        return self.root / "replies.sqlite"
+
+    @property
     def records(self) -> Path:
         """SQLite file of the sessions' records: titles, turns, reviews."""
         return self.root / "sessions.sqlite"

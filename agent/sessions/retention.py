@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from typing import Any
 
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
 from agent.sessions.sqlite import purge_checkpoints
-from tools.store import ContentStore
+from tools.store import ContentStore, ReplyStore
 
 
 def purge_traces(home: Home, session: str) -> None:
     """Delete the session's traces."""
     shutil.rmtree(home.traces / session, ignore_errors=True)
+
+
+def purge_replies(home: Home, session: str) -> None:
+    """Delete the replies of models that were kept for this session alone, whether or not they are kept now."""
+    if home.replies.exists():
+        with contextlib.closing(ReplyStore(home.replies)) as replies:
+            replies.purge(session)
 
 
 async def purge_records(database: Database, session: str) -> None:
@@ -34,5 +42,6 @@ async def purge_session(home: Home, saver: Any, store: ContentStore, session: st
     """Delete a session's checkpoints in SQLite, its traces and the texts that only it owned; records stay."""
     await purge_checkpoints(saver, home, session)
     store.purge(session)
+    purge_replies(home, session)
     purge_traces(home, session)
     (home.locks / f"{session}.lock").unlink(missing_ok=True)

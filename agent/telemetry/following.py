@@ -252,6 +252,8 @@ class FollowedTurn:
         _here.set(self.context)
 
     def _on_model(self, data: Mapping[str, Any]) -> None:
+        if data.get("cached"):
+            return  # nobody was asked
         role, seconds = str(data.get("role", "")), float(data.get("seconds", 0.0))
         tokens = {"input": int(data.get("input_tokens", 0)), "output": int(data.get("output_tokens", 0))}
         facts = {

@@ -258,6 +258,9 @@ class _Reading:
     def _on_judged_locally(self, event: Event) -> None:
         self.out.locally.append(f"{event['role']} judged locally: {event['why']}")
 
+    def _on_reply_unusable(self, event: Event) -> None:
+        self.out.locally.append(f"{event['role']}: a reply could not be used: {event['why']}")
+
     def _on_model_budget(self, event: Event) -> None:
         self.out.locally.append(f"{event['role']} not asked: budget spent ({', '.join(event['spent'])})")
 

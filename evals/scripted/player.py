@@ -40,7 +40,7 @@ ROLES = {
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)
 ENTRY = re.compile(r"^\[(\d+)\] knowledge graph, (?:.*, )?(.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"^\[(\d+)\.(\d+)\] (.*)$", re.MULTILINE)
-SHAPE = re.compile(r"JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
+SHAPE = re.compile(r"The schema of the reply, (\w+), as JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
 ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
 WORD = re.compile(r"[A-Za-z]{5,}")
 KEPT = 5  # documents that it selects; MedRGAG's number (paper)
@@ -274,9 +274,8 @@ def schema_of(request: Request) -> dict[str, Any]:
     if chosen(request):
         function = request["tools"][0]["function"]
         return {"title": function["name"], **function["parameters"]}
-    told = SHAPE.search(str(request["messages"][0]["content"]))
-    shape: dict[str, Any] = json.loads(told[1]) if told else {}
-    return shape
+    told = [found for m in request["messages"] if (found := SHAPE.search(str(m.get("content"))))]
+    return {"title": told[-1][1], **json.loads(told[-1][2])} if told else {}
 
 
 def chosen(request: Request) -> bool:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import pkgutil
-from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-import prompts
 from evals.bench.model import covered, longest_chain, outside, sent_before
 from evals.scripted.player import ROLES, play, role_of
 from prompts.asking import Asking
 from prompts.forms import METHODS, Method, form_of, form_of_tools
 from prompts.templates import load_prompt
+from support.asking_model import reply_schemas
 
 PROMPTS = {
     "AnswerReply": "answer", "BackgroundPointsReply": "background_points", "BackgroundReply": "background",
@@ -35,13 +32,7 @@ NUMBERED = "[1] retrieved, Croup\n[1.1] Dexamethasone relieves croup within six 
 
 def schemas() -> dict[str, type[BaseModel]]:
     """The reply schemas of all prompts of a turn."""
-    modules = [import_module(f"prompts.{module.name}") for module in pkgutil.iter_modules(prompts.__path__)]
-    return {
-        name: value
-        for module in modules
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, BaseModel) and name in PROMPTS
-    }
+    return {schema.__name__: schema for schema in reply_schemas() if schema.__name__ in PROMPTS}
 
 
 def request(name: str, schema: type[BaseModel], method: Method) -> dict[str, object]:

@@ -61,11 +61,6 @@ def test_a_cut_stream_is_no_reply(cut: int, cleanly: bool) -> None:
                 plan_once(model_of(server), lambda _: None)
 
 
-def test_a_refusal_in_a_stream_is_no_reply() -> None:
-    with serving(Scripted(refusal="I cannot.")) as server, pytest.raises(ServiceError):
-        plan_once(model_of(server), lambda _: None)
-
-
 def test_a_stream_without_end_stops_at_the_longest_reply() -> None:
     endless = Scripted("a" * 400_000, piece=1000, between=0.005)
     with serving(endless, Scripted(GOOD)) as server:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompts.errors import ServiceError
 from prompts.language_model import InvalidReplyError
-from prompts.replies import without_thinking
+from prompts.replies import json_objects, without_thinking
 from support.asking_model import GOOD, model_of, plan_once
 from support.scripted_model import Scripted, serving
 
@@ -22,12 +22,25 @@ READ = {
     "other words for it": f"<Reasoning>no</Reasoning>\n\n{GOOD}",
     "twice": f"<think>a</think><think>b</think>{GOOD}",
     "fenced": f"Gladly.\n```json\n{GOOD}\n```\nAnything else?",
+    "fenced without a word": f"```\n{GOOD}\n```",
+    "a fence after an example": f'For example {{"terms": "..."}} gives:\n```json\n{GOOD}\n```',
+    "braces before it": f"The set {{croup, cough}} and {{}} mean: {GOOD}",
+    "braces after it": f"{GOOD} This covers {{croup}}; see also {{cough}}.",
+    "another object before it": f'{{"thought": "croup"}} {GOOD}',
+    "two of them": f"{GOOD}\n{GOOD.replace('croup', 'gout')}",
+    "a line break within a text": GOOD.replace('"broader": ""', "").replace("}]", ', "broader": "a\nb"}]'),
+    "thinking in square brackets": f"[THINK]Is it {{croup}}?[/THINK]{GOOD}",
 }
 MENDED = {
     "thinking without end": "<think>Is it {croup}? I go on and on",
     "empty": "",
     "white space": " \n ",
     "malformed": GOOD[:-3],
+    "a part of it alone": '{"text": "croup", "group": "P"}',
+    "braces alone": "{croup} {}",
+    "braces without end": "{" * 90_000,
+    "objects that begin without end": '{"terms":' * 9_000,
+    "a fence without end": "```" + " " * 90_000,
     "wrong schema": '{"answer": "croup"}',
     "nested without end": '{"terms": ' + "[" * 50_000,
     "200 KB": GOOD[:-1] + " " * 200_000 + "}",
@@ -66,10 +79,15 @@ def test_twice_such_a_reply_is_an_error(name: str) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_refusal_is_an_error_at_once() -> None:
-    with serving(Scripted(refusal="I cannot help with that.")) as server, pytest.raises(ServiceError, match="declined"):
-        plan_once(model_of(server))
-    assert len(server.requests) == 1
+@given(st.text(alphabet='{}"[],:a `\\', max_size=60))
+def test_objects_are_found_in_any_text_and_each_stands_in_it(text: str) -> None:
+    for found in json_objects(text):
+        assert isinstance(found, dict)
+    for found in json_objects(f"{text} ```json {GOOD}```"):
+        if found == json.loads(GOOD):
+            break
+    else:
+        pytest.fail("the fenced object is not found")
 
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<analysis>", "</analysis>", "{", "a", " "]), max_size=12))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from prompts.errors import ServiceError
-from prompts.forms import METHODS
+from prompts.forms import METHODS, form_of, is_strict, schema_of
 from prompts.language_model import InvalidReplyError, LanguageModel, LanguageModels
-from support.asking_model import GOOD, model_of, plan, plan_once, settings_for
-from support.scripted_model import Request, Scripted, refusing, serving, serving_by
+from support.asking_model import GOOD, model_of, plan, plan_once, reply_schemas, settings_for
+from support.scripted_model import Request, Scripted, refused, refusing, serving, serving_by
 
 pytestmark = pytest.mark.usefixtures("direct")
 CALLED = Scripted(calls=[("QueryPlanReply", GOOD)])
@@ -107,6 +111,64 @@ def test_a_server_that_refuses_every_form_is_an_error_after_each_was_tried_once(
     with serving(Scripted(status=400, body='{"error": {"message": "no"}}')) as server, pytest.raises(ServiceError):
         plan_once(model_of(server))
     assert [form(r) for r in server.requests] == list(METHODS)
+
+
+def test_a_schema_is_asked_for_strictly_and_without_that_where_it_is_refused() -> None:
+    def respond(request: Request) -> Scripted:
+        told = request["response_format"]["json_schema"]
+        return refused("strict") if "strict" in told else Scripted(GOOD)
+
+    with serving_by(respond) as server:
+        assert asyncio.run(_twice(model_of(server))) == ["croup", "croup"]
+    asked = [r["response_format"]["json_schema"] for r in server.requests]
+    assert [schema.get("strict") for schema in asked] == [True, None, None]
+    assert asked[0]["schema"] == asked[2]["schema"]
+
+
+def test_a_call_is_asked_for_strictly_too() -> None:
+    with serving_by(refusing(["json_schema"], good)) as server:
+        assert plan_once(model_of(server)) == "croup"
+    assert server.requests[-1]["tools"][0]["function"]["strict"] is True
+
+
+def objects(shape: Any) -> Iterator[dict[str, Any]]:
+    """Every part of a schema."""
+    if isinstance(shape, dict):
+        yield shape
+        for value in shape.values():
+            yield from objects(value)
+    elif isinstance(shape, list):
+        for value in shape:
+            yield from objects(value)
+
+
+@pytest.mark.parametrize("schema", reply_schemas(), ids=lambda schema: schema.__name__)
+def test_every_reply_has_a_schema_that_a_strict_server_takes(schema: type[BaseModel]) -> None:
+    shape = schema_of(schema)
+    assert is_strict(form_of("json_schema", schema))
+    assert shape["type"] == "object"
+    for part in objects(shape):
+        if "properties" in part:
+            assert part["additionalProperties"] is False
+            assert part["required"] == list(part["properties"])
+        else:
+            assert not {"$ref", "allOf", "oneOf", "default", "minLength", "maximum", "format"} & part.keys()
+    told = json.dumps(shape)
+    assert (schema.__doc__ or "?").partition(".")[0] not in told
+
+
+def test_what_may_hold_anything_is_not_asked_for_strictly() -> None:
+    class Open(BaseModel):
+        notes: dict[str, int]
+
+    assert not is_strict(form_of("json_schema", Open))
+    assert schema_of(Open)["properties"]["notes"]["additionalProperties"] == {"type": "integer"}
+
+
+def test_what_a_reply_leaves_out_is_filled_in_by_us() -> None:
+    with serving(Scripted('{"terms": [{"text": "croup"}]}')) as server:
+        assert plan_once(model_of(server)) == "croup"
+    assert len(server.requests) == 1
 
 
 def test_a_temperature_that_is_refused_is_left_out_from_then_on() -> None:

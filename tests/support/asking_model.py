@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import pkgutil
 from collections.abc import Callable
+from importlib import import_module
+from inspect import isclass
 from typing import Any
 
+from pydantic import BaseModel
+
+import prompts
 from prompts.language_model import LanguageModel, LanguageModels
 from prompts.model_settings import ModelSettings, Role
 from prompts.query_plan import QueryPlanReply
@@ -34,3 +40,10 @@ async def plan(model: LanguageModel, on_text: Callable[[str], None] | None = Non
 def plan_once(model: LanguageModel, on_text: Callable[[str], None] | None = None) -> str:
     """`plan` in a loop of its own."""
     return asyncio.run(plan(model, on_text))
+
+
+def reply_schemas() -> list[type[BaseModel]]:
+    """Every schema of a reply."""
+    modules = [import_module(f"prompts.{module.name}") for module in pkgutil.iter_modules(prompts.__path__)]
+    found = {v for m in modules for v in vars(m).values() if isclass(v) and issubclass(v, BaseModel)}
+    return sorted((v for v in found if v.__name__.endswith("Reply")), key=lambda v: v.__name__)
