@@ -127,7 +127,8 @@ def test_calls_are_kept_by_the_conversation_before_them_and_faulty_ones_are_not(
         calls = [{"name": "look", "args": {}, "id": "c0"}]
         history = [AIMessage("", tool_calls=calls), ToolMessage(found, tool_call_id="c0")]
         with metered(Meter(session="s")):
-            made, _ = asyncio.run(models.of("research").choose("query_plan", [TOOL], history, question="croup"))
+            model, values = models.of("research"), {"question": "croup"}
+            made, _ = asyncio.run(model.choose("query_plan", [TOOL], history, values))
         return [f"{call.name} {call.arguments}{call.error}" for call in made]
 
     script = [Scripted(calls=[("look", '{"a')]), Scripted(calls=[("look", {"a": 1})])]

@@ -215,7 +215,7 @@ def test_calls_are_required_until_a_server_refuses_that() -> None:
         return [calls[0].name for calls, _ in made]
 
     look = Scripted(calls=[("look", {})])
-    for refused, asked in (([], ["required", "required"]), (["tool_choice"], ["required", None, None])):
-        with serving_by(refusing(refused, lambda _: look)) as server:
+    for untaken, asked in (([], ["required", "required"]), (["tool_choice"], ["required", None, None])):
+        with serving_by(refusing(untaken, lambda _: look)) as server:
             assert asyncio.run(twice(model_of(server))) == ["look", "look"]
         assert [r.get("tool_choice") for r in server.requests] == asked

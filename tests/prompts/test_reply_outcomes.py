@@ -79,7 +79,7 @@ def test_a_refusal_is_an_error_at_once_and_never_repaired(name: str, streamed: b
 
 
 def choose(model: LanguageModel) -> tuple[Any, str]:
-    return asyncio.run(model.choose("query_plan", [TOOL], question=QUESTION))
+    return asyncio.run(model.choose("query_plan", [TOOL], [], {"question": QUESTION}))
 
 
 def test_calls_that_were_cut_are_asked_for_once_more_and_then_an_error() -> None:
