@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from agent.agent import Agent
 from agent.settings import Settings
@@ -21,10 +22,17 @@ from prompts.model_settings import Budget
 from support.machine_parts import parts
 from support.planning_tools import PlainTool, five_tools, model_at
 from support.scripted_model import Request, Scripted, ScriptedModel, serving, serving_by
+from tools.contract import Tool, ToolArtifact, ToolContext
+from tools.encoders import Encoder
+from tools.evidence import Evidence, Origin
+from tools.passages.contract import StoredDocument
+from tools.passages.pool import PassagePool
+from tools.passages.tool import RetrievePassages
 
 SEARCH = ("search_literature", {"query": "dexamethasone in croup", "terms": ["croup"]})
 READ = ("retrieve_passages", {"query": "dose of dexamethasone", "documents": ["library:croup"]})
 GAPS: tuple[str, dict[str, Any]] = ("fill_knowledge_gaps", {"requirements": ["dose"]})
+ABSTRACT = "Croup is common. Dexamethasone halved the returns to care of children with mild croup within a week."
 LEFT_OUT = "A step of the research could not be carried out and was left out."
 
 
@@ -37,7 +45,7 @@ def ask(
     home: Path,
     server: ScriptedModel,
     message: str,
-    tools: Sequence[PlainTool] | None = None,
+    tools: Sequence[Tool] | None = None,
     limits: Limits | None = None,
     **settings: Any,
 ) -> tuple[Answer, list[dict[str, Any]]]:
@@ -104,6 +112,44 @@ def test_one_call_of_the_model_is_enough_where_it_asks_for_the_gaps_at_once(tmp_
     assert [e["arguments"].get("requirements") for e in events if e["kind"] == "planned"] == [None, ["dose"]]
     assert len(server.requests) == 1
     assert answer.notices == []
+
+
+class Abstracts(PlainTool):
+    """A search that finds an abstract of PubMed, which no library holds."""
+
+    async def run(self, arguments: BaseModel, context: ToolContext) -> ToolArtifact:
+        span = f"pubmed:15385657@0-{len(ABSTRACT)}"
+        item = Evidence(id=span, text=ABSTRACT, title="Mild croup", kind="abstract", origin=Origin.RETRIEVED)
+        return ToolArtifact(tool=self.name, evidence=[item])
+
+
+class NoDocuments:
+    """A library that holds nothing."""
+
+    def get_document(self, id: str) -> StoredDocument | None:
+        return None
+
+    def find_documents(self, query: str, limit: int) -> list[str]:
+        return []
+
+
+def test_a_pubmed_id_is_read_from_the_turn_and_an_unknown_one_is_told_beside_it(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    both = {"query": "Does dexamethasone help children with croup?", "documents": ["pubmed:15385657", "pubmed:1"]}
+    others = [t for t in five_tools() if t.name not in ("search_literature", "retrieve_passages")]
+    tools = [Abstracts("search_literature"), RetrievePassages(NoDocuments(), PassagePool(encoder)), *others]
+    with serving(
+        Scripted(calls=[SEARCH]), Scripted(calls=[("retrieve_passages", both)]), Scripted("Enough.")
+    ) as server:
+        answer, events = ask(tmp_path, server, "Does dexamethasone help in croup?", tools)
+    read = server.requests[2]["messages"][-1]["content"]
+    assert "retrieve_passages: ok" in read
+    assert "pubmed:15385657 | Mild croup" in read
+    assert "note: These documents are not known: pubmed:1." in read
+    traced = next(e for e in events if e["kind"] == "tool" and e["tool"] == "retrieve_passages")
+    assert traced["remarks"] == ["These documents are not known: pubmed:1."]
+    assert answer.notices == [], "no word of it reaches the reader"
 
 
 def test_findings_and_hypotheses_of_the_model_reach_the_tool_and_the_trace(tmp_path: Path) -> None:

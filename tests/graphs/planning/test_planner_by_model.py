@@ -41,6 +41,15 @@ def test_a_server_that_refuses_to_require_a_call_is_asked_without() -> None:
     assert [r.get("tool_choice") for r in server.requests] == ["required", None]
 
 
+def test_the_model_plans_where_the_short_way_brought_nothing_that_is_kept() -> None:
+    """The round before was the short way's, which is no failure of the model."""
+    answered = made("find_answered_question", {"question": QUESTION}).model_copy(update={"by": "local"})
+    with serving(Scripted(calls=[SEARCH])) as server:
+        (call,) = plan(server, view(round=1, made=(answered,)))
+    assert (call.tool, call.by) == ("search_literature", "model")
+    assert len(server.requests) == 1
+
+
 def test_the_gaps_wait_for_what_is_called_beside_them_and_are_filled_where_the_model_calls_nothing() -> None:
     with serving(Scripted(calls=[GAPS, SEARCH])) as server:
         assert [(c.tool, c.waits) for c in plan(server, view())] == [
