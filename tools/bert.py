@@ -67,8 +67,9 @@ class BertEncoder(nn.Module):
     def behind(self, ids: torch.Tensor, mask: torch.Tensor) -> Iterator[torch.Tensor]:
         """Token states (n, t, hidden) behind each layer."""
         x = self._embedded(ids, None)
+        padding = None if bool(mask.all()) else ~mask
         for layer in self.layers.layers:
-            x = layer(x, src_key_padding_mask=~mask)
+            x = layer(x, src_key_padding_mask=padding)
             yield x
 
     def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:

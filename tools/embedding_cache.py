@@ -18,6 +18,7 @@ from tools.encoders import Encoder, Vectors
 from tools.files import private_file, private_folder
 
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
+PART = 4096  # ours: texts embedded before they are kept; a kill loses no more
 PASSING = {  # SQLite's primary result codes after which the file is kept: nothing is wrong with what it holds
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -72,10 +73,10 @@ class CachedEncoder:
         """Array (len(texts), dimension); only texts never seen before are encoded."""
         keys = [hashlib.sha256(t.encode()).digest() for t in texts]
         known = self._read(keys)
-        missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
-        if missing:
-            vectors = self._encoder.encode_documents(list(missing.values()))
-            fresh = dict(zip(missing, vectors, strict=True))
+        missing = list({k: t for k, t in zip(keys, texts, strict=True) if k not in known}.items())
+        for at in range(0, len(missing), PART):
+            part = missing[at : at + PART]
+            fresh = dict(zip((k for k, _ in part), self._encoder.encode_documents([t for _, t in part]), strict=True))
             if self._public or not _UNKEPT.get():
                 self._write(fresh)
             known.update(fresh)

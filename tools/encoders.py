@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -33,6 +34,7 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 MEDCPT = ("ncbi/MedCPT-Query-Encoder", "ncbi/MedCPT-Article-Encoder", "ncbi/MedCPT-Cross-Encoder")
 HEADS = 12  # all-MiniLM-L6-v2's own config.json: num_attention_heads
 BATCH = 32  # ours: larger batches gain nothing on two cores
+PAD = 0  # the model's own tokenizer.json: the id of [PAD]
 
 
 class Encoder(Protocol):
@@ -78,26 +80,10 @@ class MiniLMEncoder:
     limit = 256
 
     def __init__(self, bf16: bool | None = False, threads: int | None = None) -> None:
-        from tokenizers import Tokenizer
-
-        folder = minilm_folder()
-        weights = folder / "model.safetensors"
-        verify_checksum(weights, MINILM_SHA256)
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(self.limit)
-        self._tokenizer.enable_padding()
-        self._counter = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._counter.no_truncation()
-        self._counter.no_padding()
+        self._tokenizer = minilm_tokenizer()
         self._workers = ThreadPoolExecutor(threads or os.cpu_count() or 1, "encoder", initializer=_one_thread)
-        self._model: Any = _load_bert(weights)
-        if bf16 is None:
-            bf16 = self._bf16_is_faster(weights)
-        if bf16:
-            import torch
-
-            self._model = _load_bert.__wrapped__(weights).to(torch.bfloat16)
-        self.bf16 = bf16
+        self.bf16 = self._bf16_is_faster() if bf16 is None else bf16
+        self._model: Any = _load_bert(self.bf16)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), 384)."""
@@ -116,22 +102,22 @@ class MiniLMEncoder:
         import torch
 
         encoded = self._tokenizer.encode(text)
-        ids = torch.tensor([encoded.ids])
+        ids = torch.tensor([_cut(encoded.ids, self.limit)])
         with torch.inference_mode():
             every = enumerate(self._model.behind(ids, torch.ones_like(ids, dtype=torch.bool)), start=1)
             states = [torch.nn.functional.normalize(x[0].float(), dim=-1).numpy() for n, x in every if n in layers]
-        return Pieces(encoded.offsets[1:-1], np.stack(states, axis=1)[1:-1])
+        return Pieces(encoded.offsets[1 : ids.shape[1] - 1], np.stack(states, axis=1)[1:-1])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Word pieces of each text, special tokens left out."""
-        return [len(e.ids) for e in self._counter.encode_batch(list(texts), add_special_tokens=False)]
+        return [len(e.ids) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def _encode(self, texts: Sequence[str], layers: Sequence[int] = ()) -> Vectors:
         """Batches of like length, one thread each: on a busy machine torch's own threads wait for each other."""
         out = np.empty((len(texts), self.dimension * max(len(layers), 1)), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
-        parts = [[texts[i] for i in rows] for rows in batches]
+        ids = [_cut(e.ids, self.limit) for e in self._tokenizer.encode_batch(list(texts))]
+        batches = batches_by_length([len(row) for row in ids])
+        parts = [[ids[i] for i in rows] for rows in batches]
         for rows, vectors in zip(
             batches, self._workers.map(lambda part: self._encode_batch(part, layers), parts), strict=True
         ):
@@ -140,30 +126,45 @@ class MiniLMEncoder:
             give_back()
         return out
 
-    def _encode_batch(self, texts: list[str], layers: Sequence[int] = ()) -> Vectors:
+    def _encode_batch(self, rows: list[list[int]], layers: Sequence[int]) -> Vectors:
         import torch
 
-        encoded = self._tokenizer.encode_batch(texts)
-        ids = torch.tensor([e.ids for e in encoded])
-        mask = torch.tensor([e.attention_mask for e in encoded], dtype=torch.bool)
+        longest = max(map(len, rows))
+        ids = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+        mask = torch.tensor([[True] * len(row) + [False] * (longest - len(row)) for row in rows])
         with torch.inference_mode():
             vectors: Vectors = (self._model.means(ids, mask, layers) if layers else self._model(ids, mask)).numpy()
         return vectors
 
-    def _bf16_is_faster(self, weights: Path) -> bool:
-        import torch
-
+    def _bf16_is_faster(self) -> bool:
         probe = ["A short probe sentence about cough, fever and pain in the chest."] * BATCH
         seconds = []
-        full = self._model
-        for model in (full, _load_bert.__wrapped__(weights).to(torch.bfloat16)):
-            self._model = model
+        for bf16 in (False, True):
+            self._model = _load_bert(bf16)
             self._encode(probe)
             started = time.perf_counter()
             self._encode(probe)
             seconds.append(time.perf_counter() - started)
-        self._model = full
         return seconds[1] < 0.9 * seconds[0]  # ours: a clear gain only
+
+
+def _cut(ids: list[int], limit: int) -> list[int]:
+    """What is read of a text: its beginning, and the sign of its end."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
+
+
+def batches_by_length(lengths: Sequence[int]) -> list[list[int]]:
+    """Places of texts in batches of at most `BATCH`: full ones of one length each, and what is left, of like length.
+
+    A batch of one length has nothing to mask, and torch's masked attention takes up to twice the time.
+    """
+    batches, left = list[list[int]](), list[int]()
+    for _, same in groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
+        rows = list(same)
+        whole = len(rows) - len(rows) % BATCH
+        batches += [rows[at : at + BATCH] for at in range(0, whole, BATCH)]
+        left += rows[whole:]
+    return batches + [left[at : at + BATCH] for at in range(0, len(left), BATCH)]
 
 
 def give_back() -> None:
@@ -241,10 +242,33 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@lru_cache(maxsize=1)  # the full weights are shared; what changes them has its own
-def _load_bert(weights: Path) -> torch.nn.Module:
+@lru_cache(maxsize=1)
+def minilm_tokenizer() -> Any:
+    """The tokeniser of the embedded model, which cuts and pads nothing."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+@lru_cache(maxsize=1)
+def minilm_weights() -> Path:
+    """The weights of the embedded model; raises DataError unless they are those that were released."""
+    weights = minilm_folder() / "model.safetensors"
+    verify_checksum(weights, MINILM_SHA256)
+    return weights
+
+
+@lru_cache(maxsize=2)  # shared: nothing changes them
+def _load_bert(bf16: bool) -> torch.nn.Module:
+    import torch
     from safetensors.torch import load_file
 
     from tools.bert import BertEncoder
 
-    return BertEncoder.from_weights(load_file(str(weights)), heads=HEADS)
+    weights = load_file(str(minilm_weights()))
+    if bf16:
+        weights = {name: tensor.to(torch.bfloat16) for name, tensor in weights.items() if tensor.is_floating_point()}
+    return BertEncoder.from_weights(weights, heads=HEADS)

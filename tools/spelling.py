@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tools.medicines.names import medicine_words
+from tools.text.frequency import zipf
 
 WORDINGS = Path(__file__).parent / "knowledge_graph" / "starter" / "wordings" / "wordings.jsonl"
 WORD = re.compile(r"(?<![\w'’./-])[A-Za-z]?[a-z]{3,24}(?![\w'’])")
@@ -35,14 +36,12 @@ def mended(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _better(word: str) -> str:
-    from wordfreq import zipf_frequency
-
     from tools.literature.vocabulary import known_words
 
     low = word.lower()
     words = _words()
     bases = (low, *(low.removesuffix(ending) for ending in ENDINGS if low.endswith(ending) and len(low) > SHORTEST))
-    if any(b in words.known or known_words().any(b) or zipf_frequency(b, "en") >= ENGLISH for b in bases):
+    if any(b in words.known or known_words().any(b) or zipf(b) >= ENGLISH for b in bases):
         return word
     near = _nearest(low, words.by_start.get(low[0], ()), words.counts)
     return near if word.islower() else near.capitalize()

@@ -68,6 +68,10 @@ MOVED = {"graph": "dev graph", "passages": "dev passages", "embeddings": "index 
 COMPLETE = "_ANAMNESIS_COMPLETE"  # set by the shell's completion script
 
 
+# What answers one thing and ends: its launcher switches the collector of garbage off.
+BRIEF = frozenset({"ask", "calculate", "doctor", "icd10", "resume", "search", "trace"})
+
+
 class LazyCommand(TyperCommand):
     """A command of the table: its name and help, until it is called."""
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from agent.agent import Agent
-from evals.bench.frame import Figure, figures_of, late, local_settings, memory, mixed_questions, spent
+from evals.bench.frame import Figure, Spent, figures_of, late, local_settings, memory, mixed_questions, spent
 from graphs.answering.contract import Answer
 from tools.evidence import verify_citation
 
@@ -30,27 +30,38 @@ def measure(rounds: int) -> list[Figure]:
 
 
 def start_up() -> list[Figure]:
-    """Whole new processes against the bare imports they cannot do without."""
+    """Whole new processes against the bare imports they cannot do without; processor seconds hold on a busy machine."""
     program = [sys.executable, "-m", "anamnesis"]
-    help_ = _seconds([*program, "--help"])
-    bare = _seconds([sys.executable, "-c", "import typer, rich"])
-    libraries = _seconds([sys.executable, "-c", "import torch, transformers"])
-    ask = _seconds([*program, "ask", "--quiet", "What is the treatment of croup?"])
+    help_ = _taken([*program, "--help"])
+    bare = _taken([sys.executable, "-c", "import typer, rich"])
+    libraries = _taken([sys.executable, "-c", "import torch, transformers"])
+    ask = _taken([*program, "ask", "--quiet", "What is the treatment of croup?"])
+    doctor = _taken([*program, "doctor"])
     return figures_of(
         "start.",
         STARTS,
-        ("help_over_bare_imports", help_ / bare, "times", "at most 2"),
-        ("ask_beyond_torch_transformers", ask - libraries, "s", "at most 3"),
-        ("ask", ask, "s"),
+        ("help_over_bare_imports", help_.clock / bare.clock, "times", "at most 2"),
+        ("ask_beyond_torch_transformers", ask.clock - libraries.clock, "s", "at most 3"),
+        ("ask", ask.clock, "s"),
+        ("ask_processor_over_torch_transformers", ask.processor / libraries.processor, "times", "at most 2"),
+        ("ask_processor", ask.processor, "s"),
+        ("doctor_processor", doctor.processor, "s", "at most 5"),
     )
 
 
-def _seconds(command: Sequence[str]) -> float:
-    """Median wall time of a command after one warm-up, in an empty folder."""
+def _taken(command: Sequence[str]) -> Spent:
+    """Median time of a command after one warm-up, in an empty folder; processor seconds are those of its process."""
     run = partial(subprocess.run, command, check=True, capture_output=True)
+    clock, processor = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as folder:
         once = partial(run, cwd=folder, env={**os.environ, "ANAMNESIS_LITERATURE__LIVE": "off"})
-        return statistics.median([spent(once).clock for _ in range(STARTS + 1)][1:])
+        for _ in range(STARTS + 1):
+            before = os.times()
+            clock.append(spent(once).clock)
+            after = os.times()
+            user, system = (after[n] - before[n] for n in (2, 3))  # of the children
+            processor.append(user + system)
+    return Spent(statistics.median(clock[1:]), statistics.median(processor[1:]))
 
 
 def warm(rounds: int) -> list[Figure]:

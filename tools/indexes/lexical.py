@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from tools.text.tokens import tokens
 
 # Lucene's variant, whose weights are never negative, at the library's own defaults (code: bm25s).
 METHOD, K1, B = "lucene", 1.5, 0.75
+ARRAYS = ("data", "indices", "indptr")  # bm25s's own: weights, their texts, and where those of each token begin
+FILE, VOCABULARY = "{}.csc.index.npy", "vocab.index.json"
 
 
 class Lexicon:
@@ -25,19 +27,21 @@ class Lexicon:
     def __init__(self, texts: Sequence[str]) -> None:
         words = [tokens(text) for text in texts]
         self._count = len(words)
-        self._model: Any = None
+        self._columns: dict[str, int] = {}
         if any(words):
             import bm25s
 
-            self._model = bm25s.BM25(method=METHOD, k1=K1, b=B)
-            self._model.index(words, show_progress=False)
+            model = bm25s.BM25(method=METHOD, k1=K1, b=B)
+            model.index(words, show_progress=False)
+            self._columns = model.vocab_dict
+            self._data, self._indices, self._indptr = (model.scores[name] for name in ARRAYS)
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Array (number of texts,): 0 for a text that shares no word with the query."""
-        known = [t for t in tokens(query) if t in self._model.vocab_dict] if self._model is not None else []
-        if not known:
-            return np.zeros(self._count, dtype=np.float32)
-        return np.asarray(self._model.get_scores(known), dtype=np.float32)
+        total = np.zeros(self._count, dtype=np.float32)
+        for token in tokens(query):
+            self._add(token, 1.0, total)
+        return total
 
     def __len__(self) -> int:
         """Number of texts."""
@@ -45,31 +49,38 @@ class Lexicon:
 
     def holding(self, token: str) -> int:
         """Number of texts that hold a token (as `tools.text.tokens` makes them)."""
-        if self._model is None or token not in self._model.vocab_dict:
-            return 0
-        column, ends = self._model.vocab_dict[token], self._model.scores["indptr"]
-        return int(ends[column + 1] - ends[column])
+        column = self._columns.get(token)
+        return 0 if column is None else int(self._indptr[column + 1] - self._indptr[column])
 
     def weighted(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
         """Array (number of texts,): the sum over tokens (as `tools.text.tokens` makes them) of weight times BM25."""
         total = np.zeros(self._count, dtype=np.float32)
         for token, weight in weights.items():
-            if self._model is not None and weight > 0 and token in self._model.vocab_dict:
-                total += np.float32(weight) * np.asarray(self._model.get_scores([token]), dtype=np.float32)
+            if weight > 0:
+                self._add(token, weight, total)
         return total
 
+    def _add(self, token: str, weight: float, total: NDArray[np.float32]) -> None:
+        column = self._columns.get(token)
+        if column is not None:
+            held = slice(self._indptr[column], self._indptr[column + 1])
+            total[self._indices[held]] += np.float32(weight) * self._data[held]  # a text stands once in a column
+
     def save(self, folder: Path) -> None:
-        """Write .npy and JSON files; nothing when no text has a word."""
-        if self._model is not None:
-            self._model.save(str(folder), show_progress=False)
+        """Write .npy and JSON files, named as bm25s names them; nothing when no text has a word."""
+        if self._columns:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / VOCABULARY).write_text(json.dumps(self._columns), encoding="utf-8")
+            for name, array in zip(ARRAYS, (self._data, self._indices, self._indptr), strict=True):
+                np.save(folder / FILE.format(name), array, allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path, count: int) -> Lexicon:
-        """Read what `save` wrote for ``count`` texts."""
+        """Read what `save` wrote for ``count`` texts, without bm25s, which imports SciPy."""
         lexicon = cls([])
         lexicon._count = count
         if folder.exists():
-            import bm25s
-
-            lexicon._model = bm25s.BM25.load(str(folder), load_corpus=False, show_progress=False)
+            lexicon._columns = json.loads((folder / VOCABULARY).read_bytes())
+            arrays = (np.load(folder / FILE.format(name), allow_pickle=False) for name in ARRAYS)
+            lexicon._data, lexicon._indices, lexicon._indptr = arrays
         return lexicon

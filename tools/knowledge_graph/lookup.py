@@ -99,12 +99,15 @@ class KnowledgeGraph:
         self.graph, self._records = compiled.graph, records
         self._paper = PaperMethod(compiled, encoder) if mode == "paper" else None
         self._open_matcher = partial(Matcher, compiled, encoder)
-        self._ranker, self.questioner = _weighing(compiled)
-        self._explainer = Explainer(self.graph, self._ranker)
-        self.edge = Edge(
-            self.graph, self._ranker, encoder, cache_folder, content_hash(folder), starter=folder == STARTER
+        self._weigh = partial(_weighing, compiled)
+        self._open_edge = partial(
+            Edge,
+            self.graph,
+            encoder=encoder,
+            cache_folder=cache_folder,
+            content=content_hash(folder),
+            starter=folder == STARTER,
         )
-        self._typical = typical_nodes(self.graph)
         self._named = {name: f.id for f in self.graph.findings for name in (f.name, f.zh)}
         self._entries: dict[tuple[str, str], Entry] = {}
         self._learn = partial(
@@ -119,6 +122,7 @@ class KnowledgeGraph:
         self._table = table
         self._lock = threading.Lock()
 
+    # Made when a case is first read: a question of evidence needs none of it.
     @cached_property
     def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, frozenset[str]]]]:
         """What diseases are found by from their names, made when one is first asked for."""
@@ -127,8 +131,29 @@ class KnowledgeGraph:
 
     @cached_property
     def _matcher(self) -> Matcher:
-        """Made when a case is first read: a question of evidence needs none."""
         return self._open_matcher()
+
+    @cached_property
+    def _ranker(self) -> Ranker:
+        return self._weigh()[0]
+
+    @cached_property
+    def questioner(self) -> Questioner:
+        """What asks for findings."""
+        return self._weigh()[1]
+
+    @cached_property
+    def edge(self) -> Edge:
+        """Where the graph's knowledge ends."""
+        return self._open_edge(ranker=self._ranker)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        return Explainer(self.graph, self._ranker)
+
+    @cached_property
+    def _typical(self) -> dict[str, frozenset[str]]:
+        return typical_nodes(self.graph)
 
     def look_up(
         self,

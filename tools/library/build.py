@@ -24,7 +24,7 @@ from tools.library.monograph import COLLECTION, Monograph, read_monograph, unusa
 FORMAT = 2  # raised with every change of the files or of what is embedded
 # ours: kinds of documents that are searched; the others are found by the questions that they answer
 PROSE = ("condition", "evidence")
-CHUNK = 64  # ours: texts embedded between two reports of progress
+CHUNK = 1024  # ours: texts embedded between two reports of progress; fewer of them have like lengths
 DOCUMENTS = TypeAdapter(list[Document])
 Progress = Callable[[int, int], None]
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from tools.contract import unique
 from tools.literature.adapt_e.entries import american, singular, spellings, wordings
 from tools.literature.failures import Reason, failure
-from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary, asks, folded, known_words, zipf
+from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary, asks, folded, known_words
+from tools.text.frequency import zipf
 from tools.text.language import HAN
 from tools.yaml_files import read_patterns
 

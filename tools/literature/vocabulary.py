@@ -16,7 +16,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Protocol
 from zlib import crc32
@@ -26,6 +26,7 @@ import numpy as np
 from tools.literature.adapt_e.entries import table_words
 from tools.medicines.names import medicine_words
 from tools.text.abbreviations import ANY_CASE, CAPITALS
+from tools.text.frequency import zipf
 
 FOLDER = Path(__file__).with_name("words")
 
@@ -78,7 +79,7 @@ class KnownWords:
         listed = {*_lines("listed"), *_lines("brands"), *ANY_CASE, *table_words(), *medicine_words()}
         self._listed = {folded(w) for w in listed} - NO_TERM
         self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
-        self._codes = frozenset(c.lower() for c in self.codes if any(x.isdigit() for x in c))
+        self._codes = frozenset(c.lower() for c in self.codes if not c.isalpha() and any(map(str.isdigit, c)))
         self.eponyms = frozenset(_lines("eponyms")) | {folded(e) for e in _lines("well_known_eponyms")}
         self.names = frozenset(_lines("names"))
         self.surnames = frozenset(_lines("surnames"))
@@ -87,7 +88,6 @@ class KnownWords:
         self.places = frozenset(_lines("places"))
         with np.load(FOLDER / "shape.npz") as shape:
             self._weights, self._bias = shape["weights"].astype(np.float32), float(shape["bias"])
-        self._sorted = sorted({*self._prose, *self._listed, *self.eponyms, *map(str.lower, self.codes)})
 
     def frequency(self, word: str) -> int:
         """Documents of published medical prose that hold a word (in small letters)."""
@@ -126,6 +126,10 @@ class KnownWords:
         """Whether any list holds a word in any way, or it is one in which questions are asked."""
         low = folded(word.lower())
         return low in self._prose or self.listed(low) or self.code(word) or low in self.eponyms or asks(low)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted({*self._prose, *self._listed, *self.eponyms, *map(str.lower, self.codes)})
 
     def begins(self, start: str) -> bool:
         """Whether a known word begins like this."""
@@ -232,7 +236,7 @@ class Vocabulary:
         parts = [p for p in word.split("-") if len(p) > 1] or [word]
         if CODE.search(word):
             return max(CODE_IS, *(self._technical(p, RAREST) for p in parts))
-        return max(self._technical(p, zipf(p.lower())) for p in parts)
+        return max(self._technical(p, max(RAREST, zipf(p))) for p in parts)
 
     def _technical(self, word: str, everyday: float) -> float:
         seen, documents = self._seen(word.lower())
@@ -273,14 +277,3 @@ def technical_words(names: Iterable[str]) -> frozenset[str]:
 
 def _forms(word: str) -> tuple[str, str, str]:
     return word, f"{word}s", word.removesuffix("s")
-
-
-@lru_cache(maxsize=20_000)
-def zipf(word: str) -> float:
-    """How common a word is in English: the logarithm to base 10 of its uses in a billion words, at least `RAREST`."""
-    from wordfreq import get_frequency_dict, zipf_frequency
-
-    if not (word.isascii() and word.isalpha()):  # of several words, or of signs
-        return max(RAREST, float(zipf_frequency(word, "en", wordlist="large")))
-    uses = get_frequency_dict("en", "large").get(word.lower(), 0.0)
-    return max(RAREST, round(math.log10(uses) + 9, 2)) if uses else RAREST

@@ -21,6 +21,7 @@ from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import read_person
+from tools.text.frequency import zipf
 from tools.text.tokens import tokens
 from tools.yaml_files import read_patterns, read_yaml
 
@@ -326,9 +327,7 @@ def _members() -> dict[str, tuple[Record, ...]]:
 
 def _rarity(record: Record) -> float:
     """How rare a medicine's name is in English, the commonest first: a class is told by it."""
-    from wordfreq import zipf_frequency
-
-    return -zipf_frequency(record.name, "en")
+    return -zipf(record.name)
 
 
 @lru_cache(maxsize=1)

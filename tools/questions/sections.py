@@ -20,6 +20,7 @@ from tools.library.monograph import paragraphs
 from tools.reading.messages import Section, section_asked
 from tools.spelling import mended
 from tools.text.abbreviations import expand
+from tools.text.frequency import zipf
 from tools.text.sentences import Span
 from tools.text.tokens import tokens
 from tools.yaml_files import read_yaml
@@ -96,11 +97,9 @@ def likeliest(question: str) -> tuple[Section, float]:
 
 def _opens_with(document: Document, question: str) -> bool:
     """Whether a document's title and first section hold each rare word of a question, and there is one."""
-    from wordfreq import zipf_frequency
-
     first = document.sections[0] if document.sections else None
     held = set(tokens(f"{document.title} {document.text[first.start : first.end] if first is not None else ''}"))
-    rare = {w for w in WORD.findall(_folded(expand(mended(question)))) if zipf_frequency(w, "en") < COMMON}
+    rare = {w for w in WORD.findall(_folded(expand(mended(question)))) if zipf(w) < COMMON}
     wanted = set(tokens(" ".join(rare)))
     return bool(wanted) and wanted <= held
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from tools.bert import BertEncoder
-from tools.encoders import HEADS, MINILM_SHA256, minilm_folder, verify_checksum
+from tools.encoders import HEADS, minilm_tokenizer, minilm_weights
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Pair
 from tools.weights import store
 
@@ -51,11 +51,7 @@ class PairTokenizer:
     """Pairs to token ids, with the embedded encoder's word pieces."""
 
     def __init__(self) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = minilm_tokenizer()
         self._first, self._end = (int(self._tokenizer.token_to_id(t) or 0) for t in ("[CLS]", "[SEP]"))
 
     def rows(self, pairs: Sequence[Pair]) -> list[tuple[list[int], int, int]]:
@@ -101,9 +97,7 @@ class PairModel(nn.Module):
         super().__init__()
         from safetensors.torch import load_file
 
-        weights = minilm_folder() / "model.safetensors"
-        verify_checksum(weights, MINILM_SHA256)
-        self.encoder = BertEncoder.from_weights(load_file(str(weights)), heads=HEADS)
+        self.encoder = BertEncoder.from_weights(load_file(str(minilm_weights())), heads=HEADS)
         self.head = nn.Linear(2 * HIDDEN, len(STANCES) + len(DIRECTIONS) + len(ROLES))
         self.asked = nn.Linear(2 * HIDDEN, ASKED)
         nn.init.normal_(self.asked.weight, std=0.02)

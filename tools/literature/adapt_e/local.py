@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cached_property
+from itertools import chain
 
 from tools.contract import unique
 from tools.literature.adapt_e.contract import (
@@ -32,8 +34,9 @@ from tools.literature.terms import (
     distinct,
     least_of,
 )
-from tools.literature.vocabulary import ABBREVIATIONS, NO_TERM, Vocabulary, chinese_terms, zipf
+from tools.literature.vocabulary import ABBREVIATIONS, NO_TERM, Vocabulary, chinese_terms
 from tools.medicines.names import medicines_in
+from tools.text.frequency import zipf
 from tools.text.language import HAN
 
 # in the order in which they are tried: a question about harm names a treatment too
@@ -73,7 +76,12 @@ class VocabularySpeller:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._words: list[str] = sorted({w for w in _spelt(vocabulary) if len(w) >= SHORTEST and w.isalpha()})
+
+    @cached_property
+    def _words(self) -> list[str]:
+        vocabulary = self._vocabulary
+        every = chain(vocabulary.frequencies, vocabulary.words)
+        return sorted({w for w in every if len(w) >= SHORTEST and w.isalpha()})
 
     async def suggest(self, term: str) -> str | None:
         """The term with each unknown word replaced by the one known word that is nearly it."""
@@ -94,11 +102,6 @@ class VocabularySpeller:
     def _known(self, word: str) -> bool:
         vocabulary = self._vocabulary
         return vocabulary.knows(word) or vocabulary.collected(word) > 0 or zipf(word) >= COMMON or word in NO_TERM
-
-
-def _spelt(vocabulary: Vocabulary) -> Iterable[str]:
-    yield from vocabulary.frequencies
-    yield from vocabulary.words
 
 
 # Date constraints out of words: since 2019, in the last five years, between 2010 and 2015. English only.
