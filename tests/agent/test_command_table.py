@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.cli import app as launcher
-from agent.cli.app import COMMANDS, COMPLETE, EVERYBODY, MOVED, app, run
+from agent.cli.app import BRIEF, COMMANDS, COMPLETE, EVERYBODY, MOVED, app, run
 from evals.commands import register
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
 
@@ -50,6 +50,11 @@ def test_an_old_name_leads_to_the_new_place_is_said_and_stands_in_no_list(name: 
     assert shown == invoke(*MOVED[name].split(), "--help")[1]
     assert f"now `anamnesis {MOVED[name]}`" in said
     assert f"\n  {name} " not in invoke("--help")[1]
+
+
+def test_the_commands_that_run_without_the_collector_of_garbage_are_there() -> None:
+    assert COMMANDS.keys() > BRIEF
+    assert not BRIEF & {"chat", "index", "knowledge", "library", "mcp", "mirror", "questions", "serve", "setup"}
 
 
 def test_a_slip_is_told_with_what_is_near() -> None:

@@ -16,6 +16,7 @@ from tools.encoders import (
     Encoder,
     MiniLMEncoder,
     Vectors,
+    batches_by_length,
     load_encoder,
     minilm_folder,
     verify_checksum,
@@ -144,6 +145,16 @@ def test_no_document_is_embedded_twice_and_no_query_is_kept(tmp_path: Path) -> N
     again.encode_queries(["my name is private"])
     again.close()
     assert b"private" not in b"".join(f.read_bytes() for f in tmp_path.iterdir())
+
+
+def test_texts_of_one_length_are_embedded_together_and_each_once() -> None:
+    lengths = [5] * (2 * BATCH + 3) + [9, 7] * 20 + [6] * BATCH
+    batches = batches_by_length(lengths)
+    assert sorted(place for rows in batches for place in rows) == list(range(len(lengths)))
+    assert all(0 < len(rows) <= BATCH for rows in batches)
+    full = [{lengths[place] for place in rows} for rows in batches[:3]]
+    assert full == [{5}, {5}, {6}]  # no padding
+    assert batches_by_length([]) == []
 
 
 def test_memory_stays_flat_over_batches_of_many_lengths(encoder: Encoder) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from prompts.errors import DataError
 from tools.indexes.contract import Entry
+from tools.indexes.lexical import Lexicon
 from tools.indexes.local import LocalIndex
+from tools.text.tokens import tokens
 
 DIMENSION = 4
 
@@ -30,6 +32,21 @@ def make(count: int, word: str = "fever") -> LocalIndex:
 def generation(folder: Path) -> Path:
     (only,) = [p for p in folder.iterdir() if p.is_dir()]
     return only
+
+
+def test_words_are_scored_as_bm25s_scores_them(tmp_path: Path) -> None:
+    import bm25s
+
+    texts = ["fever and cough", "cough, cough and more cough", "", "a sore throat without fever", "rash"]
+    own = Lexicon(texts)
+    model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+    model.index([tokens(text) for text in texts], show_progress=False)
+    own.save(tmp_path / "bm25")
+    for query in ("cough fever", "fever fever", "rash throat cough", "unheard"):
+        known = [t for t in tokens(query) if t in model.vocab_dict]
+        expected = model.get_scores(known) if known else np.zeros(len(texts))
+        assert np.array_equal(own.scores(query), expected)
+        assert np.array_equal(Lexicon.load(tmp_path / "bm25", len(texts)).scores(query), expected)
 
 
 def test_what_is_loaded_answers_as_what_was_saved(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tools.library.contract import QuestionHit
 from tools.library.document import Document, LibraryQuestion
 from tools.questions import stored
 from tools.questions.contract import Answer, Nearness, Question, QuestionsReport, SourceDocument
-from tools.questions.index import AnsweredQuestions, open_questions, search_together
+from tools.questions.index import AnsweredQuestions, HalfVectors, open_questions, search_together
 from tools.questions.settings import QuestionSettings, SearchSettings
 from tools.questions.tool import FindAnsweredQuestion
 
@@ -54,6 +54,16 @@ def index(folder: Path, rows: Sequence[Row], settings: SearchSettings | None = N
 
 def found(indexes: Sequence[AnsweredQuestions], asked: str, k: int = 9) -> list[str]:
     return [each.hit.document for each in search_together(indexes, ENCODER, asked, k)]
+
+
+def test_few_vectors_are_searched_as_faiss_searches_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(3).normal(size=(300, 16)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    few = HalfVectors(rows).search(rows[:5], 20)
+    monkeypatch.setattr("tools.questions.index.FEW", 10)
+    many = HalfVectors(rows).search(rows[:5], 20)
+    assert np.array_equal(few[0], many[0])
+    assert np.allclose(few[1], many[1], atol=1e-5)
 
 
 def test_words_of_a_small_index_do_not_count_more_than_those_of_a_large_one(tmp_path: Path) -> None:
