@@ -34,6 +34,7 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 MEDCPT = ("ncbi/MedCPT-Query-Encoder", "ncbi/MedCPT-Article-Encoder", "ncbi/MedCPT-Cross-Encoder")
 HEADS = 12  # all-MiniLM-L6-v2's own config.json: num_attention_heads
 BATCH = 32  # ours: larger batches gain nothing on two cores
+ENOUGH = 256  # ours: tokens of a batch from which a larger one is no faster
 PAD = 0  # the model's own tokenizer.json: the id of [PAD]
 
 
@@ -154,16 +155,18 @@ def _cut(ids: list[int], limit: int) -> list[int]:
 
 
 def batches_by_length(lengths: Sequence[int]) -> list[list[int]]:
-    """Places of texts in batches of at most `BATCH`: full ones of one length each, and what is left, of like length.
+    """Places of texts in batches of at most `BATCH`: of one length where so many have it, else of like length.
 
     A batch of one length has nothing to mask, and torch's masked attention takes up to twice the time.
     """
     batches, left = list[list[int]](), list[int]()
-    for _, same in groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
+    for length, same in groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
         rows = list(same)
-        whole = len(rows) - len(rows) % BATCH
-        batches += [rows[at : at + BATCH] for at in range(0, whole, BATCH)]
-        left += rows[whole:]
+        for part in (rows[at : at + BATCH] for at in range(0, len(rows), BATCH)):
+            if len(part) * length >= ENOUGH:
+                batches.append(part)
+            else:
+                left += part
     return batches + [left[at : at + BATCH] for at in range(0, len(left), BATCH)]
 
 
