@@ -11,7 +11,7 @@ from graphs.answering.orders import is_order
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
 from graphs.verification.quoted import QuoteCheck, best_citations
-from graphs.verification.support import frame_words
+from graphs.verification.support import JUDGING, frame_words
 from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
 from tools.evidence import Citation, Evidence, Origin, Statement
@@ -145,6 +145,8 @@ class ProseReader:
         body = " ".join([body, claim.told, claim.names, *claim.about])
         diseases = self._diseases(text)
         named = [(m, *names) for m, names in [*other_names(text).items(), *diseases.items()]]
+        judging = JUDGING if claim.told else frozenset()  # "fits" is a word for seizures too
+        named = [group for group in named if not judging.issuperset(tokens(group[0]))]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
         missing += self._terms.uncovered(text, [body])
         told = [*(e.title for e in cited), *quotes, claim.told, claim.names, *claim.about]

@@ -279,12 +279,15 @@ class VerdictJudgeLocal:
             for span, before in in_context(q.evidence.text)
             if span.start < q.end and q.start < span.end and not speaks_to_machines(span.of(q.evidence.text))
         ]
-        read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b, _ in pieces])
-        about, plain, _ = self._about(question, [p[:3] for p in pieces])
+        plainly = [p[:3] for p in pieces]
+        read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in plainly])
+        about, plain, _ = self._about(question, plainly)
+        known = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
         heard: list[tuple[Said, Sentence]] = []
-        for (e, s, before, quote), reading, may, own_words in zip(pieces, read, about, plain, strict=True):
-            said = Said(Sentence(e, s.start, s.end, reading.relevance), reading, may, plain=own_words)
-            if may and said.p >= self.settings.carried and self._tells(question, said, before):
+        for at, (e, s, before, quote) in enumerate(pieces):
+            sentence = Sentence(e, s.start, s.end, read[at].relevance)
+            said = Said(sentence, known.get(at, read[at]), about[at], at in known, plain[at])
+            if (said.about or said.known) and said.p >= self.settings.carried and self._tells(question, said, before):
                 heard.append((said, quote))
         kept = _sides(value, [said for said, _ in heard])
         return [q for q in quotes if any(quote is q and any(s is said for s in kept) for said, quote in heard)]

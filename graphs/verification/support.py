@@ -137,7 +137,7 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") ->
     said = [*quotes, *([told] if told else [])]
     held = {t for s in said for t in tokens(s)} | names
     share = len(wanted & held) / len(wanted) if wanted else 1.0
-    if numbers(rest) - {n for s in said for n in numbers(s)}:
+    if numbers(rest) - {n for s in (*said, *(e.title for e in evidence)) for n in numbers(s)}:
         return Check(share, "numbers")
     if _turned(rest, quotes, told) or _opposed(rest, said):
         return Check(share, "negation")

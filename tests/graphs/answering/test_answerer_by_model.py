@@ -230,6 +230,50 @@ def test_a_models_verdict_that_no_quote_carries_is_told_as_its_view(ask: Ask, op
     assert draft.statements[0].citations
 
 
+def test_a_verdict_that_no_sentence_carries_is_asked_about_once_with_the_sentence_and_why(ask: Ask) -> None:
+    closed = croup().model_copy(update={"closed": True})
+
+    def answering(name: str, _: Any) -> Any:
+        if name == "MendReply":
+            return {"statements": [{**GOOD, "number": 2}], "option": "yes"}
+        return {"statements": [citing(SECOND, "1.2")], "option": "yes"}
+
+    draft, server, _ = ask(answering, closed)
+    again = asked(server.requests[1])
+    assert "Option: yes | wrong: the cited sentences are not read as an answer to the question." in again
+    assert f"[1.2] {SECOND}" in again
+    assert len(server.requests) == 2
+    assert draft.verdict is not None
+    assert (draft.verdict.value, [s.text for s in draft.statements]) == ("yes", [SECOND, FIRST])
+
+
+def test_a_verdict_may_be_changed_when_it_is_asked_about(ask: Ask) -> None:
+    def answering(name: str, request: Any) -> Any:
+        if name == "MendReply":
+            assert "are read as yes" in asked(request)
+            return {"statements": [], "option": "yes"}
+        return {"statements": [GOOD], "option": "no"}
+
+    draft, _, _ = ask(answering, croup().model_copy(update={"closed": True}))
+    assert draft.verdict is not None
+    assert draft.verdict.value == "yes"
+
+
+def test_a_choice_that_no_cited_sentence_speaks_of_is_asked_about_once(ask: Ask) -> None:
+    options = {"A": "Dexamethasone", "B": "Warfarin"}
+
+    def answering(name: str, request: Any) -> Any:
+        if name == "MendReply":
+            assert "B | wrong: no cited sentence speaks of it" in asked(request)
+            return {"statements": [], "option": "A"}
+        return {"statements": [GOOD], "option": "B"}
+
+    draft, server, _ = ask(answering, croup(kind="multiple_choice", options=options))
+    assert len(server.requests) == 2
+    assert draft.choice is not None
+    assert (draft.choice.label, draft.choice.parametric) == ("A", False)
+
+
 def test_a_models_verdict_does_not_stand_where_the_documents_together_say_the_opposite(encoder: Encoder) -> None:
     against = "Dexamethasone did not relieve the symptoms of croup in children."
     table = {**READ, against: NO}
