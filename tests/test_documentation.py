@@ -127,7 +127,7 @@ def test_every_command_that_a_sentence_names_exists_with_its_options() -> None:
         ("bench", "was moved"),
         ("ask hello --sesion x", "sesion"),
         ("sessions export", "session is missing"),
-        ("sessions export ID --format docx", "docx"),
+        ("sessions export ID --format pdf", "pdf"),
         ("search x --limit many", "valid integer"),
         ("sessions export ID --turn N --format ris", ""),
     ],

@@ -98,7 +98,7 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str | bytes) -> None:
     """Write a file that a user named, whole or not at all."""
     with writing(path):
-        write_atomic(path, text.encode())
+        write_atomic(path, text if isinstance(text, bytes) else text.encode())

@@ -95,8 +95,8 @@ def rename(session: SessionArgument, title: Annotated[str, typer.Argument(help="
 def export(
     session: SessionArgument,
     format_: Annotated[
-        Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json"],
-        typer.Option("--format", help="The whole as JSON or Markdown, or what it cites, for a reference manager."),
+        Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json", "docx"],
+        typer.Option("--format", help="All as JSON, Markdown or Word, or what it cites, for a reference manager."),
     ] = "markdown",
     out: Annotated[Path | None, typer.Option(help="Write this file; standard output without it.")] = None,
     turn: Annotated[int | None, typer.Option(min=1, help="Only this turn.")] = None,
@@ -106,8 +106,14 @@ def export(
 ) -> None:
     """Export a session with its citations, quotes, reviews and search strategies; or the references it cites."""
 
-    async def read(records: Records) -> tuple[str, str, Collected | None]:
-        text = await records.export(session, format_, turn=turn)
+    if format_ == "docx" and out is None:
+        raise InputError("A Word document is no text.", "Name the file to write with --out FILE.docx.")
+
+    async def read(records: Records) -> tuple[str | bytes, str, Collected | None]:
+        if format_ == "docx":
+            text: str | bytes = await records.document(session, turn=turn)
+        else:
+            text = await records.export(session, format_, turn=turn)
         whole = await records.export(session, turn=turn) if strategies else ""
         return text, whole, await records.references(session, turn=turn) if format_ in FORMS else None
 
@@ -115,7 +121,7 @@ def export(
     if references is not None:
         say_references(references, format_)
     if out is None:
-        sys.stdout.write(text)
+        sys.stdout.write(str(text))
     else:
         write_text(out, text)
     if strategies is not None:

@@ -12,13 +12,18 @@ from agent.server.contract import SESSION, NewSession, NewTitle, Sent, SessionLi
 from agent.server.guard import Asker, The
 from agent.server.problems import Refusal, answers
 from agent.sessions import SessionRecord
+from agent.sessions.document import MEDIA
 from tools.references.forms import MADE
 
 FOLLOWING = ("read_session", "rename_session", "delete_session", "export_session", "ask", "resume")  # operations
 TIME = r"^([0-9T:.+-]{1,40}Z?)?$"
 PAGE, LARGEST_PAGE = 50, 200  # ours: sessions in one answer
-EXPORTS = {"json": "application/json", "markdown": "text/markdown"} | {form: made.media for form, made in MADE.items()}
-ENDINGS = {"json": "json", "markdown": "md"} | {form: made.suffix for form, made in MADE.items()}
+EXPORTS = (
+    {"json": "application/json", "markdown": "text/markdown"}
+    | {form: made.media for form, made in MADE.items()}
+    | {"docx": MEDIA}
+)
+ENDINGS = {"json": "json", "markdown": "md"} | {form: made.suffix for form, made in MADE.items()} | {"docx": "docx"}
 EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {}} for media in EXPORTS.values()}, "description": "The session."}
 }
@@ -37,7 +42,7 @@ class Page(Sent):
 class Wanted(Sent):
     """How to export a session."""
 
-    format: Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json"] = "json"
+    format: Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json", "docx"] = "json"
     turn: int | None = Field(default=None, ge=1, description="Only this turn.")
 
 
@@ -89,6 +94,11 @@ async def delete_session(session: SessionPath, the: The, caller: Asker) -> Respo
 @sessions.get("/{session}/export", responses={**answers(404), **EXPORTED}, response_class=Response)
 async def export_session(session: SessionPath, the: The, caller: Asker, wanted: Annotated[Wanted, Query()]) -> Response:
     """A session, or a turn of it, as a file: JSON, Markdown to read, or what it cites for a reference manager."""
-    text = await arun(the.agent.records.export(session, format=wanted.format, owner=caller.id, turn=wanted.turn))
+    records, turn = the.agent.records, wanted.turn
+    text: str | bytes
+    if wanted.format == "docx":
+        text = await arun(records.document(session, owner=caller.id, turn=turn))
+    else:
+        text = await arun(records.export(session, format=wanted.format, owner=caller.id, turn=turn))
     name = f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'
     return Response(text, media_type=EXPORTS[wanted.format], headers={"Content-Disposition": name})

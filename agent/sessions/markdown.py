@@ -14,6 +14,7 @@ from graphs.answering.presentation import statements_of
 from tools.evidence import Origin
 from tools.literature.report import account
 
+RESEARCH = "This is research software. It is no medical device, and its answers are no medical advice."
 VERDICTS = {"accepted": "Accepted", "corrected": "Corrected", "rejected": "Rejected"}
 
 
@@ -24,11 +25,22 @@ def as_markdown(session: SessionExport) -> str:
     told = [
         f"# {escaped(record.title) or 'Session'}",
         f"Session `{record.id}`, {times}. Exported {_time(session.exported_at)} by {session.program}.",
-        "This is research software. It is no medical device, and its answers are no medical advice.",
+        RESEARCH,
     ]
     for turn in session.turns:
         told += _turn(turn)
     return "\n\n".join(part for part in told if part) + "\n"
+
+
+def turn_alone(session: SessionExport) -> str:
+    """The one turn of an export, as a reader wants it: the question, the answer, when, and by what."""
+    (turn,) = session.turns
+    made = (
+        f"Session {session.session.id}, turn {turn.turn}, asked {_time(turn.asked_at)}; {session.program}. {RESEARCH}"
+    )
+    answer = "*No answer: the turn was cut off.*" if turn.answer is None else markdown_of(turn.answer)
+    review = list(_review(None, turn.review))
+    return "\n\n".join([f"# {' '.join(escaped(turn.asked).split())}", answer, *review, f"*{made}*"]) + "\n"
 
 
 def _turn(turn: ExportedTurn) -> Iterable[str]:

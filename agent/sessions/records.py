@@ -185,6 +185,15 @@ class Records:
             raise InputError(f"{format!r} is no format of an export.", f"Use {', '.join((*FORMATS, *FORMS))}.")
         return exported(format, await self._gathered(session, owner, turn))
 
+    async def document(self, session: str, owner: str | None = None, turn: int | None = None) -> bytes:
+        """A session as a Word document (DOCX), or one turn of it: the question, and the answer with its sources."""
+        from agent.sessions.document import as_docx
+        from agent.sessions.markdown import as_markdown, turn_alone
+
+        whole = await self._gathered(session, owner, turn)
+        title = whole.turns[0].asked if turn is not None else whole.session.title
+        return as_docx(as_markdown(whole) if turn is None else turn_alone(whole), title)
+
     async def references(self, session: str, owner: str | None = None, turn: int | None = None) -> Collected:
         """What the answers of a session, or of one turn of it, cite; PubMed is not asked for what is not held here."""
         from agent.references import references_of

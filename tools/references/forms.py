@@ -1,6 +1,6 @@
 """References as RIS, nbib (PubMed's MEDLINE form), BibTeX and CSL-JSON. What is not known of one is not written.
 
-RIS is written by rispy and BibTeX by bibtexparser (the extra ``references``); the other two need no library.
+RIS is written by rispy and BibTeX by bibtexparser (the extra ``exports``); the other two need no library.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPECIAL = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
-NEEDED = "pip install 'anamnesis[references]'"
+NEEDED = "pip install 'anamnesis[exports]'"
 
 
 class Made(NamedTuple):

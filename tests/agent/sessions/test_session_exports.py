@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from agent.agent import Agent
 from agent.cli.app import app
 from agent.loop import run
 from agent.sessions import Review
+from agent.sessions.document import as_docx
 from agent.sessions.export import SessionExport
 from agent.settings import Settings
 from graphs.answering.contract import AnswerView, Draft
@@ -206,6 +208,45 @@ def test_the_command_exports_what_is_cited_for_a_reference_manager(command: Any,
     assert "nbib holds PubMed's records alone: 1 documents were left out" in command("export", "s", "--format", "nbib")
     with pytest.raises(InputError, match="no turn 9"):
         command("export", "s", "--turn", "9")
+
+
+def test_a_turn_and_a_session_are_word_documents_that_show_every_text_as_it_is(
+    command: Any, agent: Agent, tmp_path: Path
+) -> None:
+    docx = pytest.importorskip("docx")
+    command("export", "s", "--turn", "1", "--format", "docx", "--out", str(tmp_path / "turn.docx"))
+    turn = docx.Document(str(tmp_path / "turn.docx"))
+    lines = [p.text for p in turn.paragraphs]
+    assert turn.paragraphs[0].style.name == "Heading 1"
+    assert lines[0] == " ".join(f"case: my son coughs {NASTY}".split())
+    assert "A sentence of its own. (not retrieved, not verified)" in lines
+    assert "<script>alert(1)</script> | *not bold* [x](javascript:alert) `code`" in "\n".join(lines)
+    assert any("no medical advice" in line and "turn 1" in line for line in lines)
+    assert sum(p.style.name.startswith("Heading") for p in turn.paragraphs) == 2, "the question and the review"
+    assert turn.core_properties.author == "Anamnesis"
+    whole = docx.Document(io.BytesIO(run(agent.records.document("s"))))
+    said = "\n".join(p.text for p in whole.paragraphs)
+    assert '"croup"[tiab] AND steroid*' in said
+    assert any(
+        "421" in cell.text or "duplicates" in cell.text for t in whole.tables for c in t.columns for cell in c.cells
+    )
+    with pytest.raises(InputError, match="Word document"):
+        command("export", "s", "--format", "docx")
+
+
+def test_lists_quotations_and_what_xml_cannot_hold_are_written() -> None:
+    docx = pytest.importorskip("docx")
+    text = "> **Stop** *now*\n\n3. three\n   - `deep`\n4. four\x0b\uffff\n\n[link](https://x.org) ![alt](y.png)  \nend"
+    read = docx.Document(io.BytesIO(as_docx(text, "t\x00itle")))
+    lines = [p.text for p in read.paragraphs]
+    assert lines == ["Stop now", "3.\tthree", "•\tdeep", "4.\tfour", "link (https://x.org) alt\nend"]
+    indents = [p.paragraph_format.left_indent or 0 for p in read.paragraphs]
+    assert indents[0] == indents[1] == indents[3] > indents[4] == 0
+    assert indents[2] == pytest.approx(2 * indents[0], rel=0.01)  # Word counts in twentieths of a point
+    assert [(r.text, bool(r.bold), bool(r.italic)) for r in read.paragraphs[0].runs if r.text.strip()] == [
+        ("Stop", True, False), ("now", False, True),
+    ]  # fmt: skip
+    assert read.core_properties.title == "title"
 
 
 def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: Agent) -> None:
