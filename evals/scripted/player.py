@@ -40,12 +40,14 @@ ROLES = {
 DOCUMENT = re.compile(r"^\[(\d+)\] (?:.*? \| )?(.*)$", re.MULTILINE)
 ENTRY = re.compile(r"^\[(\d+)\] knowledge graph, (?:.*, )?(.*)$", re.MULTILINE)
 SENTENCE = re.compile(r"^\[(\d+)\.(\d+)\] (.*)$", re.MULTILINE)
+INLINE = re.compile(r"\[(\d+)\.(\d+)\] (.*?)(?=\[\d+\.\d+\]|$)")  # a sentence of a document on one line
 SHAPE = re.compile(r"The schema of the reply, (\w+), as JSON Schema:\n(\{.*\})\s*$", re.DOTALL)
 ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
 WORD = re.compile(r"[A-Za-z]{5,}")
 KEPT = 5  # documents that it selects; MedRGAG's number (paper)
 CITED = 6  # documents that it quotes, as many as the prompts ask for
 TERMS = 4  # search terms; ours
+MANY = 100  # all words of a sentence or a question
 TOKEN = 4  # characters of a token; ours, a rule of thumb for English
 POINTS = ("causes of {0}", "treatment of {0}", "costs of {0} to society")  # the last one is in no library
 NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
@@ -127,11 +129,20 @@ def _gaps(request: Request) -> Reply:
 
 
 def _reading(request: Request) -> Reply:
-    """Every document speaks by its first sentence and answers the first need; the points are missing."""
-    shown = list(documents(request))
-    read = [{"number": n, "stance": "speaks", "sentences": [1]} for n in shown]
+    """A document speaks by the sentences that hold two of the question's words, or the first one where none does.
+
+    It answers the first need, and the points are missing.
+    """
+    wanted = set(words(after(request, "Question"), MANY))
+    shown = documents(request)
+    said = {
+        n: [int(place) for _, place, told in INLINE.findall(text) if len(wanted & set(words(told, MANY))) > 1]
+        for n, text in shown.items()
+    }
+    said = {n: places for n, places in said.items() if places} or {n: [1] for n in list(shown)[:1]}
+    read = [{"number": n, "stance": "speaks", "sentences": places} for n, places in said.items()]
     missing = [{"need": 0, "query": point} for point in _gaps(request)["missing"]]
-    return {"documents": read, "needs": [{"number": 1, "documents": shown}], "missing": missing}
+    return {"documents": read, "needs": [{"number": 1, "documents": list(said)}], "missing": missing}
 
 
 def _background(request: Request) -> Reply:

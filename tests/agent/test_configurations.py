@@ -195,7 +195,7 @@ def test_medrgag_asks_a_model_as_published(built_home: Path, monkeypatch: pytest
     assert calls == {"summary": 5, "gaps": 1, "background": 5, "selection": 1, "answer": 2}
     assert sent.count((1.2, 320)) == 5
     assert sent.count((1.2, None)) == 1
-    assert sent.count((0.2, None)) == 1
+    assert sent.count((0.2, None)) == 2
     assert answer.usage.session == sum(by_role.values(), start=Usage())
 
 
@@ -226,6 +226,7 @@ def test_our_default_reads_once_and_chooses_once(
     )
     assert not {"summary", "filter"} & set(calls)
     told = {e["kind"]: e for e in events if e["kind"] in ("gaps", "selection", "filter")}
-    assert set(told["gaps"]["readings"].values()) == {"speaks 1"}
+    assert set(told["gaps"]["readings"]) == {*told["gaps"]["useful"], *told["gaps"]["useless"]}
+    assert any(said.startswith("speaks ") for said in told["gaps"]["readings"].values())
     assert told["filter"]["verdicts"] == told["selection"]["verdicts"]
     assert [n.code for n in answer.notices if n.code == "judged_locally"] == []

@@ -30,7 +30,7 @@ def served(built_home: Path) -> Iterator[tuple[Agent, ScriptedModel]]:
 
 
 @pytest.mark.parametrize(
-    "bound", [{"calls": 1}, {"calls": 4}, {"calls": 12}, {"tokens": 2500}, {"seconds": 0.001}], ids=str
+    "bound", [{"calls": 1}, {"calls": 3}, {"calls": 5}, {"tokens": 2500}, {"seconds": 0.001}], ids=str
 )
 def test_a_spent_budget_ends_in_a_valid_answer(served: tuple[Agent, ScriptedModel], bound: dict[str, Any]) -> None:
     agent, server = served
