@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from agent.given import MOST
 from agent.sessions import SessionRecord, TurnRecord
-from agent.sessions.contract import LONGEST_TITLE
+from agent.sessions.contract import LONGEST_REASON, LONGEST_TITLE
 
 OPTIONS = 26  # ours: options of a question
 SESSION = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"  # as agent.trace.SESSION_NAME
@@ -71,6 +71,13 @@ class NewCorrection(Sent):
 NewReview = Annotated[NewVerdict | NewCorrection, Field(discriminator="verdict")]
 
 
+class NewFeedback(Sent):
+    """Whether an answer helped."""
+
+    helpful: bool
+    reason: Annotated[str, Field(max_length=LONGEST_REASON, json_schema_extra={"pattern": f"^{PLAIN}*$"})] = ""
+
+
 class Key(Sent):
     """A key to log in with."""
 
@@ -84,10 +91,11 @@ class SessionList(BaseModel):
 
 
 class SessionWhole(BaseModel):
-    """A session with its turns."""
+    """A session with its turns; ``views``: how the page shows their answers, by turn, where that was asked for."""
 
     session: SessionRecord
     turns: list[TurnRecord]
+    views: dict[int, dict[str, Any]] = {}
 
 
 class Trace(BaseModel):

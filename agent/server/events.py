@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 from starlette.responses import StreamingResponse
 
 from agent.server.problems import Problem, Refusal
 from agent.server.turns import Running
 from graphs.answering.contract import Answer
+from graphs.answering.markdown import markdown_of
+from graphs.answering.presentation import as_data, present
 
 MEDIA = "text/event-stream"
 ALIVE = 15.0  # ours: seconds between comments; proxies close what is silent for 30 or 60
@@ -25,17 +29,28 @@ class EventStream(StreamingResponse):
         super().__init__(events, status_code=status_code, headers={**HEADERS, **(headers or {})})
 
 
-async def told(turn: Running, request_id: str, every: float) -> AsyncIterator[str]:
-    """Events ``step``, then ``answer`` or ``error``, with a comment wherever nothing else is said for a while."""
+async def told(turn: Running, request_id: str, every: float, *, view: bool = False) -> AsyncIterator[str]:
+    """Events ``step``, then ``answer`` or ``error``, with a comment wherever nothing else is said for a while.
+
+    ``view``: an event ``view`` before the answer, which says how it is shown.
+    """
     try:
         async for event in turn.follow(every):
             if event is None:
                 yield COMMENT
             else:
+                if view and isinstance(event, Answer):
+                    yield frame("view", json.dumps(view_of(event), ensure_ascii=False))
                 yield frame("answer" if isinstance(event, Answer) else "step", event.model_dump_json())
     except Refusal as refusal:
         problem = Problem(code=refusal.code, message=refusal.what, advice=refusal.advice, request_id=request_id)
         yield frame("error", problem.model_dump_json())
+
+
+def view_of(answer: Answer) -> dict[str, Any]:
+    """An answer as it is shown, with the text of it that can be copied."""
+    shown: dict[str, Any] = as_data(present(answer))
+    return shown | {"text": markdown_of(answer)}
 
 
 def frame(name: str, data: str) -> str:

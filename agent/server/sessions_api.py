@@ -9,6 +9,7 @@ from pydantic import Field
 
 from agent.loop import arun
 from agent.server.contract import SESSION, NewSession, NewTitle, Sent, SessionList, SessionWhole
+from agent.server.events import view_of
 from agent.server.guard import Asker, The
 from agent.server.problems import Refusal, answers
 from agent.sessions import SessionRecord
@@ -37,6 +38,7 @@ class Page(Sent):
 
     limit: int = Field(default=PAGE, ge=1, le=LARGEST_PAGE)
     before: str = Field(default="", pattern=TIME, description="`updated` of the last session of the page before.")
+    search: str = Field(default="", max_length=200, description="A text that the title or a message holds.")
 
 
 class Wanted(Sent):
@@ -63,15 +65,24 @@ async def create_session(body: NewSession, the: The, caller: Asker) -> SessionRe
 @sessions.get("")
 async def list_sessions(the: The, caller: Asker, page: Annotated[Page, Query()]) -> SessionList:
     """Your sessions, last used first."""
-    found = the.agent.records.list(owner=caller.id, limit=page.limit, before=page.before or None)
+    found = the.agent.records.list(
+        owner=caller.id, limit=page.limit, before=page.before or None, search=page.search.strip()
+    )
     return SessionList(sessions=await arun(found))
 
 
 @sessions.get("/{session}", responses=answers(404))
-async def read_session(session: SessionPath, the: The, caller: Asker) -> SessionWhole:
+async def read_session(
+    session: SessionPath,
+    the: The,
+    caller: Asker,
+    view: Annotated[bool, Query(description="With how the page shows the answers. Not stable.")] = False,
+) -> SessionWhole:
     """A session with its turns."""
     record = await arun(the.agent.records.get(session, owner=caller.id))
-    return SessionWhole(session=record, turns=await arun(the.agent.records.turns(session, owner=caller.id)))
+    turns = await arun(the.agent.records.turns(session, owner=caller.id))
+    views = {t.turn: view_of(t.answer) for t in turns if view and t.answer is not None}
+    return SessionWhole(session=record, turns=turns, views=views)
 
 
 @sessions.patch("/{session}", responses=answers(404))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message, check_options
-from agent.server.contract import NewReview, NewTurn, Trace
+from agent.server.contract import NewFeedback, NewReview, NewTurn, Trace
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
 from agent.server.problems import Refusal, answers
 from agent.server.sessions_api import USUAL, SessionPath
 from agent.server.turns import Question, Running
-from agent.sessions import Review, TurnRecord
+from agent.sessions import Feedback, Review, TurnRecord
 from agent.sessions.contract import LONGEST_CORRECTION
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
@@ -40,27 +40,37 @@ Once = Annotated[
     ),
 ]
 
+View = Annotated[
+    bool, Query(description="Among the events, one more before the answer: `view`, how the page shows it. Not stable.")
+]
+
 turns = APIRouter(prefix="/api/sessions/{session}", tags=["turns"], responses=answers(*USUAL))
 
 
 @turns.post("/turns", response_model=Answer, responses=ASKED)
 async def ask(
-    session: SessionPath, body: NewTurn, request: Request, the: The, caller: Asker, idempotency_key: Once = ""
+    session: SessionPath,
+    body: NewTurn,
+    request: Request,
+    the: The,
+    caller: Asker,
+    idempotency_key: Once = "",
+    view: View = False,
 ) -> Response:
     """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
     question = Question(session, body.text, body.options, body.given, body.report, idempotency_key)
-    return await _answered(request, the.turns.ask(caller, question))
+    return await _answered(request, the.turns.ask(caller, question), view)
 
 
 @turns.post("/resume", response_model=Answer, responses=ASKED)
-async def resume(session: SessionPath, request: Request, the: The, caller: Asker) -> Response:
+async def resume(session: SessionPath, request: Request, the: The, caller: Asker, view: View = False) -> Response:
     """Follow the turn that runs, finish the one that was cut off, or get the last answer once more."""
     record = await arun(the.agent.records.get(session, owner=caller.id))
     if not record.turns and not the.turns.runs(session):
         raise Refusal(409, "no_turn", "The session holds no message yet.", "Send one: POST .../turns.")
-    return await _answered(request, await the.turns.resume(caller, session))
+    return await _answered(request, await the.turns.resume(caller, session), view)
 
 
 @turns.put("/turns/{turn}/review", responses=answers(404))
@@ -71,6 +81,15 @@ async def review(session: SessionPath, turn: TurnPath, body: NewReview, the: The
     said = Review(verdict=body.verdict, correction=body.correction, reviewer=caller.name)
     await _record(the, session, turn, caller.id)
     await arun(the.agent.records.review(session, turn, said, owner=caller.id))
+    return await _record(the, session, turn, caller.id)
+
+
+@turns.put("/turns/{turn}/feedback", responses=answers(404))
+async def feedback(session: SessionPath, turn: TurnPath, body: NewFeedback, the: The, caller: Asker) -> TurnRecord:
+    """Say whether an answer helped, and why. It is kept beside the answer and deleted with the session."""
+    said = Feedback(helpful=body.helpful, reason=body.reason)
+    await _record(the, session, turn, caller.id)
+    await arun(the.agent.records.feedback(session, turn, said, owner=caller.id))
     return await _record(the, session, turn, caller.id)
 
 
@@ -94,9 +113,9 @@ def check(the: Parts, body: NewTurn) -> None:
     given_evidence(body.given, most)
 
 
-async def _answered(request: Request, running: Running) -> Response:
+async def _answered(request: Request, running: Running, view: bool) -> Response:
     if MEDIA in request.headers.get("accept", ""):
-        return EventStream(told(running, request.state.request_id, ALIVE))
+        return EventStream(told(running, request.state.request_id, ALIVE, view=view))
     answer = await running.answer()
     return Response(answer.to_json(), media_type="application/json")
 

@@ -1,6 +1,6 @@
 """Sessions: where they live, what is known of them, and how they are locked, exported, reviewed and deleted."""
 
-from agent.sessions.contract import Database, Review, SessionRecord, TurnRecord
+from agent.sessions.contract import Database, Feedback, Review, SessionRecord, TurnRecord
 from agent.sessions.home import Home
 from agent.sessions.ids import SessionBusy, check_session_id, new_session_id, unknown_session
 from agent.sessions.locks import Locks, session_lock
@@ -11,6 +11,7 @@ from agent.sessions.sqlite import list_sessions, open_saver, typed_database_erro
 
 __all__ = [
     "Database",
+    "Feedback",
     "Home",
     "Locks",
     "Records",

@@ -1,4 +1,7 @@
-"""What is known of a session, and the database that keeps it. `SessionRecord`, `TurnRecord` and `Review` are public."""
+"""What is known of a session, and the database that keeps it.
+
+`SessionRecord`, `TurnRecord`, `Review` and `Feedback` are public.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from graphs.answering.contract import Answer
 from tools.store import TextStore
 
 LONGEST_TITLE = 200  # ours: characters; a title is a line, not a text
+LONGEST_REASON = 2_000  # ours: why an answer helped is a few sentences
 LONGEST_CORRECTION = 20_000  # ours: as long as a message may be
 
 Statement = tuple[str, tuple[Any, ...]]  # SQL with ``?`` placeholders, and its parameters
@@ -66,6 +70,16 @@ class Review(BaseModel):
         return self
 
 
+class Feedback(BaseModel):
+    """Whether an answer helped whoever asked, and why; ``at`` as in a review."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    helpful: bool
+    reason: str = Field(default="", max_length=LONGEST_REASON)
+    at: str = ""
+
+
 class TurnRecord(BaseModel):
     """A turn: the message, and its answer, which is None while it runs, or when it was cut off."""
 
@@ -77,6 +91,7 @@ class TurnRecord(BaseModel):
     answer: Answer | None = None
     answered_at: str = ""
     review: Review | None = None
+    feedback: Feedback | None = None
 
 
 class Database(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -11,8 +12,10 @@ from agent.messages import check_message
 from agent.sessions.adoption import adopt, note_unread
 from agent.sessions.contract import (
     LONGEST_CORRECTION,
+    LONGEST_REASON,
     LONGEST_TITLE,
     Database,
+    Feedback,
     Review,
     Row,
     SessionRecord,
@@ -95,7 +98,7 @@ class Records:
         return [str(row[0]) for row in (await self._database.execute((sql, ())))[0]]
 
     async def list(
-        self, owner: str | None = None, limit: int = LISTED, before: str | None = None
+        self, owner: str | None = None, limit: int = LISTED, before: str | None = None, search: str = ""
     ) -> list[SessionRecord]:
         """Sessions, last used first.
 
@@ -103,6 +106,7 @@ class Records:
             owner: only this owner's; None lists all.
             limit: most of a page.
             before: only what was used before this time: the ``updated`` of the last record of the page before.
+            search: only those whose title or a message holds this text, in small or capital letters.
         """
         if not 1 <= limit <= MOST:
             raise InputError(f"A page has 1 to {MOST} sessions.", "Ask for more pages.")
@@ -111,6 +115,11 @@ class Records:
             where, parameters = f"{where} and s.owner = ?", [*parameters, owner]
         if before is not None:
             where, parameters = f"{where} and s.updated < ?", [*parameters, before]
+        if search:
+            like = "%" + re.sub(r"([%_!])", r"!\1", search.lower().replace("\0", "")) + "%"
+            asked = "select 1 from turns t where t.session = s.id and lower(t.asked) like ? escape '!'"
+            where = f"{where} and (lower(s.title) like ? escape '!' or exists ({asked}))"
+            parameters += [like, like]
         sql = f"select {FIELDS} from sessions s where {where} order by s.updated desc, s.id limit {int(limit)}"
         rows = (await self._database.execute((sql, tuple(parameters))))[0]
         return [await self._read(row) for row in rows]
@@ -125,10 +134,10 @@ class Records:
     async def turns(
         self, session: str, owner: str | None = None, only: Container[int] | None = None
     ) -> builtins.list[TurnRecord]:
-        """The session's turns, or ``only`` some of them, in order, each with its answer and a clinician's review."""
+        """The session's turns, or ``only`` some of them, in order, with what a clinician and the reader said of each."""
         await self.get(session, owner)
         rows = [row for row in await self.turn_rows.all(session) if only is None or row.turn in only]
-        reviews = await self._reviews(session)
+        reviews, feedback = await self._reviews(session), await self._feedback(session)
         texts = iter(self._database.texts.get_all([row.answer_key for row in rows if row.answer_key]))
         return [
             TurnRecord(
@@ -138,6 +147,7 @@ class Records:
                 answer=Answer.model_validate_json(next(texts)) if row.answer_key else None,
                 answered_at=row.answered_at,
                 review=reviews.get(row.turn),
+                feedback=feedback.get(row.turn),
             )
             for row in rows
         ]
@@ -152,10 +162,7 @@ class Records:
 
     async def review(self, session: str, turn: int, review: Review, owner: str | None = None) -> Review:
         """Keep what a clinician says of an answer, in place of what was said before. It never becomes evidence."""
-        await self.get(session, owner)
-        rows = {row.turn: row for row in await self.turn_rows.all(session)}
-        if turn not in rows or not rows[turn].answer_key:
-            raise InputError(f"Session {session} has no answered turn {turn}.", "`anamnesis sessions show` lists them.")
+        await self._answered(session, turn, owner)
         said = check_message(review.correction, LONGEST_CORRECTION, "The correction") if review.correction else ""
         by = check_message(review.reviewer, LONGEST_TITLE, "The reviewer") if review.reviewer else ""
         kept = Review(verdict=review.verdict, correction=said, reviewer=by, at=now())
@@ -165,6 +172,21 @@ class Records:
             " on conflict (session, turn) do update set verdict = ?, correction = ?, reviewer = ?, reviewed_at = ?"
         )
         await self._database.execute((sql, (session, turn, *values, *values)))
+        return kept
+
+    async def feedback(self, session: str, turn: int, feedback: Feedback, owner: str | None = None) -> Feedback:
+        """Keep whether an answer helped, in place of what was said before. It never becomes evidence."""
+        await self._answered(session, turn, owner)
+        why = check_message(feedback.reason, LONGEST_REASON, "The reason") if feedback.reason.strip() else ""
+        kept = Feedback(helpful=feedback.helpful, reason=why, at=now())
+        values = (int(kept.helpful), kept.reason, kept.at)
+        before = ("select reason from feedback where session = ? and turn = ?", (session, turn))
+        sql = (
+            "insert into feedback (session, turn, helpful, reason, given_at) values (?, ?, ?, ?, ?)"
+            " on conflict (session, turn) do update set helpful = ?, reason = ?, given_at = ?"
+        )
+        replaced, _ = await self._database.execute(before, (sql, (session, turn, *values, *values)))
+        await self._database.scrub(*(str(text) for (text,) in replaced if text and text != why))
         return kept
 
     async def export(
@@ -264,6 +286,18 @@ class Records:
             return _record(row)
         await adopt(self._database, self.turn_rows, str(row[0]))
         return _record((await self._database.execute(_one(str(row[0]))))[0][0])
+
+    async def _answered(self, session: str, turn: int, owner: str | None) -> None:
+        """Raise InputError for a turn that is not there, is another's, or has no answer."""
+        await self.get(session, owner)
+        rows = {row.turn: row for row in await self.turn_rows.all(session)}
+        if turn not in rows or not rows[turn].answer_key:
+            raise InputError(f"Session {session} has no answered turn {turn}.", "`anamnesis sessions show` lists them.")
+
+    async def _feedback(self, session: str) -> dict[int, Feedback]:
+        sql = "select turn, helpful, reason, given_at from feedback where session = ?"
+        rows = (await self._database.execute((sql, (session,))))[0]
+        return {int(turn): Feedback(helpful=bool(helpful), reason=why, at=at) for turn, helpful, why, at in rows}
 
     async def _reviews(self, session: str) -> dict[int, Review]:
         sql = "select turn, verdict, correction, reviewer, reviewed_at from reviews where session = ?"

@@ -40,6 +40,14 @@ TABLES = (
         reviewed_at text not null,
         primary key (session, turn)
     )""",
+    """create table if not exists feedback (
+        session text not null,
+        turn integer not null,
+        helpful integer not null,
+        reason text not null,
+        given_at text not null,
+        primary key (session, turn)
+    )""",
     """create table if not exists traces (
         session text not null,
         turn integer not null,

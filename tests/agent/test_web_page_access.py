@@ -81,7 +81,7 @@ def test_the_page_has_its_landmarks_and_one_heading_of_the_first_rank(page_serve
         assert table.get_by_role("columnheader").all_inner_texts() == [
             "Rank",
             "Disease",
-            "Confidence",
+            "Share",
             "For",
             "Against",
         ]

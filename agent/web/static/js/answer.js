@@ -1,17 +1,25 @@
-/** An answer, in the order in which it must be read: emergency, review, answer, differential, question, sources. */
+/**
+ * An answer as the server presents it (`view`): what to do now, the direct answer, what it rests on, what to ask next,
+ * sources, and folded how it was found.
+ */
 
-import { h } from "./dom.js";
+import { copyButton } from "./copying.js";
 import { DifferentialTable } from "./differential.js";
+import { h } from "./dom.js";
 import { emergencyBox } from "./emergency.js";
-import { card, originBadge } from "./evidence.js";
+import { originBadge } from "./evidence.js";
+import { feedbackForm } from "./feedback.js";
 import { units, verdict } from "./gate.js";
-import { followUps } from "./questions.js";
+import { followUps, suggestions } from "./questions.js";
 import { reportView } from "./report.js";
-import { asksReview, reviewBox, REVIEW_NOTICE } from "./review.js";
-import { Sources, statementView } from "./statements.js";
+import { reviewBox, REVIEW_NOTICE } from "./review.js";
+import { lineView, Sources } from "./statements.js";
+import { sourcesView } from "./sources.js";
+import { studiesView } from "./studies.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Ranked} Ranked */
 /** @typedef {import("./types.js").Translate} Translate */
 
@@ -20,152 +28,116 @@ import { words } from "./words.js";
  * @property {import("./types.js").Review | null} review
  * @property {((verdict: string, correction: string) => Promise<import("./types.js").Review>) | null} onReview null where
  *   the key may not
+ * @property {import("./types.js").Feedback | null} feedback
+ * @property {(helpful: boolean, reason: string) => Promise<import("./types.js").Feedback>} onFeedback
+ * @property {string} file address of the session as a file
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
  * @property {boolean} loud an emergency is to be spoken at once
+ * @property {(HTMLElement | null | undefined)[]} more what is folded away with how it was found
  */
 
 /**
  * @param {Answer} answer
+ * @param {View} view
  * @param {Around} around
  */
-export function answerView(answer, around) {
+export function answerView(answer, view, around) {
   const t = words(answer.language);
-  const sources = new Sources(answer);
-  const review = reviewBox(answer, around.review, around.onReview, t);
-  const first = asksReview(answer) || around.review;
+  const sources = new Sources(answer, view);
+  const lines = view.lines.map((line) => lineView(line, sources, t));
   return h(
     "div",
     { class: "answer", lang: answer.language },
-    answer.emergency.length ? emergencyBox(answer.emergency, t, around.loud) : null,
-    first ? review : null,
-    ...dangers(answer).map((n) => h("p", { class: "notice danger", role: "alert" }, h("strong", {}, "⚠ ", n.text))),
-    verdictView(answer, t),
-    answer.outside ? h("p", { class: "outside", role: "note" }, h("strong", {}, t("outside"))) : null,
-    choiceView(answer, t),
-    statementsView(answer, sources, t),
-    answer.differential.length ? differentialOf(answer, around.before, t) : null,
-    ...leftOver(answer, t),
-    answer.follow_up_questions.length ? followUps(answer.follow_up_questions, around.say, t) : null,
-    answer.report ? reportView(answer.report, sources, t) : null,
-    noticesView(answer, t),
-    sourcesView(sources, t),
-    gateView(answer, t),
-    asideView(answer, t),
-    first ? null : review,
-    usageLine(answer, t),
+    view.alerts.length ? emergencyBox(answer.emergency, t, around.loud) : null,
+    view.dangers.length ? h("div", { class: "notice danger", role: "alert" }, view.dangers.map((text) => h("p", {}, h("strong", {}, "⚠ ", text)))) : null,
+    leadView(view, sources, t),
+    boxView(answer, view, around, t),
+    view.on_lead ? null : lines,
+    view.ranking.rows.length ? rankingView(answer, view, sources, around.before, t) : null,
+    view.ranking.left.map((text) => h("p", { class: "unexplained" }, text)),
+    view.on_lead ? [h("h3", {}, view.on_lead), lines] : null,
+    studiesView(view.studies, t),
+    view.next.length ? followUps(view.next, around.say, t) : null,
+    suggestions(view.suggested, around.say, t),
+    answer.report ? reportView(view.report, sources, t) : null,
+    sourcesView(view, sources, t),
+    h("p", { class: "small labels" }, view.dates ? h("span", {}, view.dates) : null, view.labels.map(labelView)),
+    h(
+      "div",
+      { class: "tools acts" },
+      copyButton("copyAnswer", view.text, t),
+      h("a", { class: "button quiet", href: around.file, download: true }, t("shareFile")),
+      h("button", { type: "button", class: "quiet", click: () => window.print() }, t("print")),
+      feedbackForm(around.feedback, around.onFeedback, t),
+    ),
+    howView(answer, view, around, t),
   );
 }
 
-/**
- * What the leading disease leaves unexplained, what was not read, and what was read and not counted: a line each.
- * @param {Answer} answer
- * @param {Translate} t
- */
-function leftOver(answer, t) {
-  const left = { unexplained: answer.unexplained, unread: answer.unread, asides: answer.asides };
-  return Object.entries(left).map(([name, said]) => said?.length ? h("p", { class: "unexplained" }, `${t(name)}: ${said.join("; ")}`) : null);
-}
-
-/** @param {Answer} answer @param {Sources} sources @param {Translate} t */
-function statementsView(answer, sources, t) {
-  if (!answer.statements.length) return answer.abstained ? h("p", {}, h("strong", {}, t("noAnswer"))) : null;
-  return [h("h3", { class: "unseen" }, t("statements")), answer.statements.map((s) => statementView(s, sources, t))];
-}
-
-/** What the cited statements entail, its size, who was studied and how sure. @param {Answer} answer @param {Translate} t */
-function verdictView(answer, t) {
-  const verdict = answer.verdict;
-  if (!verdict) return null;
-  const facts = [
-    ["effect", verdict.effect],
-    ["population", verdict.population],
-    ["certainty", t(`certainty_${verdict.certainty}`)],
-    ["reason", verdict.reason],
-  ].filter(([, told]) => told);
+/** The direct answer. @param {View} view @param {Sources} sources @param {Translate} t */
+function leadView(view, sources, t) {
+  const { head, lines, facts, unverified } = view.lead;
+  if (!head && !lines.length) return null;
   return h(
     "section",
-    { class: "choice", "aria-label": t("verdict") },
-    h("h3", {}, `${t("verdict")}: ${t(`verdict_${verdict.value}`)}`),
-    facts.map(([key, told]) => h("p", {}, `${t(`verdict_${key}`)}: ${told}`)),
+    { class: "lead", "aria-label": t("statements") },
+    h("h3", { class: "unseen" }, t("statements")),
+    head ? h("p", { class: "head" }, h("strong", {}, head), " ", unverified ? originBadge("parametric", t) : null) : null,
+    lines.map((line) => lineView(line, sources, t)),
+    facts.map((fact) => h("p", { class: "small muted" }, fact)),
   );
 }
 
-/** @param {Answer} answer @param {Translate} t */
-function choiceView(answer, t) {
-  const choice = answer.choice;
-  if (!choice) return null;
-  const label = choice.text === choice.label ? choice.label : `${choice.label}: ${choice.text}`;
-  return h(
-    "section",
-    { class: "choice", "aria-label": t("choice") },
-    h("h3", {}, t(choice.parametric ? "choiceUnsupported" : "choice")),
-    h("p", {}, h("strong", {}, label)),
-    choice.parametric ? originBadge("parametric", t) : null,
-    choice.reason ? h("p", {}, choice.reason) : null,
-  );
+/** The one box: what changes a decision, and the review. @param {Answer} answer @param {View} view @param {Around} around @param {Translate} t */
+function boxView(answer, view, around, t) {
+  const asking = answer.notices.find((n) => n.code === REVIEW_NOTICE)?.text;
+  const told = view.box.filter((text) => text !== asking).map((text) => h("p", {}, text));
+  const review = reviewBox(answer, around.review, around.onReview, t);
+  if (!told.length && !review) return null;
+  const quiet = !told.length && !asking && !around.review;
+  return h("div", { class: quiet ? "box quiet-box" : "box", role: "note", "aria-label": t("notices") }, told, review);
 }
 
-/** @param {Answer} answer @param {Ranked[]} before @param {Translate} t */
-function differentialOf(answer, before, t) {
-  const table = new DifferentialTable(answer.outside ? "closest" : "differential", answer.language, t, before);
+/** @param {Answer} answer @param {View} view @param {Sources} sources @param {Ranked[]} before @param {Translate} t */
+function rankingView(answer, view, sources, before, t) {
+  const table = new DifferentialTable(view.ranking.title, answer.language, t, before);
+  table.marks = new Map(view.ranking.rows.map((row) => [row.disease, row.told]));
+  table.sources = sources;
   table.update(answer.differential);
   return table.view;
 }
 
-/** What must not be given: it leads the answer. @param {Answer} answer */
-const dangers = (answer) => answer.notices.filter((n) => n.severity === "danger");
-
-/** @param {Answer} answer @param {Translate} t */
-function noticesView(answer, t) {
-  const notices = answer.notices.filter((n) => n.code !== REVIEW_NOTICE && n.severity !== "danger"); // these stand above
-  if (!notices.length) return null;
-  const items = notices.map((n) =>
-    h(
-      "li",
-      { class: `notice ${["warning", "danger"].includes(n.severity) ? n.severity : "info"}` },
-      h("strong", {}, n.severity === "info" ? "ⓘ " : "⚠ ", t(`severity_${n.severity}`), ": "),
-      n.text,
-    ),
-  );
-  return h("section", { class: "notices", "aria-label": t("notices") }, h("ul", {}, items));
+/** A notice in a few words; the whole of it on a click. @param {import("./types.js").Label} label */
+function labelView(label) {
+  const { text, notice } = label;
+  if (notice.text.startsWith(text)) return h("span", { class: "label-word" }, text);
+  return h("details", { class: "label-word" }, h("summary", {}, text), h("span", {}, notice.text));
 }
 
-/** @param {Sources} sources @param {Translate} t */
-function sourcesView(sources, t) {
-  if (!sources.cited.length && !sources.beside.length) return null;
-  const cited = sources.cited.map((item) =>
-    card(item, { number: sources.numbers.get(item.id), quotes: sources.quotes.get(item.id), t }),
-  );
-  const beside = sources.beside.map((item) => card(item, { t }));
+/** @param {Answer} answer @param {View} view @param {Around} around @param {Translate} t */
+function howView(answer, view, around, t) {
+  const gate = answer.gate
+    ? h("div", { class: "gate" }, h("h4", {}, t("gate")), h("p", {}, verdict(answer.gate, t)), units(answer.gate, t))
+    : null;
+  const noted = view.how.length ? h("ul", { class: "small" }, view.how.map((text) => h("li", {}, text))) : null;
   return h(
-    "section",
-    { class: "sources", "aria-label": t("sources") },
-    h("h3", {}, t("sources")),
-    cited.length ? h("ul", { class: "cards" }, cited) : null,
-    beside.length
-      ? h("details", {}, h("summary", {}, t("alsoRead", { n: beside.length })), h("ul", { class: "cards" }, beside))
-      : null,
+    "details",
+    { class: "how" },
+    h("summary", {}, t("how")),
+    gate,
+    noted,
+    listed("rare", view.rare.map((row) => `${row.name} (${row.code}) ${row.share}`), t),
+    listed("similar", view.records, t),
+    listed("contrasts", answer.contrasts, t),
+    around.more.filter((part) => part !== undefined),
+    usageLine(answer, t),
   );
 }
 
-/** @param {Answer} answer @param {Translate} t */
-function gateView(answer, t) {
-  if (!answer.gate) return null;
-  const summary = h("summary", {}, h("strong", {}, `${t("gate")}: `), verdict(answer.gate, t));
-  return h("details", { class: "gate" }, summary, units(answer.gate, t));
-}
-
-/** Contrasts, similar records and rare diseases: whole, folded away. @param {Answer} answer @param {Translate} t */
-function asideView(answer, t) {
-  const rare = answer.rare_diseases.map((d) => h("li", {}, `${d.name} (${d.disease}) ${(d.score * 100).toFixed(1)}%`));
-  const similar = answer.similar_records.map((r) => h("li", {}, h("code", {}, r.id), ` (${r.similarity.toFixed(2)}) ${r.diagnosis}: ${r.text}`));
-  const contrasts = answer.contrasts.map((text) => h("li", {}, text));
-  return [listed("rare", rare, t), listed("similar", similar, t), listed("contrasts", contrasts, t)];
-}
-
-/** @param {string} title @param {HTMLElement[]} items @param {Translate} t */
-function listed(title, items, t) {
+/** @param {string} title @param {string[]} texts @param {Translate} t */
+function listed(title, texts, t) {
+  const items = texts.map((text) => h("li", {}, text));
   return items.length ? h("details", {}, h("summary", {}, t(title)), h("ul", { class: "small" }, items)) : null;
 }
 

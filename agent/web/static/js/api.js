@@ -73,22 +73,24 @@ export async function call(method, path, body) {
 }
 
 /**
- * A turn: its steps go to `onStep` as they happen; the answer is returned.
+ * A turn: its steps go to `onStep` as they happen; the answer is returned, with how it is shown.
  *
  * @param {string} path
  * @param {unknown} body
  * @param {string} key the turn's idempotency key: sent again, it runs nothing again
  * @param {(step: Step) => void} onStep
- * @returns {Promise<Answer>}
+ * @returns {Promise<{answer: Answer, view: import("./types.js").View}>}
  * @throws {Problem}
  */
 export async function turn(path, body, key, onStep) {
   const headers = { Accept: "text/event-stream", ...(key ? { "Idempotency-Key": key } : {}) };
   const response = await send("POST", path, body, headers);
+  let view;
   try {
     for await (const { event, data } of events(response)) {
       if (event === "step") onStep(JSON.parse(data));
-      if (event === "answer") return JSON.parse(data);
+      if (event === "view") view = JSON.parse(data);
+      if (event === "answer") return { answer: JSON.parse(data), view };
       if (event === "error") throw streamed(JSON.parse(data));
     }
   } catch (error) {

@@ -78,10 +78,10 @@ async function route() {
   const id = named();
   list.mark(id);
   if (NARROW.matches) toggleMenu(false);
-  if (!id) return show(new Conversation(frame(), null, []));
+  if (!id) return show(new Conversation(frame(), null, [], {}));
   try {
-    const { session, turns } = await call("GET", `sessions/${encodeURIComponent(id)}`);
-    if (turn === shown) show(new Conversation(frame(), session, turns));
+    const { session, turns, views } = await call("GET", `sessions/${encodeURIComponent(id)}?view=true`);
+    if (turn === shown) show(new Conversation(frame(), session, turns, views));
   } catch (error) {
     if (turn !== shown || signedOut(error)) return;
     main.replaceChildren(problemBox(error, t, { label: t("newSession"), act: () => go("") }));

@@ -1,4 +1,4 @@
-/** Where a message is written: Enter sends it, unless a Chinese or Japanese word is just being composed. */
+/** Where a message is written: one line that grows. Enter sends it, unless a Chinese or Japanese word is being composed. */
 
 import { h } from "./dom.js";
 
@@ -14,14 +14,18 @@ export class Composer {
    */
   constructor(send, t) {
     this.send = send;
-    this.text = h("textarea", { id: "message", rows: 2, "aria-describedby": "message-hint", "data-focus": "message" });
+    this.text = h("textarea", { id: "message", rows: 1, placeholder: t("messagePlaceholder"), "aria-describedby": "message-hint", "data-focus": "message" });
     this.report = h("input", { type: "checkbox", id: "report" });
     this.given = h("textarea", { id: "given", rows: 4 });
     this.button = h("button", { type: "submit", class: "primary" }, t("send"));
+    this.opener = h(
+      "button",
+      { type: "button", class: "quiet with", "aria-expanded": "false", "aria-controls": "with", "aria-label": t("more"), title: t("more") },
+      h("span", { "aria-hidden": "true" }, "＋"),
+    );
     this.more = h(
-      "details",
-      {},
-      h("summary", {}, t("more")),
+      "div",
+      { id: "with", hidden: true },
       h("p", { class: "option block" }, this.report, h("label", { for: "report" }, t("withReport"))),
       h("label", { for: "given", class: "block" }, t("given")),
       this.given,
@@ -29,19 +33,33 @@ export class Composer {
     this.view = h(
       "form",
       { class: "composer" },
-      h("label", { for: "message" }, t("message")),
-      h("div", { class: "write" }, this.text, this.button),
-      h("div", { class: "composer-foot small" }, h("p", { id: "message-hint", class: "muted" }, t("messageHint")), this.more),
+      h("label", { for: "message", class: "unseen" }, t("message")),
+      this.more,
+      h("div", { class: "write" }, this.opener, this.text, this.button),
+      h("p", { id: "message-hint", class: "unseen" }, t("messageHint")),
     );
+    this.opener.addEventListener("click", () => this.open(this.more.hidden));
     this.view.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
+    });
+    this.view.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.more.hidden) {
+        this.open(false);
+        this.opener.focus();
+      }
     });
     this.text.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
       event.preventDefault();
       this.submit();
     });
+  }
+
+  /** Shows or hides what goes with the message. @param {boolean} shown */
+  open(shown) {
+    this.more.hidden = !shown;
+    this.opener.setAttribute("aria-expanded", String(shown));
   }
 
   submit() {
@@ -51,7 +69,7 @@ export class Composer {
     this.text.value = "";
     this.given.value = "";
     this.report.checked = false;
-    this.more.open = false;
+    this.open(false);
   }
 
   /** Gives a message back that was not taken. @param {string} text @param {With} extra */
@@ -59,6 +77,7 @@ export class Composer {
     if (!this.text.value) this.text.value = text;
     if (!this.given.value) this.given.value = extra.given.join("\n---\n");
     this.report.checked = extra.report;
+    if (extra.report || extra.given.length) this.open(true);
   }
 
   /** @param {boolean} running a turn runs: nothing is sent meanwhile */

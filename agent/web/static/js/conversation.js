@@ -9,6 +9,7 @@ import { TurnView } from "./turn.js";
 /** @typedef {import("./types.js").SessionRecord} SessionRecord */
 /** @typedef {import("./types.js").TurnRecord} TurnRecord */
 /** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Ranked} Ranked */
 /** @typedef {import("./types.js").Me} Me */
 /** @typedef {import("./types.js").Translate} Translate */
@@ -34,8 +35,9 @@ export class Conversation {
    * @param {Frame} frame
    * @param {SessionRecord | null} session
    * @param {TurnRecord[]} records
+   * @param {Record<string, import("./types.js").View>} views of the answered turns, by their number
    */
-  constructor(frame, session, records) {
+  constructor(frame, session, records, views) {
     this.frame = frame;
     this.session = session;
     this.busy = false;
@@ -46,7 +48,7 @@ export class Conversation {
     this.list = h("div", { class: "turns" });
     this.view = h("div", { class: "conversation" }, this.head, this.list, this.composer.view);
     this.showHead();
-    records.forEach((record, i) => this.restore(record, i === records.length - 1));
+    records.forEach((record, i) => this.restore(record, views[record.turn], i === records.length - 1));
   }
 
   /** Whether a turn of this session was begun here and still runs. */
@@ -92,10 +94,10 @@ export class Conversation {
     return view;
   }
 
-  /** @param {TurnRecord} record @param {boolean} last */
-  restore(record, last) {
+  /** @param {TurnRecord} record @param {import("./types.js").View | undefined} shown @param {boolean} last */
+  restore(record, shown, last) {
     const view = this.addTurn(record.asked, record.turn);
-    if (record.answer) view.show(record.answer, { review: record.review, last });
+    if (record.answer && shown) view.show(record.answer, shown, { review: record.review, feedback: record.feedback, last });
     else view.cutOff(() => this.resume(view));
   }
 
@@ -121,7 +123,7 @@ export class Conversation {
     };
     await this.run(view, failed, async (onStep) => {
       if (!this.session) await this.open();
-      return turn(`${this.path()}/turns`, body, key, onStep);
+      return turn(`${this.path()}/turns?view=true`, body, key, onStep);
     });
   }
 
@@ -129,21 +131,21 @@ export class Conversation {
   async resume(view) {
     const again = { label: this.frame.t("tryAgain"), act: () => void this.resume(view) };
     const failed = (/** @type {unknown} */ error) => view.fail(error, again);
-    await this.run(view, failed, (onStep) => turn(`${this.path()}/resume`, {}, "", onStep));
+    await this.run(view, failed, (onStep) => turn(`${this.path()}/resume?view=true`, {}, "", onStep));
   }
 
   /**
    * @param {TurnView} view
    * @param {(error: unknown) => void} failed
-   * @param {(onStep: (step: import("./types.js").Step) => void) => Promise<Answer>} work
+   * @param {(onStep: (step: import("./types.js").Step) => void) => Promise<{answer: Answer, view: View}>} work
    */
   async run(view, failed, work) {
     this.hold(true);
     const progress = view.begin();
     view.view.scrollIntoView({ block: "start" });
     try {
-      const answer = await work((step) => progress.add(step));
-      view.show(answer, { fresh: true, last: view === this.turns.at(-1) });
+      const { answer, view: shown } = await work((step) => progress.add(step));
+      view.show(answer, shown, { fresh: true, last: view === this.turns.at(-1) });
     } catch (error) {
       if (!this.frame.signedOut(error)) failed(error);
     } finally {

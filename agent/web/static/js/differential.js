@@ -1,6 +1,7 @@
-/** The differential as a table: rank, disease, confidence, what speaks for and against. */
+/** The differential as a table: rank, disease, share, what speaks for and against, with the entry behind its number. */
 
 import { h, replace } from "./dom.js";
+import { citationButtons } from "./statements.js";
 
 /** @typedef {import("./types.js").Ranked} Ranked */
 /** @typedef {import("./types.js").Translate} Translate */
@@ -14,7 +15,7 @@ const FINDINGS = 6; // ours: findings shown on each side, as on the command line
  */
 export class DifferentialTable {
   /**
-   * @param {string} title key of its caption
+   * @param {string} title its caption
    * @param {string} language
    * @param {Translate} t
    * @param {Ranked[]} [before] the ranking of the turn before
@@ -24,20 +25,26 @@ export class DifferentialTable {
     this.language = language;
     this.before = before;
     this.all = false;
+    /** @type {Map<string, import("./types.js").Line[]>} what the answer says of a disease beside its row */
+    this.marks = new Map();
+    /** @type {import("./statements.js").Sources | null} */
+    this.sources = null;
     this.body = h("tbody", { role: "rowgroup" });
     this.more = h("button", { type: "button", class: "quiet", "data-focus": "all", hidden: true });
     this.more.addEventListener("click", () => this.showAll());
-    const head = ["rank", "disease", "confidence", "for", "against"].map((key) =>
+    const head = ["rank", "disease", "share", "for", "against"].map((key) =>
       h("th", { scope: "col", role: "columnheader" }, t(key)),
     );
     const table = h(
       "table",
       { class: "differential", role: "table" },
-      h("caption", {}, t(title)),
+      h("caption", {}, title),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
       this.body,
     );
-    this.view = h("div", { class: "differential-box" }, table, this.more, h("p", { class: "small muted" }, t("differentialNote")));
+    this.opened = h("div", { class: "opened" });
+    this.beyond = h("div", {});
+    this.view = h("div", { class: "differential-box" }, table, this.more, this.opened, this.beyond);
     /** @type {Ranked[]} */
     this.ranking = [];
   }
@@ -65,7 +72,9 @@ export class DifferentialTable {
 
   render() {
     const shown = this.all ? this.ranking : this.ranking.slice(0, ROWS);
+    this.opened.replaceChildren();
     replace(this.body, shown.map((item, i) => this.row(item, i + 1)));
+    this.beyond.replaceChildren(...shown.flatMap((item) => this.saidOf(item)));
     this.more.textContent = this.t("showAll", { n: this.ranking.length });
     this.more.hidden = shown.length === this.ranking.length;
   }
@@ -75,6 +84,7 @@ export class DifferentialTable {
     const t = this.t;
     const name = this.language === "zh" && item.name_zh ? item.name_zh : item.name;
     const percent = item.score > 0 && item.score < LEAST ? "<1%" : `${Math.round(item.score * 100)}%`;
+    const told = this.marks.get(item.disease) ?? [];
     const loud = item.severity === "emergency" || item.severity === "urgent";
     return h(
       "tr",
@@ -87,16 +97,24 @@ export class DifferentialTable {
         item.icd10 ? h("span", { class: "small muted" }, ` ${item.icd10}`) : null,
         loud ? " " : null,
         loud ? h("span", { class: `badge severity ${item.severity}` }, `⚠ ${t(`severity_${item.severity}`)}`) : null,
+        this.sources ? citationButtons(told, this.sources, this.opened, t) : null,
       ),
       h(
         "td",
-        { role: "cell", class: "confidence" },
-        h("meter", { min: 0, max: 1, value: item.score, "aria-label": t("confidence") }, percent),
+        { role: "cell", class: "share" },
+        h("meter", { min: 0, max: 1, value: item.score, "aria-label": t("share") }, percent),
         h("span", {}, percent),
       ),
       this.findings(item.findings_for, "for", "+"),
       this.findings(item.findings_against, "against", "−"),
     );
+  }
+
+  /** What the answer says of a disease beside its row. @param {Ranked} item */
+  saidOf(item) {
+    const name = this.language === "zh" && item.name_zh ? item.name_zh : item.name;
+    const told = (this.marks.get(item.disease) ?? []).filter((line) => line.text);
+    return told.map((line) => h("p", { class: "statement" }, line.text.includes(name) ? null : h("strong", {}, `${name}: `), line.text));
   }
 
   /** @param {string[] | undefined} told @param {string} side @param {string} mark */

@@ -31,51 +31,15 @@ export function classOf(origin) {
   return `of-${Object.hasOwn(SIGNS, origin) ? origin : "generated"}`;
 }
 
-/**
- * A piece of evidence as a card.
- *
- * @param {Evidence} item
- * @param {{number?: number, quotes?: Citation[], t: Translate}} options
- */
-export function card(item, { number, quotes = [], t }) {
-  const title = item.title || item.id;
-  return h(
-    "li",
-    { class: `card ${classOf(item.origin)}` },
-    h("p", { class: "card-title" }, number ? h("span", { class: "number" }, `[${number}] `) : null, title),
-    badges(item, t),
-    h(
-      "p",
-      { class: "small muted" },
-      [
-        item.section,
-        item.date,
-        item.review_by ? t("reviewBy", { date: item.review_by }) : "",
-        item.source,
-        item.licence,
-      ]
-        .filter(Boolean)
-        .join(" · "),
-      " ",
-      h("code", {}, item.id),
-    ),
-    disclosed(t("readText"), () => sourceText(item, quotes, number, t)),
-    item.found.length ? disclosed(t("howFound"), () => found(item)) : null,
-    outside(item.id, t),
-  );
-}
-
 /** @param {Evidence} item @param {Translate} t */
 export function badges(item, t) {
+  return h("p", { class: "badges" }, originBadge(item.origin, t), statusBadge(item, t));
+}
+
+/** What became of a publication, where that is not plain. @param {Evidence} item @param {Translate} t */
+export function statusBadge(item, t) {
   const status = t(`status_${item.status}`);
-  const types = item.level ?? (item.publication_types.length ? item.publication_types.join(", ") : t("noLevel"));
-  return h(
-    "p",
-    { class: "badges" },
-    originBadge(item.origin, t),
-    h("span", { class: "badge level" }, `${t("level")}: ${types}`),
-    status ? h("span", { class: `badge status ${item.status === "preprint" ? "" : "loud"}` }, `⚠ ${status}`) : null,
-  );
+  return status ? h("span", { class: `badge status ${item.status === "preprint" ? "" : "loud"}` }, `⚠ ${status}`) : null;
 }
 
 /**
@@ -115,8 +79,8 @@ export function disclosed(label, make) {
   return details;
 }
 
-/** @param {Evidence} item */
-function found(item) {
+/** How a piece was found. @param {Evidence} item */
+export function found(item) {
   const told = item.found.map((f) => {
     const rank = f.rank ? `#${f.rank}` : "";
     return h("li", {}, [f.tool, f.stream, f.rung, rank].filter(Boolean).join(" · "), f.query ? [": ", h("code", {}, f.query)] : null);
@@ -125,12 +89,12 @@ function found(item) {
 }
 
 /** A link to the record itself; it is followed only when it is clicked. @param {string} id @param {Translate} t */
-function outside(id, t) {
+export function outside(id, t) {
   const pubmed = OUTSIDE.pubmed.exec(id);
   const pmc = OUTSIDE.pmc.exec(id);
   if (!pubmed && !pmc) return null;
   const href = pubmed
     ? `https://pubmed.ncbi.nlm.nih.gov/${pubmed[1]}/`
     : `https://pmc.ncbi.nlm.nih.gov/articles/PMC${pmc?.[1]}/`;
-  return h("p", { class: "small" }, h("a", { href, target: "_blank", rel: "noopener noreferrer" }, t("atPubMed")));
+  return h("a", { class: "outside-link", href, target: "_blank", rel: "noopener noreferrer" }, t("atPubMed"));
 }

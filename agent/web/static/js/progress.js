@@ -35,8 +35,9 @@ export class Progress {
     this.alarm = h("div", {});
     this.more = h("div", { class: "live-more" });
     this.draft = h("div", {});
-    this.now = h("p", { class: "working" }, h("span", { class: "pulse", "aria-hidden": "true" }), `${t("working")} …`);
-    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, this.now, this.list, this.draft, this.more);
+    this.now = h("summary", { class: "working" }, h("span", { class: "pulse", "aria-hidden": "true" }), `${t("working")} …`);
+    const folded = h("details", {}, this.now, this.list, this.more);
+    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, folded, this.draft);
     /** @type {DifferentialTable | null} */
     this.table = null;
     /** @type {Map<string, HTMLElement>} */
@@ -89,7 +90,7 @@ export class Progress {
     if (data.evidence) this.part("evidence", this.counts(data.evidence, t));
     if (data.differential?.length) {
       if (!this.table) {
-        this.table = new DifferentialTable("differentialNow", this.language, t, this.before);
+        this.table = new DifferentialTable(t("differentialNow"), this.language, t, this.before);
         this.part("differential", this.table.view);
       }
       this.table.update(data.differential);

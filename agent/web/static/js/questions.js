@@ -28,6 +28,19 @@ export function followUps(questions, say, t) {
   );
 }
 
+/**
+ * Messages that go on from the answer, as buttons; nothing where the turn is not the last any more.
+ *
+ * @param {string[]} texts
+ * @param {((message: string) => void) | null} say
+ * @param {Translate} t
+ */
+export function suggestions(texts, say, t) {
+  if (!say || !texts.length) return null;
+  const asks = texts.map((text) => h("button", { type: "button", class: "ask", click: () => say(text) }, text));
+  return h("section", { class: "suggestions", "aria-label": t("suggested") }, h("span", { class: "small muted" }, `${t("suggested")}:`), asks);
+}
+
 /** @param {FollowUp} question @param {(message: string) => void} say @param {Translate} t */
 function buttons(question, say, t) {
   /** @type {[string, string][]} */

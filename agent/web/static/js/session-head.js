@@ -20,9 +20,12 @@ export function sessionHead(session, doing) {
   return session ? head(session, doing) : welcome(doing);
 }
 
+const EXAMPLES = ["example1", "example2", "example3", "example4", "example5", "example6"];
+const KNOWN = ["knows1", "knows2", "knows3", "knows4"];
+
 /** @param {Doing} doing */
 function welcome({ t, example }) {
-  const examples = ["example1", "example2"].map((key) =>
+  const examples = EXAMPLES.map((key) =>
     h("li", {}, h("button", { type: "button", class: "example", click: () => example(t(key)) }, t(key))),
   );
   return h(
@@ -30,8 +33,11 @@ function welcome({ t, example }) {
     { class: "welcome" },
     h("h1", {}, t("welcome")),
     h("p", {}, t("welcomeText")),
-    h("p", { class: "small muted" }, `${t("tryOne")}:`),
-    h("ul", { class: "plain" }, examples),
+    h("h2", {}, t("tryOne")),
+    h("ul", { class: "plain examples" }, examples),
+    h("h2", {}, t("knows")),
+    h("ul", { class: "known" }, KNOWN.map((key) => h("li", {}, t(key)))),
+    h("p", { class: "small muted" }, t("knowsNot")),
   );
 }
 
@@ -53,19 +59,23 @@ function head(session, { t, renamed, gone }) {
     gone();
   };
   const exports = [["json", "JSON"], ["markdown", "Markdown"]].map(([format, name]) =>
-    h("a", { class: "button quiet", href: `api/${path}/export?format=${format}`, download: true, "aria-label": t("exportAs", { format: name }) }, name),
+    h("a", { class: "button quiet", href: `api/${path}/export?format=${format}`, download: true }, t("exportAs", { format: name })),
   );
   return h(
     "div",
     { class: "titled" },
     h("h1", {}, session.title || t("untitled")),
     h(
-      "div",
-      { class: "tools" },
-      h("span", { class: "small muted", "aria-hidden": "true" }, t("exportAs", { format: "" })),
-      exports,
-      h("button", { type: "button", class: "quiet", click: rename, "data-focus": "rename" }, t("rename")),
-      h("button", { type: "button", class: "quiet danger", click: remove, "data-focus": "delete" }, t("delete")),
+      "details",
+      { class: "menu" },
+      h("summary", { "data-focus": "menu" }, t("sessionMenu")),
+      h(
+        "div",
+        { class: "tools" },
+        exports,
+        h("button", { type: "button", class: "quiet", click: rename, "data-focus": "rename" }, t("rename")),
+        h("button", { type: "button", class: "quiet danger", click: remove, "data-focus": "delete" }, t("delete")),
+      ),
     ),
   );
 }

@@ -1,7 +1,7 @@
 /** The list of sessions, last used first. */
 
 import { call } from "./api.js";
-import { h, replace } from "./dom.js";
+import { announce, h, replace } from "./dom.js";
 import { problemBox } from "./problem.js";
 
 /** @typedef {import("./types.js").SessionRecord} SessionRecord */
@@ -9,6 +9,7 @@ import { problemBox } from "./problem.js";
 
 const PAGE = 30; // ours: sessions fetched at once
 const MOST = 200; // as the server allows
+const PAUSE = 250; // ms; ours: how long nothing was typed before it is searched for
 
 export class SessionList {
   /**
@@ -27,6 +28,20 @@ export class SessionList {
     this.sessions = [];
     this.more = false;
     this.closed = false;
+    this.wanted = "";
+    let waiting = 0;
+    this.search = h("input", { type: "search", class: "search", "aria-label": t("searchSessions"), placeholder: t("searchSessions"), maxlength: 200, autocomplete: "off", "data-focus": "search" });
+    this.search.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => this.find(this.search.value.trim()), PAUSE);
+    });
+  }
+
+  /** Lists the sessions whose title or messages hold a text. @param {string} text */
+  async find(text) {
+    this.wanted = text;
+    await this.load(PAGE, "");
+    announce(this.t("foundSessions", { n: this.sessions.length }));
   }
 
   /** Takes the list away; an answer that comes late shows nothing of it. */
@@ -43,8 +58,11 @@ export class SessionList {
   /** @param {number} limit @param {string} before the last one's time of change, "" for the first page */
   async load(limit, before) {
     const asked = new URLSearchParams({ limit: String(limit), ...(before ? { before } : {}) });
+    const { wanted } = this;
+    if (wanted) asked.set("search", wanted);
     try {
       const { sessions } = await call("GET", `sessions?${asked}`);
+      if (wanted !== this.wanted) return; // something else was typed meanwhile
       this.sessions = before ? [...this.sessions, ...sessions] : sessions;
       this.more = sessions.length === limit;
       this.render();
@@ -68,7 +86,10 @@ export class SessionList {
       this.nav,
       h("h2", { class: "unseen" }, t("sessions")),
       h("button", { type: "button", class: "primary wide", click: this.fresh, "data-focus": "new" }, "+ ", t("newSession")),
-      this.sessions.length ? h("ul", { class: "plain" }, this.sessions.map((s) => this.item(s))) : h("p", { class: "muted" }, t("noSessions")),
+      this.sessions.length || this.wanted ? this.search : null,
+      this.sessions.length
+        ? h("ul", { class: "plain" }, this.sessions.map((s) => this.item(s)))
+        : h("p", { class: "muted" }, t(this.wanted ? "noneFound" : "noSessions")),
       this.more ? older : null,
     );
   }

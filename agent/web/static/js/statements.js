@@ -3,16 +3,17 @@
 import { freshId, h } from "./dom.js";
 import { badges, classOf, originBadge, sign, sourceText } from "./evidence.js";
 
-/** @typedef {import("./types.js").Statement} Statement */
+/** @typedef {import("./types.js").Line} Line */
 /** @typedef {import("./types.js").Evidence} Evidence */
 /** @typedef {import("./types.js").Citation} Citation */
 /** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Translate} Translate */
 
-/** The evidence of an answer: by id, and the numbers of what is cited, in order of the evidence. */
+/** The evidence of an answer: pieces by id, their quotes, and the numbers of their documents. */
 export class Sources {
-  /** @param {Answer} answer */
-  constructor(answer) {
+  /** @param {Answer} answer @param {View} view */
+  constructor(answer, view) {
     const told = [...answer.statements, ...(answer.report?.statements ?? []).map((s) => s.statement)];
     /** @type {Map<string, Citation[]>} */
     this.quotes = new Map();
@@ -20,50 +21,62 @@ export class Sources {
       this.quotes.set(citation.evidence_id, [...(this.quotes.get(citation.evidence_id) ?? []), citation]);
     }
     this.byId = new Map(answer.evidence.map((e) => [e.id, e]));
-    this.cited = answer.evidence.filter((e) => this.quotes.has(e.id));
-    this.beside = answer.evidence.filter((e) => !this.quotes.has(e.id));
-    this.numbers = new Map(this.cited.map((e, i) => [e.id, i + 1]));
+    this.numbers = new Map(view.sources.flatMap((s) => s.passages.map((p) => [p.item, s.number])));
   }
 }
 
 /**
  * A statement as a paragraph, with the buttons that open its quotes below it.
  *
- * @param {Statement} statement
+ * @param {Line} line
  * @param {Sources} sources
  * @param {Translate} t
  */
-export function statementView(statement, sources, t) {
+export function lineView(line, sources, t) {
   const opened = h("div", { class: "opened" });
-  const text = h("p", { class: "statement" }, statement.text);
-  if (statement.origin === "parametric" || statement.origin === "generated") {
-    text.append(" ", originBadge(statement.origin, t));
-  }
-  for (const [id, quotes] of bySource(statement)) text.append(" ", citationButton(id, quotes, sources, opened, t));
+  const text = h("p", { class: "statement" }, line.text);
+  if (line.origin === "parametric" || line.origin === "generated") text.append(" ", originBadge(line.origin, t));
+  text.append(...citationButtons([line], sources, opened, t));
   return h("div", { class: "said" }, text, opened);
 }
 
-/** @param {Statement} statement @returns {Map<string, Citation[]>} */
-function bySource(statement) {
-  /** @type {Map<string, Citation[]>} */
-  const grouped = new Map();
-  for (const c of statement.citations) grouped.set(c.evidence_id, [...(grouped.get(c.evidence_id) ?? []), c]);
-  return grouped;
-}
-
 /**
- * @param {string} id
- * @param {Citation[]} quotes
+ * A button for each document that lines cite.
+ *
+ * @param {Line[]} lines
  * @param {Sources} sources
  * @param {HTMLElement} opened where the quotes are shown
  * @param {Translate} t
+ * @returns {(HTMLElement | string)[]}
  */
-function citationButton(id, quotes, sources, opened, t) {
-  const item = sources.byId.get(id);
-  if (!item) return h("span", { class: "badge status loud" }, `⚠ ${t("sourceLost")}`);
-  const number = sources.numbers.get(id) ?? 0;
+export function citationButtons(lines, sources, opened, t) {
+  /** @type {Map<number, Map<string, Citation[]>>} */
+  const documents = new Map();
+  for (const fold of lines.flatMap((line) => line.folds)) {
+    const number = sources.numbers.get(fold.id) ?? 0;
+    const pieces = documents.get(number) ?? new Map();
+    documents.set(number, pieces.set(fold.id, [...(pieces.get(fold.id) ?? []), ...fold.citations]));
+  }
+  return [...documents].flatMap(([number, pieces]) => [" ", citationButton(number, pieces, sources, opened, t)]);
+}
+
+/**
+ * @param {number} number
+ * @param {Map<string, Citation[]>} pieces quotes by the piece of evidence
+ * @param {Sources} sources
+ * @param {HTMLElement} opened
+ * @param {Translate} t
+ */
+function citationButton(number, pieces, sources, opened, t) {
+  const held = [...pieces].flatMap(([id, quotes]) => {
+    const item = sources.byId.get(id);
+    return item ? [{ item, quotes }] : [];
+  });
+  const [first] = held;
+  if (!first) return h("span", { class: "badge status loud" }, `⚠ ${t("sourceLost")}`);
+  const { item } = first;
   const panel = freshId("quote");
-  const label = t("openQuotes", { n: number, origin: t(`origin_${item.origin}`), title: item.title || id });
+  const label = t("openQuotes", { n: number, origin: t(`origin_${item.origin}`), title: item.title || item.id });
   const button = h(
     "button",
     { type: "button", class: `cite ${classOf(item.origin)}`, "aria-expanded": "false", "aria-controls": panel, "aria-label": label },
@@ -75,8 +88,10 @@ function citationButton(id, quotes, sources, opened, t) {
   const toggle = (/** @type {boolean} */ open) => {
     button.setAttribute("aria-expanded", String(open));
     place.hidden = !open;
-    if (open) place.replaceChildren(quoteView(item, quotes, number, t, () => toggle(false)));
-    else if (place.contains(document.activeElement) || document.activeElement === document.body) button.focus();
+    if (open) {
+      place.replaceChildren(quoteView(held, number, t, () => toggle(false)));
+      place.scrollIntoView({ block: "nearest" });
+    } else if (place.contains(document.activeElement) || document.activeElement === document.body) button.focus();
   };
   button.addEventListener("click", () => toggle(place.matches("[hidden]")));
   for (const element of [button, place]) {
@@ -90,13 +105,13 @@ function citationButton(id, quotes, sources, opened, t) {
 }
 
 /**
- * @param {Evidence} item
- * @param {Citation[]} quotes
+ * @param {{item: Evidence, quotes: Citation[]}[]} held
  * @param {number} number
  * @param {Translate} t
  * @param {() => void} close
  */
-function quoteView(item, quotes, number, t, close) {
+function quoteView(held, number, t, close) {
+  const item = /** @type {{item: Evidence}} */ (held[0]).item;
   return h(
     "div",
     {},
@@ -107,6 +122,6 @@ function quoteView(item, quotes, number, t, close) {
       h("button", { type: "button", class: "quiet", click: close }, t("closeQuote")),
     ),
     badges(item, t),
-    sourceText(item, quotes, number, t),
+    held.map((piece) => sourceText(piece.item, piece.quotes, number, t)),
   );
 }

@@ -10,6 +10,8 @@ import { traceView } from "./trace.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").View} View */
+/** @typedef {import("./types.js").Feedback} Feedback */
 /** @typedef {import("./types.js").Review} Review */
 /** @typedef {import("./types.js").Ranked} Ranked */
 /** @typedef {import("./types.js").Translate} Translate */
@@ -55,20 +57,24 @@ export class TurnView {
 
   /**
    * @param {Answer} answer
-   * @param {{review?: Review | null, fresh?: boolean, last: boolean}} how
+   * @param {View} view as it is shown
+   * @param {{review?: Review | null, feedback?: Feedback | null, fresh?: boolean, last: boolean}} how
    */
-  show(answer, { review = null, fresh = false, last }) {
+  show(answer, view, { review = null, feedback = null, fresh = false, last }) {
     this.answer = answer;
     this.number = answer.turn || this.number;
     const { setting, before } = this;
     const onReview = this.may("review") ? this.save.bind(this) : null;
     const held = this.place.contains(document.activeElement);
     const loud = fresh && !this.alarmed();
-    const view = answerView(answer, { review, onReview, say: last ? setting.say : null, before, loud });
-    this.place.replaceChildren(view, h("div", { class: "below" }, this.progress?.folded(), this.trace()));
+    const onFeedback = this.saveFeedback.bind(this);
+    const file = `api/${setting.path()}/export?format=markdown`;
+    const more = [this.progress?.folded(), this.trace()];
+    const say = last ? setting.say : null;
+    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, file, say, before, loud, more }));
     this.progress = null;
     if (held) focusOn(this.title);
-    if (fresh) this.tell(answer);
+    if (fresh) this.tell(answer, view);
   }
 
   /** Whether an emergency was spoken while the turn ran: once is enough. */
@@ -76,11 +82,11 @@ export class TurnView {
     return this.progress?.alarmed ?? false;
   }
 
-  /** Says to a screen reader that the answer is there, and what it asks. @param {Answer} answer */
-  tell(answer) {
+  /** Says the direct answer to a screen reader, and what is asked. @param {Answer} answer @param {View} view */
+  tell(answer, view) {
     const t = this.setting.t;
-    const n = answer.statements.length;
-    const said = n ? t(n === 1 ? "answerReadyOne" : "answerReady", { n }) : (answer.notices[0]?.text ?? t("answerAbstained"));
+    const lead = [view.lead.head, ...view.lead.lines.map((line) => line.text)].filter(Boolean).join(" ");
+    const said = lead ? t("answerReady", { lead }) : t("answerAbstained");
     const question = answer.follow_up_questions[0];
     announce(question ? `${said} ${t("asksNext", { question: question.text })}` : said);
   }
@@ -91,6 +97,7 @@ export class TurnView {
     if (asked && this.answer?.follow_up_questions.length) {
       asked.replaceWith(followUps(this.answer.follow_up_questions, null, words(this.answer.language)));
     }
+    this.place.querySelector(".suggestions")?.remove();
   }
 
   /** A turn that was cut off, with the button that finishes it. @param {() => void} resume */
@@ -123,5 +130,11 @@ export class TurnView {
   async save(verdict, correction) {
     const turn = await call("PUT", `${this.setting.path()}/turns/${this.number}/review`, { verdict, correction });
     return turn.review;
+  }
+
+  /** @param {boolean} helpful @param {string} reason @returns {Promise<Feedback>} */
+  async saveFeedback(helpful, reason) {
+    const turn = await call("PUT", `${this.setting.path()}/turns/${this.number}/feedback`, { helpful, reason });
+    return turn.feedback;
   }
 }

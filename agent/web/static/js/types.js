@@ -4,7 +4,9 @@
  * @typedef {{id: string, title: string, created: string, updated: string, turns: number, unfinished: boolean,
  *   needs_review: boolean}} SessionRecord
  * @typedef {{verdict: string, correction: string, reviewer: string, at: string}} Review
- * @typedef {{turn: number, asked: string, asked_at?: string, answer: Answer | null, review: Review | null}} TurnRecord
+ * @typedef {{helpful: boolean, reason: string, at: string}} Feedback
+ * @typedef {{turn: number, asked: string, asked_at?: string, answer: Answer | null, review: Review | null,
+ *   feedback: Feedback | null}} TurnRecord
  * @typedef {{name: string, scopes: string[], authentication: boolean}} Me
  * @typedef {{evidence_id: string, quote: string, start: number, end: number}} Citation
  * @typedef {{text: string, origin: string, citations: Citation[]}} Statement
@@ -34,6 +36,20 @@
  *   rare_diseases: Ranked[], verdict: Verdict | null, choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
  *   abstained: boolean, report: Report | null, gate: Gate | null, usage: Usage,
  *   review_reasons?: {code: string, text: string}[]}} Answer
+ * @typedef {{text: string, origin: string, folds: {id: string, citations: Citation[]}[]}} Line how a statement is shown
+ * @typedef {{rank: number, name: string, code: string, share: string, disease: string, told: Line[]}} Row
+ * @typedef {{number: number, name: string, design: string, people: string, result: string, year: string,
+ *   quotes: string[], side: string}} Study
+ * @typedef {{columns: string[], heads: string[], rows: Study[]}} Studies
+ * @typedef {{title: string, unknown: string, groups: [string, Line[]][]}} Part
+ * @typedef {{number: number, id: string, name: string, origin: string, facts: string[], citation: string,
+ *   passages: {item: string}[]}} Source a document; its passages are ids of evidence
+ * @typedef {{text: string, notice: Notice}} Label
+ * @typedef {{alerts: [string, string][], dangers: string[],
+ *   lead: {head: string, lines: Line[], facts: string[], unverified: boolean}, box: string[],
+ *   ranking: {title: string, rows: Row[], left: string[]}, on_lead: string, lines: Line[], studies: Studies, rare: Row[],
+ *   records: string[], report: Part[], next: FollowUp[], suggested: string[], labels: Label[], dates: string,
+ *   sources: Source[], beside: Source[], how: string[], text: string}} View an answer as it is shown, made by the server
  * @typedef {{gate?: Gate, differential?: Ranked[], evidence?: Record<string, number>, emergency?: RedFlag[],
  *   language?: string}} StepData
  * @typedef {{step: string, status: string, tool: string, summary: string, seconds: number, text: string,

@@ -1,0 +1,176 @@
+"""Reading an answer on the page: the answer first, one box, sources once, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.browser import PHONE
+from support.served import Served
+from support.web_page import HEARTBURN, INFARCTION, answer, logged_in, say, session_of
+
+GIVEN = (
+    "A trial. In 3730 adults with heart failure, empagliflozin reduced hospitalisation (hazard ratio 0.75).\n---\n"
+    "A small study. In 84 adults with heart failure, empagliflozin did not reduce hospitalisation (12% versus 11%)."
+)
+ABOVE = """() => {
+  const lead = document.querySelector('.answer .lead'), seen = [];
+  for (let e = lead.previousElementSibling; e; e = e.previousElementSibling) seen.push(e.className);
+  return seen;
+}"""
+CHINESE = "一名45岁女性，饭后胸骨后烧灼感三周，平卧时加重，没有发热。"
+
+
+def feedback_of(server: Served, key: str, session: str) -> Any:
+    with server.client(key) as client:
+        return client.get(f"/api/sessions/{session}").json()["turns"][0]["feedback"]
+
+
+def test_nothing_but_an_emergency_stands_above_the_direct_answer(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, HEARTBURN)
+        assert page.evaluate(ABOVE) == []
+        page.get_by_role("button", name="New session").click()
+        page.locator(".welcome").wait_for()
+        say(page, INFARCTION)
+        assert page.evaluate(ABOVE) == ["emergency"]
+        assert page.locator(".answer .box").count() == 1
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (PHONE, 740)])
+def test_the_composer_is_one_line_that_grows_and_covers_nothing(
+    page_server: Served, browser: Any, size: tuple[int, int]
+) -> None:
+    with logged_in(browser, page_server, viewport={"width": size[0], "height": size[1]}) as opened:
+        page = opened.page
+        say(page, HEARTBURN)
+        composer = page.locator(".composer")
+        low = composer.bounding_box()["height"]
+        assert low < 70
+        page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        end, top = page.locator(".answer").bounding_box(), composer.bounding_box()["y"]
+        assert end["y"] + end["height"] <= top + 1
+        page.locator("#message").fill("one\ntwo\nthree")
+        assert composer.bounding_box()["height"] > low
+
+
+def test_studies_that_disagree_are_a_table_that_sorts(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        page.get_by_role("button", name="With the message").click()
+        page.locator("#given").fill(GIVEN)
+        shown = say(page, "Does empagliflozin reduce hospitalisation for heart failure?")
+        table = shown.get_by_role("table", name="The evidence")
+        who = table.locator(".study-people")
+        assert {text.split()[0] for text in who.all_inner_texts()} == {"3730", "84"}
+        table.get_by_role("button", name="Who").click()
+        assert [text.split()[0] for text in who.all_inner_texts()] == ["84", "3730"]
+        table.get_by_role("button", name="Who").click()
+        assert [text.split()[0] for text in who.all_inner_texts()] == ["3730", "84"]
+        assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+        assert "hazard ratio 0.75" in table.locator(".study-result").first.inner_text()
+
+
+def test_a_suggested_message_is_sent_by_its_button_and_goes_with_the_next_turn(
+    page_server: Served, browser: Any
+) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        first = say(page, HEARTBURN)
+        asked = first.locator(".ask").first
+        text = asked.inner_text()
+        asked.click()
+        answer(page, 1)
+        assert text in page.locator(".message").nth(1).inner_text()
+        assert first.locator(".ask").count() == 0
+
+
+def test_an_answer_and_a_citation_are_copied(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server, permissions=["clipboard-read", "clipboard-write"]) as opened:
+        page = opened.page
+        shown = say(page, HEARTBURN)
+        shown.get_by_role("button", name="Copy the answer").click()
+        shown.get_by_role("button", name="Copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert shown.locator(".lead strong").first.inner_text() in copied.replace("\\", "")
+        card = shown.locator(".card").first
+        card.get_by_role("button", name="Copy the citation").click()
+        card.get_by_role("button", name="Copied").wait_for()
+        title = card.locator(".card-title").inner_text().split("] ", 1)[1]
+        assert page.evaluate("navigator.clipboard.readText()").startswith(title)
+        with page.expect_download() as saved:
+            shown.get_by_role("link", name="Save as a file").click()
+        assert saved.value.suggested_filename.endswith(".md")
+
+
+def test_a_thumb_with_its_reason_is_kept_beside_the_answer_and_goes_with_the_session(
+    page_server: Served, browser: Any
+) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        shown = say(page, HEARTBURN)
+        session = session_of(page)
+        shown.get_by_role("button", name="This did not help").click()
+        shown.get_by_label("Why?").fill("<b>Too long</b>")
+        shown.locator(".feedback").get_by_role("button", name="Save").click()
+        shown.locator(".feedback", has_text="<b>Too long</b>").wait_for()
+        page.reload()
+        shown = answer(page, 0)
+        assert shown.get_by_role("button", name="This did not help").get_attribute("aria-pressed") == "true"
+        kept = feedback_of(page_server, opened.key, session)
+        assert (kept["helpful"], kept["reason"]) == (False, "<b>Too long</b>")
+        with page_server.client(opened.key) as client:
+            assert "Too long" in client.get(f"/api/sessions/{session}/export").text
+            assert client.put(f"/api/sessions/{session}/turns/2/feedback", json={"helpful": True}).status_code == 404
+        with page_server.client() as stranger:
+            told = stranger.put(f"/api/sessions/{session}/turns/1/feedback", json={"helpful": True})
+        assert told.json()["error"]["code"] == "no_session"
+
+
+def test_a_session_is_found_by_a_word_that_was_asked_in_it(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, "Does smoking cessation slow the progression of COPD?")
+        say(page, "And 100% oxygen?")
+        page.get_by_role("button", name="New session").click()
+        page.locator(".welcome").wait_for()
+        say(page, "How is gout treated?")
+        page.locator(".session").nth(1).wait_for()
+        find = page.get_by_role("searchbox", name="Search sessions")
+        for text, found in (("OXYGEN", 1), ("0% ox", 1), ("%", 1), ("quokka", 0), ("", 2)):
+            find.fill(text)
+            page.wait_for_function("(n) => document.querySelectorAll('.session').length === n", arg=found)
+        assert page.evaluate("document.activeElement.type") == "search", "the focus is lost"
+
+
+def test_the_start_screen_fills_in_an_example(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        examples = opened.page.locator(".example")
+        assert examples.count() == 6
+        text = examples.last.inner_text()
+        examples.last.click()
+        assert opened.page.locator("#message").input_value() == text
+        assert "not clinically reviewed" in opened.page.locator(".welcome").inner_text()
+
+
+def test_on_paper_stands_the_answer_alone(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        shown = say(page, HEARTBURN)
+        page.emulate_media(media="print")
+        assert shown.locator(".lead").is_visible()
+        for around in (".composer", "nav", ".top", ".acts", ".suggestions"):
+            assert not page.locator(around).first.is_visible(), around
+
+
+def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server, locale="zh-CN") as opened:
+        shown = say(opened.page, CHINESE)
+        for summary in shown.locator("summary").all():
+            summary.click()
+        labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels, .card > .small, .lead")
+        told = " ".join(labels.all_inner_texts())
+        words = {word for word in told.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 3}
+        assert words <= {"PubMed"}, "a label is in English"
