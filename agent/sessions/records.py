@@ -134,7 +134,7 @@ class Records:
     async def turns(
         self, session: str, owner: str | None = None, only: Container[int] | None = None
     ) -> builtins.list[TurnRecord]:
-        """The session's turns, or ``only`` some of them, in order, with what a clinician and the reader said of each."""
+        """The session's turns, or ``only`` some of them, in order, each with its review and feedback."""
         await self.get(session, owner)
         rows = [row for row in await self.turn_rows.all(session) if only is None or row.turn in only]
         reviews, feedback = await self._reviews(session), await self._feedback(session)
