@@ -252,7 +252,10 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
     words = messages(answer.language)
     sources = _sources(answer)
     report = answer.report
-    ranking, untold = _with_lines(answer, ranked(answer, answer.differential, answer.language, whole=whole), sources)
+    worth = {d.disease for d in answer.differential if whole} | {d.disease for d in shown_diseases(answer.differential)}
+    worth |= {_disease_of(s) for s in answer.statements}  # what is told has a row
+    rows = [d for d in answer.differential if d.disease in worth]
+    ranking, untold = _with_lines(answer, ranked(answer, rows, answer.language, whole=True), sources)
     lines = [_line(s, sources, words) for s in untold]
     studies = _studies(answer, sources, words)
     lead, told = _lead(answer, ranking, lines, studies, words)
@@ -393,14 +396,19 @@ def _with_lines(answer: Answer, ranking: Ranking, sources: Mapping[str, Source])
     told: dict[str, list[Line]] = {row.disease: [] for row in ranking.rows if answer.kind != Kind.EXPLAIN}
     rows = {row.disease: row for row in ranking.rows}
     for statement in answer.statements:
-        of = {EvidenceId.parse(c.evidence_id).name.rsplit("/", 1)[-1] for c in statement.citations}
-        disease = next(iter(of)) if len(of) == 1 and statement.origin is Origin.KNOWLEDGE_GRAPH else ""
+        disease = _disease_of(statement)
         if disease in told:
             own = _beyond_row(statement, rows[disease], words)
             told[disease].append(_line(statement, sources, words)._replace(text=own))
         else:
             rest.append(statement)
     return ranking._replace(rows=tuple(r._replace(told=tuple(told.get(r.disease, ()))) for r in ranking.rows)), rest
+
+
+def _disease_of(statement: Statement) -> str:
+    """The disease whose entry in the graph a statement cites, and nothing else; "" for none."""
+    of = {EvidenceId.parse(c.evidence_id).name.rsplit("/", 1)[-1] for c in statement.citations}
+    return next(iter(of)) if len(of) == 1 and statement.origin is Origin.KNOWLEDGE_GRAPH else ""
 
 
 def _beyond_row(statement: Statement, row: Row, words: Messages) -> str:
@@ -433,7 +441,8 @@ def _lead(
         sides = dict(zip(verdict.statements, verdict.sides, strict=False))
         first = {sides.get(line.text): line for line in reversed(carrying)} if both and sides else {}
         leading = [line for line in carrying if line in first.values()] or carrying[:1]
-        outright = bool(leading) and leading[0].text.casefold().startswith(value.casefold())  # "Yes, statins ..."
+        plain = value if verdict.value is not VerdictValue.NO_DIFFERENCE else words["verdict.values.no"]
+        outright = bool(leading) and leading[0].text.casefold().startswith(plain.casefold())  # "Yes, statins ..."
         head = "" if outright else f"{value[:1].upper()}{value[1:]}{words['answer.stop']}"
         known = facts(verdict, answer.language, FACTS if not studies.rows else FACTS[-1:])
         return Lead(head, tuple(leading[:2]), (*known, *more)), missing

@@ -73,6 +73,22 @@ def test_studies_that_disagree_are_a_table_that_sorts(page_server: Served, brows
         assert "hazard ratio 0.75" in table.locator(".study-result").first.inner_text()
 
 
+def test_a_text_file_is_dropped_among_the_given_texts_and_another_kind_is_told(
+    page_server: Served, browser: Any
+) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        data = page.evaluate_handle(
+            """() => { const held = new DataTransfer();
+            held.items.add(new File(['In 84 adults it helped.'], 'letter.txt', {type: 'text/plain'}));
+            held.items.add(new File(['%PDF'], 'paper.pdf', {type: 'application/pdf'})); return held; }"""
+        )
+        page.dispatch_event(".conversation", "drop", {"dataTransfer": data})
+        page.get_by_text("no plain text: paper.pdf").wait_for()
+        assert page.locator("#given").input_value() == "In 84 adults it helped."
+        assert page.locator("#given").is_visible()
+
+
 def test_a_suggested_message_is_sent_by_its_button_and_goes_with_the_next_turn(
     page_server: Served, browser: Any
 ) -> None:
@@ -112,13 +128,13 @@ def test_a_thumb_with_its_reason_is_kept_beside_the_answer_and_goes_with_the_ses
         page = opened.page
         shown = say(page, HEARTBURN)
         session = session_of(page)
-        shown.get_by_role("button", name="This did not help").click()
+        shown.get_by_role("button", name="Did not help").click()
         shown.get_by_label("Why?").fill("<b>Too long</b>")
         shown.locator(".feedback").get_by_role("button", name="Save").click()
         shown.locator(".feedback", has_text="<b>Too long</b>").wait_for()
         page.reload()
         shown = answer(page, 0)
-        assert shown.get_by_role("button", name="This did not help").get_attribute("aria-pressed") == "true"
+        assert shown.get_by_role("button", name="Did not help").get_attribute("aria-pressed") == "true"
         kept = feedback_of(page_server, opened.key, session)
         assert (kept["helpful"], kept["reason"]) == (False, "<b>Too long</b>")
         with page_server.client(opened.key) as client:
@@ -170,7 +186,7 @@ def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any
         shown = say(opened.page, CHINESE)
         for summary in shown.locator("summary").all():
             summary.click()
-        labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels, .card > .small, .lead")
+        labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels > span, .lead")
         told = " ".join(labels.all_inner_texts())
         words = {word for word in told.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 3}
         assert words <= {"PubMed"}, "a label is in English"

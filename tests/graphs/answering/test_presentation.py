@@ -47,8 +47,8 @@ def note(code: str, text: str = "", severity: Severity = Severity.WARNING) -> No
     return Notice(code=code, text=text or f"{code}.", severity=severity)
 
 
-def case(text: str = "", **fields: Any) -> Presentation:
-    """A case with one ranked disease, whose line in the answer is this text."""
+def case(text: str = "", share: float = 0.6, **fields: Any) -> Presentation:
+    """A case with one ranked disease of this share, whose line in the answer is this text, and a likelier one."""
     entry = Evidence(id="graph:starter/gerd", text=ENTRY, title="Reflux", kind="disease", origin=Origin.KNOWLEDGE_GRAPH)
     disease = RankedDisease(
         disease="gerd",
@@ -56,7 +56,7 @@ def case(text: str = "", **fields: Any) -> Presentation:
         icd10="K21.9",
         l1="a",
         l2="b",
-        score=0.6,
+        score=share,
         severity="routine",
         findings_for=("heartburn",),
         findings_against=("fever",),
@@ -69,7 +69,8 @@ def case(text: str = "", **fields: Any) -> Presentation:
     )
     held = [entry, *fields.pop("evidence", [])]
     statements = [line, *fields.pop("statements", [])]
-    return present(answer("case", statements=statements, evidence=held, differential=[disease], **fields))
+    likelier = [disease.model_copy(update={"disease": "x", "name": "Ulcer", "score": 0.9})] if share < 0.5 else []
+    return present(answer("case", statements=statements, evidence=held, differential=[*likelier, disease], **fields))
 
 
 def conflicting(**fields: Any) -> Answer:
@@ -143,6 +144,12 @@ def test_a_case_tells_its_ranking_once_and_loses_no_citation() -> None:
     assert [quote for line in row.told for fold in line.folds for quote in fold.quotes] == [
         f"{HEARTBURN}.", f"{FEVER}.", FLAGS
     ]  # fmt: skip
+
+
+def test_a_disease_that_the_answer_tells_of_has_its_row_however_little_it_is_believed() -> None:
+    shown = case(share=0.001)
+    assert [row.name for row in shown.ranking.rows] == ["Ulcer", "Reflux"]
+    assert shown.lines == ()
 
 
 def test_what_a_model_writes_on_a_disease_and_what_is_of_no_row_stays() -> None:

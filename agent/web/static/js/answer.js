@@ -46,13 +46,16 @@ export function answerView(answer, view, around) {
   const t = words(answer.language);
   const sources = new Sources(answer, view);
   const lines = view.lines.map((line) => lineView(line, sources, t));
+  const asking = answer.notices.find((n) => n.code === REVIEW_NOTICE)?.text;
+  const review = reviewBox(answer, around.review, around.onReview, t);
+  const first = asking || around.review;
   return h(
     "div",
     { class: "answer", lang: answer.language },
     view.alerts.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     view.dangers.length ? h("div", { class: "notice danger", role: "alert" }, view.dangers.map((text) => h("p", {}, h("strong", {}, "⚠ ", text)))) : null,
     leadView(view, sources, t),
-    boxView(answer, view, around, t),
+    boxView(view.box.filter((text) => text !== asking), first ? review : null, t),
     view.on_lead ? null : lines,
     view.ranking.rows.length ? rankingView(answer, view, sources, around.before, t) : null,
     view.ranking.left.map((text) => h("p", { class: "unexplained" }, text)),
@@ -71,6 +74,7 @@ export function answerView(answer, view, around) {
       h("button", { type: "button", class: "quiet", click: () => window.print() }, t("print")),
       feedbackForm(around.feedback, around.onFeedback, t),
     ),
+    first ? null : review,
     howView(answer, view, around, t),
   );
 }
@@ -89,14 +93,10 @@ function leadView(view, sources, t) {
   );
 }
 
-/** The one box: what changes a decision, and the review. @param {Answer} answer @param {View} view @param {Around} around @param {Translate} t */
-function boxView(answer, view, around, t) {
-  const asking = answer.notices.find((n) => n.code === REVIEW_NOTICE)?.text;
-  const told = view.box.filter((text) => text !== asking).map((text) => h("p", {}, text));
-  const review = reviewBox(answer, around.review, around.onReview, t);
+/** The one box: what changes a decision, and the review that is asked for. @param {string[]} told @param {HTMLElement | null} review @param {Translate} t */
+function boxView(told, review, t) {
   if (!told.length && !review) return null;
-  const quiet = !told.length && !asking && !around.review;
-  return h("div", { class: quiet ? "box quiet-box" : "box", role: "note", "aria-label": t("notices") }, told, review);
+  return h("div", { class: "box", role: "note", "aria-label": t("notices") }, told.map((text) => h("p", {}, text)), review);
 }
 
 /** @param {Answer} answer @param {View} view @param {Sources} sources @param {Ranked[]} before @param {Translate} t */

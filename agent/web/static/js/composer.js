@@ -6,6 +6,7 @@ import { h } from "./dom.js";
 /** @typedef {{given: string[], report: boolean}} With */
 
 const PARTED = /^\s*-{3,}\s*$/m; // a line of dashes parts two given texts
+const PLAIN = /\.(?:txt|text|md)$/i; // files that are text as they are
 
 export class Composer {
   /**
@@ -17,11 +18,17 @@ export class Composer {
     this.text = h("textarea", { id: "message", rows: 1, placeholder: t("messagePlaceholder"), "aria-describedby": "message-hint", "data-focus": "message" });
     this.report = h("input", { type: "checkbox", id: "report" });
     this.given = h("textarea", { id: "given", rows: 4 });
+    this.files = h("input", { type: "file", id: "files", multiple: true, accept: ".txt,.text,.md,text/plain" });
+    this.unread = h("div", {});
+    this.files.addEventListener("change", async () => {
+      await this.read([...(this.files.files ?? [])]);
+      this.files.value = "";
+    });
     this.button = h("button", { type: "submit", class: "primary" }, t("send"));
     this.opener = h(
       "button",
       { type: "button", class: "quiet with", "aria-expanded": "false", "aria-controls": "with", "aria-label": t("more"), title: t("more") },
-      h("span", { "aria-hidden": "true" }, "＋"),
+      h("span", { "aria-hidden": "true" }, "+"),
     );
     this.more = h(
       "div",
@@ -29,7 +36,11 @@ export class Composer {
       h("p", { class: "option block" }, this.report, h("label", { for: "report" }, t("withReport"))),
       h("label", { for: "given", class: "block" }, t("given")),
       this.given,
+      h("label", { for: "files", class: "block" }, t("files")),
+      this.files,
+      this.unread,
     );
+    this.t = t;
     this.view = h(
       "form",
       { class: "composer" },
@@ -56,6 +67,28 @@ export class Composer {
     });
   }
 
+  /**
+   * Takes files that were dropped, or lets them be dropped here.
+   *
+   * @param {DragEvent} event
+   */
+  dropped(event) {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (event.type === "drop") void this.read([...event.dataTransfer.files]);
+  }
+
+  /** Puts the texts of files among the given ones; what is no text is told. @param {File[]} files */
+  async read(files) {
+    const plain = files.filter((file) => PLAIN.test(file.name) || file.type === "text/plain");
+    const texts = await Promise.all(plain.map((file) => file.text()));
+    this.given.value = [this.given.value.trim(), ...texts.map((text) => text.trim())].filter(Boolean).join("\n---\n");
+    const others = files.filter((file) => !plain.includes(file)).map((file) => file.name);
+    const told = this.t("unreadFile", { names: others.join(", ") });
+    this.unread.replaceChildren(...(others.length ? [h("p", { class: "problem", role: "alert" }, told)] : []));
+    this.open(true);
+  }
+
   /** Shows or hides what goes with the message. @param {boolean} shown */
   open(shown) {
     this.more.hidden = !shown;
@@ -69,6 +102,7 @@ export class Composer {
     this.text.value = "";
     this.given.value = "";
     this.report.checked = false;
+    this.unread.replaceChildren();
     this.open(false);
   }
 

@@ -46,7 +46,8 @@ export class Conversation {
     this.composer = new Composer((text, extra) => this.take(text, extra), frame.t);
     this.head = h("div", { class: "session-head" });
     this.list = h("div", { class: "turns" });
-    this.view = h("div", { class: "conversation" }, this.head, this.list, this.composer.view);
+    const drop = (/** @type {DragEvent} */ event) => this.composer.dropped(event);
+    this.view = h("div", { class: "conversation", dragover: drop, drop }, this.head, this.list, this.composer.view);
     this.showHead();
     records.forEach((record, i) => this.restore(record, views[record.turn], i === records.length - 1));
   }

@@ -19,8 +19,12 @@ export function copyButton(label, text, t, name = "") {
   button.addEventListener("click", async () => {
     const done = t((await copied(text)) ? "copied" : "notCopied");
     button.textContent = done;
+    button.removeAttribute("aria-label");
     announce(done);
-    setTimeout(() => (button.textContent = t(label)), SHOWN);
+    setTimeout(() => {
+      button.textContent = t(label);
+      if (name) button.setAttribute("aria-label", name);
+    }, SHOWN);
   });
   return button;
 }

@@ -17,8 +17,7 @@ export function feedbackForm(given, save, t) {
     const thumbs = [true, false].map((helpful) => {
       const name = helpful ? "helped" : "helpedNot";
       const pressed = said?.helpful === helpful;
-      const button = h("button", { type: "button", class: "quiet thumb", "aria-pressed": String(pressed), "aria-label": t(name), title: t(name), "data-focus": name });
-      button.append(h("span", { "aria-hidden": "true" }, helpful ? "👍" : "👎"));
+      const button = h("button", { type: "button", class: "quiet thumb", "aria-pressed": String(pressed), "data-focus": name }, t(name));
       button.addEventListener("click", () => keep(helpful, said?.helpful === helpful ? said.reason : ""));
       return button;
     });

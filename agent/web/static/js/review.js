@@ -32,7 +32,7 @@ export function reviewBox(answer, review, onReview, t) {
     replace(
       box,
       asked && !given ? h("p", {}, h("strong", {}, "⚠ ", reasons.length || !notice ? t("reviewAsked") : notice.text)) : null,
-      asked && !given && reasons.length ? h("ul", { class: "small" }, reasons.map((r) => h("li", {}, r.text))) : null,
+      asked && !given && reasons.length ? h("p", { class: "small" }, `${t("why")}: ${reasons.map((r) => r.text).join(t("joint"))}`) : null,
       given ? given_(given, t) : null,
       onReview ? form(given, onReview, show, t) : null,
     );
