@@ -516,9 +516,8 @@ def _suggested(answer: Answer, ranking: Ranking, lead: Lead, words: Messages) ->
     if answer.emergency or not lead.found or answer.kind in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.CALCULATION):
         return ()
     of_case = ranking.rows and not answer.outside
-    names = ("treated", "against", "sure") if of_case else ("sure", "rests") if answer.statements else ()
-    texts = (words.say(f"suggest.{name}", name=ranking.rows[0].name if of_case else "") for name in names)
-    return (text for text in texts if text != answer.question)
+    names = ("treated", "against", "sure") if of_case else ("why", "sure") if answer.statements else ()
+    return (words[f"suggest.{name}"] for name in names if words[f"suggest.{name}"] != answer.question)
 
 
 def _folded(notice: Notice) -> bool:
