@@ -468,7 +468,7 @@ def _fitting(answer: Answer, ranking: Ranking, words: Messages) -> str:
     if answer.outside:
         return words["answer.outside"]
     first, *others = names = [row.name for row in ranking.rows[: OTHERS + 1]]
-    if answer.differential[0].score < STANDS_OUT:
+    if answer.differential[0].score < STANDS_OUT and not answer.emergency:
         return words.say("answer.close", names=words["gate.comma"].join(names))
     then = words["gate.comma"].join(others)
     return words.say("answer.fit", first=first, others=then) if then else words.say("answer.fits", first=first)

@@ -2,7 +2,7 @@
 
 import { call, Problem } from "./api.js";
 import { Conversation } from "./conversation.js";
-import { byId, focusOn, h } from "./dom.js";
+import { announce, byId, focusOn, h } from "./dom.js";
 import { loginView } from "./login.js";
 import { problemBox } from "./problem.js";
 import { SessionList } from "./sessions.js";
@@ -55,6 +55,7 @@ function showLogin(why) {
   shown += 1;
   list.close(); // titles are a patient's words: nothing of them stays for whoever comes next
   list = newList();
+  announce(""); // what was said last is an answer's words
   showFrame();
   main.replaceChildren(loginView(start, why, t));
   byId("key").focus();
