@@ -130,7 +130,7 @@ def test_origins_and_status_are_told_in_words_and_a_tampered_quote_is_told(page_
         second.click()
         assert "does not stand at its place" in shown.locator(".said .quote").nth(1).inner_text()
         links = [a.get_attribute("href") for a in shown.locator("a").all()]
-        own = f"api/sessions/{session_of(page)}/export?format=markdown"
+        own = f"api/sessions/{session_of(page)}/export?format=markdown&turn=1"
         assert set(links) == {"https://pubmed.ncbi.nlm.nih.gov/12345678/", own}
         assert planted(page) == [None, None]
         assert opened.errors == []

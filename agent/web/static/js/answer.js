@@ -30,7 +30,7 @@ import { words } from "./words.js";
  *   the key may not
  * @property {import("./types.js").Feedback | null} feedback
  * @property {(helpful: boolean, reason: string) => Promise<import("./types.js").Feedback>} onFeedback
- * @property {string} file address of the session as a file
+ * @property {string} file address of the turn as a file
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
  * @property {boolean} loud an emergency is to be spoken at once

@@ -58,7 +58,7 @@ function head(session, { t, renamed, gone }) {
     announce(t("deleted"));
     gone();
   };
-  const exports = [["json", "JSON"], ["markdown", "Markdown"]].map(([format, name]) =>
+  const exports = [["json", "JSON"], ["markdown", "Markdown"], ["ris", "RIS"]].map(([format, name]) =>
     h("a", { class: "button quiet", href: `api/${path}/export?format=${format}`, download: true }, t("exportAs", { format: name })),
   );
   return h(
