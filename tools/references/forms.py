@@ -151,7 +151,8 @@ def _parts(author: Author) -> list[str]:
 
 def _bibtex(references: Sequence[Reference]) -> str:
     try:
-        from bibtexparser import Library, write_string
+        from bibtexparser.entrypoint import write_string
+        from bibtexparser.library import Library
         from bibtexparser.model import Entry, Field
     except ImportError:
         raise InputError("BibTeX is written by bibtexparser, which is not installed.", NEEDED) from None
