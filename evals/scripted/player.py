@@ -252,6 +252,7 @@ def believer(belief: Belief) -> Respond:
             "CaseVerdictReply": lambda: {"stance": "supports", "support": 1.0},
             "AnswerReply": lambda: {"statements": _misled(request, text)},
             "ChoiceReply": lambda: {"statements": _misled(request, text), "option": option},
+            "MendReply": lambda: {"statements": [], "option": option},
         }
         name = str(shape.get("title", ""))
         reply = replies[name]() if name in replies else least(shape)

@@ -18,6 +18,7 @@ from graphs.answering.model_choice import (
     choice_of,
     doubted_choice,
     doubted_verdict,
+    option_named,
     options_of,
     options_shown,
     parametric_choice,
@@ -52,6 +53,7 @@ from tools.encoders import Encoder
 from tools.evidence import Frozen, Origin, Statement
 from tools.messages import messages
 from tools.text.references import references_in
+from tools.text.tokens import tokens
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
 SIGN = 200  # ours: characters of what a model says is an emergency
@@ -152,15 +154,16 @@ class AnswererByModel:
 
         claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
         written = await self._writer.written(claims, view, sources, spent, reply.option, doubting)
+        option = written.option if option_named(written.option, options_of(view)) else reply.option
         if not reply.option and not written.standing:
             return abstained(view, more=[unchosen(reply.option, view)])
         _anything(written)
         standing = written.standing
         statements = [s.statement for s in standing]
         if verdict:
-            found, more = await asyncio.to_thread(verdict_of, written.option, view, standing, held, judge)
+            found, more = await asyncio.to_thread(verdict_of, option, view, standing, held, judge)
             return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
-        choice, more = await asyncio.to_thread(choice_of, written.option, view, standing, bears)
+        choice, more = await asyncio.to_thread(choice_of, option, view, standing, bears)
         return self._draft(view, statements, written, sources, choice=choice, more=more)
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:
@@ -279,8 +282,11 @@ def _general(view: AnswerView, wanted: set[str], used: set[str]) -> dict[Stateme
 
 
 def _emergency(said: str, view: AnswerView) -> tuple[RedFlag, ...]:
-    """The emergency that the model sees beside those that the rules see, none where it names none."""
+    """The emergency that the model sees beside those that the rules see, none where it names none, or none of what the
+    case tells."""
     sign = one_line(said, SIGN)
+    if not set(tokens(sign)) & set(tokens(f"{view.question} {view.case}")):
+        return ()
     if not sign or NO_SIGN.fullmatch(sign) or references_in(sign) or speaks_to_machines(sign):
         return ()
     return (RedFlag(code="named_by_model", seen=sign, advice=messages(view.language)["case.emergency"]),)

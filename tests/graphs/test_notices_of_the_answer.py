@@ -8,9 +8,11 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import Settings
-from graphs.answering.contract import Answer, AnswerView, Draft
+from graphs.answering.contract import Answer, AnswerView, Diagnosis, Draft
 from graphs.answering.patient import Patient, patient_of
-from support.machine_parts import Scripted, parts
+from graphs.triage.contract import RedFlag
+from support.machine_parts import Query, Scripted, SearchTool, parts
+from tools.contract import FollowUpQuestion, Notice, ToolArtifact, ToolContext
 from tools.evidence import Origin, Statement, cite
 
 FIRST, SECOND, LOST = "Cool air may help.", "Steam may help.", "A fact that is lost."
@@ -41,6 +43,49 @@ def test_what_rests_on_generated_background_is_listed_by_its_place_in_the_verifi
     (told,) = [n.text for n in answer.notices if n.code == "rests_on_generated"]
     assert [s.text for s in answer.statements][1:] == [FIRST, SECOND]
     assert told.endswith(": 2 (generated:a); 3 (generated:a, generated:b).")
+
+
+class ByModel(Answering):
+    """A model's answer to a case: its diagnoses, an emergency that it sees, and the points that it leaves open."""
+
+    left: tuple[str, ...] = ("recurrence",)
+
+    async def answer(self, view: AnswerView) -> Draft:
+        draft = await super().answer(view)
+        seen = RedFlag(code="named_by_model", seen="cold and grey", advice="Call for help.")
+        asked = FollowUpQuestion(finding="fever", text="Do you have a fever?", gain=1.0)
+        return draft.model_copy(
+            update={
+                "diagnoses": (Diagnosis(name="Sepsis", known=False),),
+                "emergency": (seen,),
+                "left_open": self.left,
+                "follow_up_questions": (asked,),
+            }
+        )
+
+
+class GapTool(SearchTool):
+    """Finds a text, and leaves two points open."""
+
+    async def run(self, arguments: Query, context: ToolContext) -> ToolArtifact:
+        found = await super().run(arguments, context)
+        told = Notice(code="gaps_left_open", text="Not covered by the evidence found: recurrence; costs.")
+        return found.model_copy(update={"notices": [told]})
+
+
+@pytest.mark.parametrize("left", [("recurrence",), ()])
+def test_a_models_emergency_heads_the_answer_and_a_point_that_it_covers_is_not_told_as_open(
+    tmp_path: Path, left: tuple[str, ...]
+) -> None:
+    script = ByModel(plan_of={1: ["sepsis"]})
+    script.left = left
+    with Agent(Settings(home=tmp_path / "home"), parts=parts(script, GapTool())) as agent:
+        answer = agent.ask("case: cold and grey")
+    assert [f.code for f in answer.emergency] == ["named_by_model"]
+    assert answer.follow_up_questions == [], "nothing is asked as a routine beside an emergency"
+    assert [d.name for d in answer.diagnoses] == ["Sepsis"]
+    texts = [n.text for n in answer.notices if n.code == "gaps_left_open"]
+    assert texts == [f"Not covered by the evidence found: {need}." for need in left]
 
 
 def test_an_answer_for_which_nothing_useful_was_retrieved_says_so(tmp_path: Path) -> None:
