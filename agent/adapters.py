@@ -21,6 +21,7 @@ from tools.recorder import SEARCHED
 # ours: cosine from which a question of unknown words is on a subject of the library. Thirty-two messages of other
 # fields reach 0.32 at most, eighty questions on its subjects 0.52 at least.
 ON_SUBJECT = 0.45
+CLOSELY = ("condition", "evidence")  # ours: kinds of documents of which answers are made sentence by sentence
 
 
 class LibraryDocuments:
@@ -60,10 +61,10 @@ class LibraryDocuments:
         document = self.get_document(id)
         return f"{document.title}. {document.text}" if document is not None else ""
 
-    def text(self, id: str) -> str:
-        """Text of a document; "" for one that the library does not hold."""
+    def monograph(self, id: str) -> str:
+        """Text of a document of the house, whose sentences are embedded at set-up; "" for another."""
         document = self.get_document(id)
-        return document.text if document is not None else ""
+        return document.text if document is not None and document.kind in CLOSELY else ""
 
     def sections(self, id: str) -> list[Evidence]:
         """The pieces of a document with their sections, in order; none for one that the library does not hold."""

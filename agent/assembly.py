@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.adapters import CLOSELY, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
 from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10
@@ -131,7 +131,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     )
     judged = by_models(parts, settings, models, encoder)
     if isinstance(judged.planner, PlannerByModel):
-        judged = replace(judged, said=TellingSentences(encoder, documents.text))
+        judged = replace(judged, said=TellingSentences(encoder, documents.monograph))
     return short_way(judged, settings, answered)
 
 
@@ -221,9 +221,6 @@ def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None
         say("your own documents ...")
         embed_again(shelf)
     shelf.close()
-
-
-CLOSELY = ("condition", "evidence")  # ours: kinds of documents of which answers are made sentence by sentence
 
 
 def _cut_passages(library: Library, encoder: CachedEncoder) -> None:

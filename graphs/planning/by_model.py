@@ -27,6 +27,7 @@ CASES = ("case", "follow_up")
 CLOSING = 3  # the round of the local plan that fills the gaps, or tries a search that failed once more
 UNUSABLE = "The language model's tool calls cannot be used."
 NO_SEARCH = "The language model searched for nothing."
+LAST = "the last call of the turn: see what is still missing to answer, and look for it"
 ALWAYS = "a case is always looked up, whatever the model chose"
 
 
@@ -58,7 +59,7 @@ class PlannerByModel:
             return await self._instead(view, error.what)
         if not calls and not _searched(view):
             return await self._instead(view.model_copy(update={"round": 1}), NO_SEARCH)
-        return _gaps_last(calls) if calls else await self._local.plan(view.model_copy(update={"round": CLOSING}))
+        return _gaps_last(calls, view) if calls else await self._local.plan(view.model_copy(update={"round": CLOSING}))
 
     async def _instead(self, view: ResearchView, what: str) -> list[PlannedCall]:
         meter().fell_back("research", what)
@@ -111,10 +112,17 @@ class PlannerByModel:
         return [PlannedCall(tool=DIFFERENTIAL, arguments=arguments, reason=ALWAYS), *calls]
 
 
-def _gaps_last(calls: list[PlannedCall]) -> list[PlannedCall]:
-    """The calls, with one that fills the gaps behind all others, which it waits for."""
-    before = [call for call in calls if call.tool != GAPS]
-    return [*before, *(c.model_copy(update={"waits": bool(before)}) for c in calls if c.tool == GAPS)]
+def _gaps_last(calls: list[PlannedCall], view: ResearchView) -> list[PlannedCall]:
+    """The calls, with the one that fills the gaps behind all others, which it waits for.
+
+    Where they would leave no call for it, it takes the last place within the bound.
+    """
+    others, gaps = [c for c in calls if c.tool != GAPS], [c for c in calls if c.tool == GAPS][:1]
+    room = view.calls_left - 1
+    if not gaps and 0 < room < len(others):
+        gaps = [PlannedCall(tool=GAPS, arguments={"question": view.question[:MAX_QUERY]}, reason=LAST)]
+    waiting = [c.model_copy(update={"waits": bool(others)}) for c in gaps]
+    return [*others[:room], *waiting, *others[room:]] if waiting and room > 0 else [*others, *waiting]
 
 
 def _filled(view: ResearchView) -> bool:
