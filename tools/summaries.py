@@ -23,9 +23,9 @@ SENTENCES = 3  # ours: sentences of a document that are shown
 ROOM = 380  # ours: characters of all of them, some 95 tokens; the first is shown whole, up to `LONGEST`
 LONGEST = 600  # ours: characters of one sentence
 NEAR = 0.5  # ours: weight of nearness to the question against whether a sentence tells what was found
-LEAST = 0.3  # ours: nearness below which a sentence says nothing to the question
+LEAST = 0.3  # ours: nearness below which a sentence that states no result says nothing to the question
 UNKNOWN = 0.5  # ours: how far a sentence tells what was found where neither heading nor place says it
-ABSTRACT = "abstract"  # kind of evidence
+ABSTRACT, PASSAGE = "abstract", "passage"  # kinds of evidence
 HEADING = re.compile(r"(?:^|(?<=\s))([A-Z][A-Z &/,-]{3,60}):\s")  # of a structured abstract, as PubMed writes them
 Said = Callable[[str, Sequence[Evidence]], Mapping[str, str]]  # question, evidence: what each document says to it
 
@@ -57,7 +57,8 @@ class TellingSentences:
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> dict[str, str]:
         """By the document's id two or three sentences, in the document's order; "" where none is near."""
         found: dict[str, list[_Sentence]] = {e.document_id: [] for e in evidence}
-        held = {name: self._whole(name) for name in found}
+        read = {e.document_id for e in evidence if e.kind == PASSAGE}  # closely: what was found of it is what it says
+        held = {name: "" if name in read else self._whole(name) for name in found}
         texts = [(name, 0, held[name], False) for name in found if held[name]]
         texts += [
             (e.document_id, EvidenceId.parse(e.id).start or 0, e.text, e.kind == ABSTRACT)
@@ -68,22 +69,27 @@ class TellingSentences:
         for quote in rank_sentences(question, [text for _, _, text, _ in texts], self._encoder):
             name, start, text, abstract = texts[quote.text_index]
             said = " ".join(text[quote.start : quote.end].split())
-            if quote.score >= LEAST and all(
-                said != known.text for known in found[name]
-            ):  # pieces of a document overlap
-                place = quote.start / len(text) if abstract else UNKNOWN
-                tells = 0.0 if said.endswith(("?", "？")) else _tells(quote.start, headings[quote.text_index], place)
-                found[name].append(_Sentence(said, start + quote.start, tells, NEAR * quote.score + tells))
+            if any(said == known.text for known in found[name]):  # pieces of a document overlap
+                continue
+            place = quote.start / len(text) if abstract else UNKNOWN
+            tells = 0.0 if said.endswith(("?", "？")) else _tells(quote.start, headings[quote.text_index], place)
+            found[name].append(_Sentence(said, start + quote.start, quote.score, tells))
         return {name: _shown(of_document) for name, of_document in found.items()}
 
 
 class _Sentence(NamedTuple):
-    """A sentence, where it begins in its document, how far it tells what was found (0..1), and its score."""
+    """A sentence, where it begins in its document, how near it is to the question, and how far it tells what was found
+    (0..1)."""
 
     text: str
     place: int
+    near: float
     tells: float
-    score: float
+
+    @property
+    def score(self) -> float:
+        """What it is worth to a planner."""
+        return NEAR * self.near + self.tells
 
 
 def _tells(at: int, headings: Sequence[tuple[int, Role | None]], place: float) -> float:
@@ -93,10 +99,13 @@ def _tells(at: int, headings: Sequence[tuple[int, Role | None]], place: float) -
 
 
 def _shown(sentences: Sequence[_Sentence]) -> str:
+    """The best sentences of a document that has any near the question, in its order; a result need not be near."""
     chosen: list[_Sentence] = []
-    for sentence in sorted(sentences, key=lambda s: -s.score):
-        most = SENTENCES if sentence.tells >= UNKNOWN else SENTENCES - 1
-        if not chosen or (len(chosen) < most and sum(len(c.text) for c in chosen) + len(sentence.text) <= ROOM):
+    near = any(s.near >= LEAST for s in sentences)
+    for sentence in sorted(sentences, key=lambda s: -s.score) if near else ():
+        says = sentence.tells > UNKNOWN or (sentence.tells == UNKNOWN and sentence.near >= LEAST)
+        fits = len(chosen) < SENTENCES and sum(len(c.text) for c in chosen) + len(sentence.text) <= ROOM
+        if not chosen or (says and fits):
             chosen.append(sentence)
     return " ... ".join(_short(s.text, LONGEST) for s in sorted(chosen, key=lambda s: s.place))
 
