@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -20,7 +19,6 @@ from tools.references.contract import Reference
 Form = Literal["ris", "nbib", "bibtex", "csl-json"]
 FORMS: tuple[Form, ...] = get_args(Form)
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-WIDTH = 88  # characters of a line of MEDLINE; a longer one goes on below, indented by six
 CSL_TYPES = {"article": "article-journal", "book": "chapter", "document": "document"}
 RIS_TYPES = {"article": "JOUR", "book": "CHAP", "document": "GEN"}
 BIB_TYPES = {"article": "article", "book": "incollection", "document": "misc"}
@@ -192,12 +190,19 @@ def _bib_name(author: Author) -> str:
 
 
 def _nbib(references: Sequence[Reference]) -> str:
-    records = ["\n".join(_wrapped(tag, value) for tag, value in _medline(r) if value) for r in references if r.pmid]
+    records = [
+        "\n".join(f"{tag:<4}- {' '.join(value.split())}" for tag, value in _medline(r) if value)
+        for r in references
+        if r.pmid
+    ]
     return "\n\n".join(records) + "\n" if records else ""
 
 
 def _medline(r: Reference) -> Iterator[tuple[str, str]]:
-    """Tags and values of a MEDLINE record (NLM, MEDLINE/PubMed data element descriptions)."""
+    """Tags and values of a MEDLINE record (NLM, MEDLINE/PubMed data element descriptions).
+
+    A value stays on one line: readers take the second line of a long name for another name.
+    """
     yield "PMID", r.pmid
     yield "IS", r.issn
     yield "VI", r.volume
@@ -228,11 +233,6 @@ def _medline(r: Reference) -> Iterator[tuple[str, str]]:
 def _medline_date(iso: str) -> list[str]:
     year, *rest = iso.split("-")
     return [year, *(MONTHS[int(part) - 1] for part in rest[:1]), *(str(int(part)) for part in rest[1:])]
-
-
-def _wrapped(tag: str, value: str) -> str:
-    lines = textwrap.wrap(value, WIDTH - 6, break_long_words=False, break_on_hyphens=False)
-    return f"{tag:<4}- " + "\n      ".join(lines)
 
 
 MADE: dict[Form, Made] = {

@@ -16,6 +16,7 @@ from tools.literature.article import Article, Author
 from tools.references.contract import Reference, collected, of_article, of_evidence
 from tools.references.forms import FORMS, Form, csl_items, form_of, holds, written
 
+GROUP = "The CROUP & Fever Group on the Long Names that Readers of MEDLINE Take for Two when Lines are Broken"
 ARTICLE = Article(
     pmid="12345678",
     title="Steroids & croup: a 50% reduction in re-admissions — étude β_2.",
@@ -39,7 +40,7 @@ ARTICLE = Article(
         Author(last="van der Berg-Öster", fore="Anna Maria", initials="AM"),
         Author(last="Smith", fore="John", initials="J", suffix="3rd"),
         Author(last="王", fore="小明", initials="X"),
-        Author(collective="The CROUP & Fever Group"),
+        Author(collective=GROUP),
     ),
 )
 BOOK = Article(
@@ -72,7 +73,7 @@ def test_ris_is_read_back_by_rispy() -> None:
     assert article["type_of_reference"] == "JOUR"
     assert article["title"] == ARTICLE.title.removesuffix(".")
     assert article["authors"] == [
-        "van der Berg-Öster, Anna Maria", "Smith, John, 3rd", "王, 小明", "The CROUP & Fever Group",
+        "van der Berg-Öster, Anna Maria", "Smith, John, 3rd", "王, 小明", GROUP,
     ]  # fmt: skip
     assert (article["start_page"], article["end_page"]) == ("123", "128")
     assert (article["doi"], article["accession_number"], article["custom2"]) == (ARTICLE.doi, "12345678", "PMC7654321")
@@ -93,7 +94,7 @@ def test_nbib_is_read_back_by_biopython_and_holds_pubmed_s_records_alone() -> No
     assert article["TI"] == ARTICLE.title.removesuffix(".")
     assert article["FAU"] == ["van der Berg-Öster, Anna Maria", "Smith, John, 3rd", "王, 小明"]
     assert article["AU"][:2] == ["van der Berg-Öster AM", "Smith J 3rd"]
-    assert article["CN"] == ["The CROUP & Fever Group"]
+    assert article["CN"] == [GROUP]
     assert article["LID"] == f"{ARTICLE.doi} [doi]"
     assert (article["DP"], article["PG"], article["PMC"]) == ("2020 Mar 7", "123-8", "PMC7654321")
     assert (article["TA"], article["JT"]) == ("J Paediatr Child Health", ARTICLE.journal)
@@ -112,7 +113,7 @@ def test_bibtex_is_read_back_by_bibtexparser_and_by_citeproc(tmp_path: Any) -> N
     assert [e.entry_type for e in library.entries] == ["article", "incollection", "misc", "misc"]
     assert article["title"] == r"{Steroids \& croup: a 50\% reduction in re-admissions — étude β\_2}"
     assert article["author"].split(" and ")[1] == "Smith, 3rd, John"
-    assert article["author"].endswith(r"{The CROUP \& Fever Group}")
+    assert article["author"].endswith(GROUP.replace("&", r"\&") + "}")
     assert (article["pages"], article["month"], article["doi"]) == ("123--128", "mar", ARTICLE.doi)
     assert chapter["booktitle"] == "StatPearls"
     assert label["howpublished"] == "openFDA drug labels"
@@ -138,7 +139,7 @@ def test_csl_json_is_rendered_by_citeproc() -> None:
     assert [item["type"] for item in items] == ["article-journal", "chapter", "document", "document"]
     assert items[0]["issued"] == {"date-parts": [[2020, 3, 7]]}
     assert items[2]["issued"] == {"date-parts": [[2024, 5]]}
-    assert items[0]["author"][-1] == {"literal": "The CROUP & Fever Group"}
+    assert items[0]["author"][-1] == {"literal": GROUP}
     style = citeproc.CitationStylesStyle("harvard-cite-them-right", validate=False)
     listed = citeproc.CitationStylesBibliography(style, CiteProcJSON(items), citeproc.formatter.plain)
     for item in items:
