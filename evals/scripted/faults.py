@@ -1,11 +1,13 @@
-"""Every fault of a model or its server, as a way to spoil a good answer; and the roles that it can strike."""
+"""Every fault of a model or its server, as a way to spoil a good answer; and a small model, which makes many."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 from evals.scripted.player import in_form, play, reply_to, role_of, rounds
@@ -14,6 +16,7 @@ from evals.scripted.server import Request, Respond, Scripted
 Spoil = Callable[[Request, Scripted], Scripted]
 
 LONG = 200_000  # characters of a reply of 200 KB
+SPACE = 168_000  # characters of white space within a sound reply
 SLOW = 30.0  # seconds before the first byte: beyond any deadline of a test
 CUT = 60  # bytes that a cut answer lacks; more than the end of its JSON
 INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -57,6 +60,25 @@ def _thinking(_: Request, good: Scripted) -> Scripted:
     return replace(good, content=f"<think>Is it {{this}}, or that?</think>\n{good.content}")
 
 
+def _braces(_: Request, good: Scripted) -> Scripted:
+    """A sound answer in a fence, within prose that holds braces and an object that is no reply."""
+    if good.calls:
+        return replace(good, content="I look for {croup} as {}.")
+    return replace(
+        good, content=f'The set {{a, b}} and {{"thought": 1}} give:\n```json\n{good.content}\n```\nSee {{c}}.'
+    )
+
+
+def _unknown_tool(request: Request, good: Scripted) -> Scripted:
+    """A tool that was not offered, beside those that were; where none is offered, a sound answer."""
+    return replace(good, calls=[*good.calls, ("browse_web", {"url": "x"})]) if role_of(request) == "research" else good
+
+
+def _spaced(_: Request, good: Scripted) -> Scripted:
+    """A sound answer that white space makes longer than is read."""
+    return _text(good, _said(good).replace(":", ":" + " " * SPACE, 1))
+
+
 def _unknown(request: Request, good: Scripted) -> Scripted:
     """Numbers and ids that were never shown."""
     if role_of(request) == "research":
@@ -83,13 +105,20 @@ FAULTS: dict[str, Spoil] = {
     "thinking": _thinking,
     "unknown numbers": _unknown,
     "200 KB": lambda _, good: _text(good, _said(good) + "a" * LONG),
+    "168k characters": _spaced,
+    "length": lambda _, good: replace(_text(good, _said(good)[:-3]), finish="length"),
+    "nothing within the bound": _instead(content="", calls=(), reasoning="Hm.", finish="length"),
+    "filtered": _instead(content="", calls=(), finish="content_filter"),
+    "brace in prose": _braces,
+    "unknown tool": _unknown_tool,
 }
-HARMLESS = frozenset({"thinking"})  # a sound reply all the same
+HARMLESS = frozenset({"thinking", "brace in prose"})  # a sound reply all the same
 # Faults after which some roles still have what they need: the judgement is the model's, or the local one is told.
-EITHER = frozenset({"wrong schema", "endless calls", "ignores tools", "unknown numbers"})
+EITHER = frozenset({"wrong schema", "endless calls", "ignores tools", "unknown numbers", "unknown tool"})
 # After these no role is asked again in the turn, and every one is told.
 SPREADING = frozenset({"refused key"})
-EXCUSED = frozenset({("research", "malformed JSON"), ("research", "200 KB")})  # a call's own arguments alone are lost
+# A call's own arguments alone are lost, or white space in them.
+EXCUSED = frozenset({("research", fault) for fault in ("malformed JSON", "200 KB", "168k characters")})
 
 
 def spoiling(role: str, fault: str) -> Respond:
@@ -104,3 +133,63 @@ def spoiling(role: str, fault: str) -> Respond:
         return FAULTS[fault](request, good) if asked == role else good
 
     return respond
+
+
+MALFORMED, WRONG_IDS = 0.15, 0.10  # asked: what models of some eight thousand million parameters get wrong
+REPAIR = re.compile(r"^That reply (?:cannot be used|was cut)")  # as our client asks for one
+
+
+class SmallModel:
+    """A model that plays every role and often slips: replies that cannot be read, numbers that were never shown.
+
+    What it says depends on the seed and the request alone, whatever order requests come in.
+
+    Attributes:
+        seed: of its slips; one of its own for each turn. slips: how often it slipped, by the slip.
+        repairs: how often it was asked to put a reply right. twice: how often that reply was a repair of the same turn.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._good: dict[str, Scripted] = {}  # what a reply should have been
+        self._repaired: set[tuple[int, str]] = set()
+        self.slips: Counter[str] = Counter()
+        self.repairs = self.twice = 0
+
+    def __call__(self, request: Request) -> Scripted:
+        """The answer to a request."""
+        last = request["messages"][-1]
+        repair = last["role"] == "user" and REPAIR.search(str(last["content"])) is not None
+        shown = str(request["messages"][-2]["content"]) if repair else ""
+        good = self._good.get(shown) or play(request)
+        draw = Random(f"{self.seed} {json.dumps(request, sort_keys=True)}")  # noqa: S311  no secret
+        slip = draw.random()
+        if slip < MALFORMED:
+            answer = self._malformed(good, draw)
+        elif slip < MALFORMED + WRONG_IDS and not repair:
+            answer = _unknown(request, good)
+            self.slips["wrong ids"] += 1
+        else:
+            answer = _braces(request, good) if draw.random() < MALFORMED else good
+        self.repairs += repair
+        self.twice += repair and (self.seed, shown) in self._repaired
+        if repair:
+            self._repaired.add((self.seed, _said(answer)))
+        return answer
+
+    def _malformed(self, good: Scripted, draw: Random) -> Scripted:
+        name, spoil = draw.choice(SLIPS)
+        self.slips[name] += 1
+        answer = _text(good, spoil(_said(good)))
+        self._good[_said(answer)] = good
+        return answer
+
+
+SLIPS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("broken off", lambda said: said[: 2 * len(said) // 3]),
+    ("a trailing comma", lambda said: said[:-1] + ",}"),
+    ("a key without quotes", lambda said: re.sub(r'"(\w+)":', r"\1:", said, count=1)),
+    ("single quotes", lambda said: said.replace('"', "'")),
+    ("a comment", lambda said: said[:-1] + " // that is all\n}"),
+    ("prose", lambda said: f"Certainly! Here is what I found {{in short}}: {said[2:40]}"),
+)
