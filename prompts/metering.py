@@ -110,6 +110,11 @@ class Usage(BaseModel):
         )
 
     @property
+    def used(self) -> bool:
+        """Whether a model was asked, or a reply of one taken that was kept from before."""
+        return self.calls + self.cached > 0
+
+    @property
     def tokens(self) -> int:
         """Tokens in and out."""
         return self.input_tokens + self.output_tokens

@@ -15,6 +15,7 @@ from agent.cli.console import progress_console
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage
+from graphs.answering.cost import in_words
 from graphs.answering.presentation import Line, Part, Presentation, Ranking, Source, present
 from graphs.completeness.contract import Label
 from graphs.completeness.explained import Explanation
@@ -143,16 +144,9 @@ def gate_lines(gate: Explanation) -> Iterator[Text]:
 
 def cost_line(usage: TurnUsage) -> str:
     """What a turn and its session have cost, in a line; "" when no model was called."""
-    if not usage.model_calls:
+    if not usage.models.used:
         return ""
-    turn = Usage(
-        calls=usage.model_calls,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cost=usage.cost,
-        unpriced=usage.unpriced,
-    )
-    return f"language models: {_spent(turn)}; session: {_spent(usage.session)}"
+    return f"language models: {in_words(usage.models)}; session: {in_words(usage.session)}"
 
 
 def cost_lines(by_role: Mapping[str, Usage]) -> list[str]:
@@ -161,14 +155,7 @@ def cost_lines(by_role: Mapping[str, Usage]) -> list[str]:
         return []
     ordered = sorted(by_role.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0]))
     total = sum(by_role.values(), Usage())
-    return [f"{role}: {_spent(usage)}" for role, usage in ordered] + [f"language models: {_spent(total)}"]
-
-
-def _spent(usage: Usage) -> str:
-    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
-    price = f"cost {usage.cost:.4g}" + (f" ({usage.unpriced} calls without a price)" if usage.unpriced else "")
-    cost = "no price set" if usage.unpriced == usage.calls else price
-    return f"{calls}, {usage.input_tokens} + {usage.output_tokens} tokens, {cost}"
+    return [f"{role}: {in_words(usage)}" for role, usage in ordered] + [f"language models: {in_words(total)}"]
 
 
 def _lead(out: Console, shown: Presentation) -> None:

@@ -79,6 +79,18 @@ class Usage(Frozen):
     session: ModelUsage = Field(default_factory=ModelUsage)
     seconds: dict[str, float] = Field(default_factory=dict)
 
+    @property
+    def models(self) -> ModelUsage:
+        """What the turn's calls of models cost, all roles together."""
+        return ModelUsage(
+            calls=self.model_calls,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cost=self.cost,
+            unpriced=self.unpriced,
+            cached=sum(spent.cached for spent in self.by_role.values()),
+        )
+
 
 class Answer(BaseModel):
     """What a turn gives back.

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from graphs.answering.contract import Answer
+from graphs.answering.cost import cost_of
 from graphs.answering.presentation import present
 from graphs.completeness.html import gate_of
 from tools.notebook.markup import clean, rendered
@@ -24,7 +25,7 @@ def html_of(answer: Answer) -> str:
     """The whole answer: what to do now, the direct answer, what it rests on, what to ask, sources, how it was found."""
     shown = present(answer)
     gate = rendered(gate_of(shown.gate, answer.language)) if shown.gate is not None else ""
-    return _template().render(shown=shown, words=shown.words, gate=gate)
+    return _template().render(shown=shown, words=shown.words, gate=gate, cost=cost_of(answer))
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from graphs.answering.contract import Answer
+from graphs.answering.cost import cost_of
 from graphs.answering.presentation import Line, Presentation, Row, Source, present
 
 MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")  # what Markdown would read as more than text
@@ -18,11 +19,12 @@ def escaped(text: str) -> str:
 
 
 def markdown_of(answer: Answer, *, whole: bool = False) -> str:
-    """The answer: what to do now, the direct answer, what it rests on, what to ask, sources.
+    """The answer: what to do now, the direct answer, what it rests on, what to ask, sources, what it cost.
 
     ``whole``: every ranked disease, not only those that are worth a row.
     """
-    return "\n\n".join(_blocks(present(answer, whole=whole)))
+    cost = cost_of(answer)
+    return "\n\n".join([*_blocks(present(answer, whole=whole)), *([f"*{escaped(cost)}*"] if cost else [])])
 
 
 def _blocks(shown: Presentation) -> Iterator[str]:

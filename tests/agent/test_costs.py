@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pytest
@@ -10,8 +11,11 @@ from rich.console import Console
 
 from agent.cli.render import cost_line, cost_lines, show_answer
 from agent.cli.trace import totals_of, tree_of
+from agent.mcp.told import answered
+from agent.server.openai_api import completion_of
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage
+from graphs.answering.markdown import markdown_of
 from prompts.metering import Budget, BudgetError, Meter, Usage
 from prompts.model_settings import Price
 
@@ -34,6 +38,30 @@ def test_a_turn_tells_its_cost_and_that_of_the_session() -> None:
     )
     assert "language models: 4 calls" in shown(turn)
     assert "language models" not in shown(TurnUsage())
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "language models: 4 calls, 1200 + 230 tokens, cost 0.00166, replies kept from before: 2"),
+        ("zh", "语言模型：4 次调用，1200 + 230 个词元，费用 0.00166，沿用先前的答复：2"),
+    ],
+)
+def test_every_form_of_an_answer_tells_its_calls_and_cost(language: str, told: str) -> None:
+    kept = {"answer": Usage(cached=2)}
+    usage = TurnUsage(model_calls=4, input_tokens=1200, output_tokens=230, cost=0.00166, by_role=kept)
+    answer = Answer(question="q", kind="evidence", language=language, session="s", usage=usage)
+    for form in (answer.to_markdown(), answer._repr_html_(), answered(answer), markdown_of(answer, whole=True)):
+        assert told in form.replace("\\", "")
+    assert json.loads(answer.to_json())["usage"]["by_role"]["answer"]["cached"] == 2
+    assert completion_of(answer, [], "m").usage.total_tokens == 1430
+    unasked = Answer(question="q", kind="evidence", language=language)
+    assert told.partition("4")[0] not in f"{unasked.to_markdown()}{unasked._repr_html_()}"
+
+
+def test_kept_replies_alone_are_told_too() -> None:
+    turn = TurnUsage(by_role={"answer": Usage(cached=1)}, session=Usage(cached=1))
+    assert "0 calls, 0 + 0 tokens, cost 0, replies kept from before: 1; session" in cost_line(turn)
 
 
 def test_calls_without_a_price_are_told() -> None:

@@ -144,8 +144,8 @@ function listed(title, texts, t) {
 /** @param {Answer} answer @param {Translate} t */
 function usageLine(answer, t) {
   const seconds = Object.values(answer.usage.seconds).reduce((sum, s) => sum + s, 0).toFixed(2);
-  const model = answer.usage.model_calls
-    ? `; ${t("usageModel", { calls: answer.usage.model_calls, cost: answer.usage.cost.toFixed(4) })}`
-    : "";
+  const { model_calls: calls, unpriced, cost } = answer.usage;
+  const spent = unpriced && unpriced === calls ? t("noPrice") : t("cost", { cost: cost.toFixed(4) });
+  const model = calls ? `; ${t("usageModel", { calls, cost: spent })}` : "";
   return h("p", { class: "small muted" }, t("usage", { tools: answer.usage.tool_calls, seconds }), model);
 }
