@@ -205,6 +205,8 @@ def _tool(branch: Tree, event: Event) -> None:
         branch.add(escape(f"{item['id']}  {item['title']}  ({ways})"))
     for notice in event["notices"]:
         branch.add(f"[yellow]{escape(notice['text'])}[/]")
+    for remark in event.get("remarks", []):
+        branch.add(escape(f"told to the planner: {remark}"))
 
 
 def _triage(event: Event) -> list[str]:

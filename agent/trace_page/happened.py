@@ -105,6 +105,7 @@ class ToolRun(Timed):
     evidence: tuple[Piece, ...] = ()
     strategy: tuple[dict[str, Any], ...] = ()
     notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
     key: str = ""
     reason: str = ""
     by: str = ""

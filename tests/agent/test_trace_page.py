@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -14,9 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from agent.agent import Agent
-from agent.cli.trace import trace
+from agent.cli.trace import trace, tree_of
 from agent.settings import Settings
 from agent.trace import read_trace
 from agent.trace_page.evidence import Quote, pieces
@@ -104,6 +106,17 @@ def test_no_text_becomes_markup_and_nothing_is_loaded_or_run(ran: tuple[Path, An
     assert "default-src 'none'" in unescape(text)
     assert "url(http" not in text
     assert "Patient text." in text[: text.index("<main")]
+
+
+def test_what_a_planner_was_told_of_a_call_is_shown(ran: tuple[Path, Answer, Answer]) -> None:
+    home, answer, _ = ran
+    events = read_trace(home / "traces", answer.run)
+    next(e for e in events if e["kind"] == "tool")["remarks"] = ["These documents are not known: <b>pubmed:1</b>."]
+    told = "told to the planner: These documents are not known: "
+    assert f"{told}&lt;b&gt;pubmed:1&lt;/b&gt;." in shown(home, [answer.run], events)
+    out = io.StringIO()
+    Console(file=out, width=120).print(tree_of(answer.run, events))
+    assert f"{told}<b>pubmed:1</b>." in out.getvalue()
 
 
 def test_every_statement_leads_to_its_quote_in_its_source_and_back(ran: tuple[Path, Answer, Answer]) -> None:

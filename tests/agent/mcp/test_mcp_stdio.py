@@ -64,7 +64,7 @@ def test_the_tools_and_three_turns_give_what_python_gives(home: Path, built_home
             given = {
                 "search_literature": {"query": "early mobilisation after a stroke"},
                 "retrieve_passages": {"query": "early mobilisation after a stroke", "documents": ["library:croup"]},
-                "lookup_differential": {"case": TURNS[0], "limit": 3},
+                "lookup_differential": {"case": TURNS[0], "limit": 3, "hypotheses": ["croup", "Marfan syndrome"]},
                 "fill_knowledge_gaps": {"question": "Does early mobilisation help after a stroke?"},
                 "find_answered_question": {"question": "What does croup sound like?"},
             }
@@ -95,6 +95,7 @@ def test_the_tools_and_three_turns_give_what_python_gives(home: Path, built_home
     ranked = found["lookup_differential"].differential
     assert ranked is not None
     assert [d.disease for d in ranked.ranking] == [d.disease for d in answers[0].differential[:3]]
+    assert [(h.name, h.disease is not None) for h in ranked.hypotheses] == [("croup", True), ("Marfan syndrome", False)]
     assert found["fill_knowledge_gaps"].gaps
     assert found["find_answered_question"].answered[0].evidence.document_id == "library:croup"
     assert json.loads(trace)["events"][0]["run"] == answers[0].run
