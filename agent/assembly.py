@@ -231,8 +231,7 @@ def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
     found = [d for d in stored if d is not None]
     if len(found) != len(stored):
         raise DataError("The library lost documents while it was read.", "Run `anamnesis setup --rebuild`.")
-    PassagePool(encoder).cut(found)
-    windows = [d.evidence(w.start, w.end) for d in read for w in d.windows]
-    encoder.encode_documents([evidence_text(item) for item in windows])
+    windows = [evidence_text(d.evidence(w.start, w.end)) for d in read for w in d.windows]
     sentences = [d.text[at.start : at.end] for d in found for at in candidate_spans(d.text, encoder)]
-    encoder.encode_documents(sentences)
+    encoder.encode_documents([*windows, *sentences])  # before they are cut, which embeds document by document
+    PassagePool(encoder).cut(found)

@@ -67,12 +67,15 @@ class Lexicon:
             total[self._indices[held]] += np.float32(weight) * self._data[held]  # a text stands once in a column
 
     def save(self, folder: Path) -> None:
-        """Write .npy and JSON files, named as bm25s names them; nothing when no text has a word."""
+        """Write the .npy and JSON files of bm25s; nothing when no text has a word."""
         if self._columns:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / VOCABULARY).write_text(json.dumps(self._columns), encoding="utf-8")
-            for name, array in zip(ARRAYS, (self._data, self._indices, self._indptr), strict=True):
-                np.save(folder / FILE.format(name), array, allow_pickle=False)
+            import bm25s
+
+            model = bm25s.BM25(method=METHOD, k1=K1, b=B)
+            model.vocab_dict = self._columns
+            model.scores = dict(zip(ARRAYS, (self._data, self._indices, self._indptr), strict=True))
+            model.scores["num_docs"], model.nonoccurrence_array = self._count, None  # its variant has none
+            model.save(str(folder), show_progress=False)
 
     @classmethod
     def load(cls, folder: Path, count: int) -> Lexicon:

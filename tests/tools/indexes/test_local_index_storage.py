@@ -47,6 +47,10 @@ def test_words_are_scored_as_bm25s_scores_them(tmp_path: Path) -> None:
         expected = model.get_scores(known) if known else np.zeros(len(texts))
         assert np.array_equal(own.scores(query), expected)
         assert np.array_equal(Lexicon.load(tmp_path / "bm25", len(texts)).scores(query), expected)
+    theirs = bm25s.BM25.load(str(tmp_path / "bm25"), load_corpus=False, show_progress=False)
+    assert np.array_equal(theirs.get_scores(tokens("cough fever")), own.scores("cough fever"))
+    Lexicon.load(tmp_path / "bm25", len(texts)).save(tmp_path / "again")
+    assert np.array_equal(Lexicon.load(tmp_path / "again", len(texts)).scores("rash"), own.scores("rash"))
 
 
 def test_what_is_loaded_answers_as_what_was_saved(tmp_path: Path) -> None:
