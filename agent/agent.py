@@ -88,6 +88,7 @@ class Agent:
     Args:
         settings: the settings; None reads the environment.
         parts: judgements and tools to use instead of the assembled ones (for tests and experiments).
+        say: is told how far the first use is, which builds what is slow to build.
         overrides: single settings, for example ``home=...``.
 
     Attributes:
@@ -102,13 +103,20 @@ class Agent:
     database: Database
     traces: Traces
 
-    def __init__(self, settings: Settings | None = None, *, parts: Parts | None = None, **overrides: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        parts: Parts | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        **overrides: Any,
+    ) -> None:
         self._settings = settings or load_settings(**overrides)
         self.home = Home(self.settings.home).prepare()
         if parts is None:
             from agent.assembly import assemble
 
-            parts = assemble(self.settings, self.home)
+            parts = assemble(self.settings, self.home, say=say)
         self.parts = parts
         self._machine: Any = None
         self.telemetry = open_telemetry(self.settings, [tool.name for tool in parts.tools])

@@ -62,8 +62,13 @@ STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
 Say = Callable[[str], None]
 
 
-def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Encoder] | None = None) -> Parts:
-    """The machine of the settings. What was never built is built first.
+def assemble(
+    settings: Settings,
+    home: Home,
+    wrap: Callable[[CachedEncoder], Encoder] | None = None,
+    say: Say = lambda _: None,
+) -> Parts:
+    """The machine of the settings. What was never built is built first, and ``say`` is told how far that is.
 
     ``wrap`` stands another encoder before the opened one (evaluations keep the vectors of their queries).
 
@@ -72,8 +77,7 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
         InputError: the configuration needs what is not there.
     """
     check_needs(settings)
-    if not _library(home).exists():
-        build(settings, home, rebuild=False, say=lambda _: None)
+    _build_once(settings, home, say)
     opened = open_encoder(settings, home)
     encoder: Encoder = opened if wrap is None else wrap(opened)
     graph = open_graph(settings, home, encoder)
@@ -135,10 +139,9 @@ def assemble(settings: Settings, home: Home, wrap: Callable[[CachedEncoder], Enc
     return short_way(judged, settings, answered)
 
 
-def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> OpenSearch:
+def open_search(settings: Settings, home: Home, mirror: Path | None = None, say: Say = lambda _: None) -> OpenSearch:
     """The literature search by itself, over live PubMed or a mirror on disk. Raises DataError as `assemble` does."""
-    if not _library(home).exists():
-        build(settings, home, rebuild=False, say=lambda _: None)
+    _build_once(settings, home, say)
     encoder = open_encoder(settings, home)
     graph = open_graph(settings, home, encoder).graph
     library = _open_library(settings, home, encoder)
@@ -147,6 +150,13 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None) -> O
     folder = mirror or settings.literature.mirror
     models = open_models(settings, home)
     return OpenSearch(settings, models, encoder, vocabulary, Names(graph).found_in, library, meaning, folder)
+
+
+def _build_once(settings: Settings, home: Home, say: Say) -> None:
+    """Build what was never built."""
+    if not _library(home).exists():
+        say("The first use builds the library and its indexes, once:")
+        build(settings, home, rebuild=False, say=say)
 
 
 def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from agent.agent import Agent
-from agent.cli.console import ConfigOption, SessionOption, console, progress_console, read_message
+from agent.cli.console import ConfigOption, SessionOption, console, progress_console, read_message, say, silent
 from agent.cli.references import ReferencesOption, write_references
 from agent.cli.render import show_answer, show_step
 from agent.conversation import Step
@@ -102,7 +102,7 @@ def ask(
     chosen = parse_options(option or [])
     texts = read_given(given or [])
     given_evidence(texts, settings.max_characters)  # a mistake is told before anything is loaded
-    with Agent(settings) as agent:
+    with Agent(settings, say=silent if quiet or as_json else say) as agent:
         if session is not None:
             agent.session(session, create=False)
         events = agent.stream(text, session=session, options=chosen, given=texts, report=report)

@@ -9,7 +9,7 @@ import typer
 
 from agent.agent import Agent
 from agent.cli.ask import follow, print_answer, settings_for
-from agent.cli.console import ConfigOption, SessionOption, console, print_json, progress_console
+from agent.cli.console import ConfigOption, SessionOption, console, print_json, progress_console, say, silent
 from agent.cli.render import show_gate
 from agent.conversation import Session
 from agent.loop import run
@@ -28,7 +28,7 @@ def chat(
     config_name: ConfigOption = "",
 ) -> None:
     """`anamnesis chat`: turns from standard input until it ends."""
-    with Agent(settings_for(config_name)) as agent:
+    with Agent(settings_for(config_name), say=silent if as_json else say) as agent:
         conversation = agent.session(session, create=False) if session else agent.session()
         title = run(agent.records.get(session)).title if session else ""
         named = f"Session {conversation.id}" + (f", {title}" if title else "")

@@ -51,6 +51,10 @@ def say(line: str) -> None:
     progress_console().print(line, markup=False)
 
 
+def silent(line: str) -> None:
+    """In place of `say` where nothing is to be told."""
+
+
 def tell(line: str) -> None:
     """A line on standard output, as it is."""
     console().print(line, markup=False)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from agent.assembly import open_search
-from agent.cli.console import JsonOption, console, open_home, read_message, write_text
+from agent.cli.console import JsonOption, console, open_home, read_message, say, write_text
 from agent.cli.references import ReferencesOption, write_references
 from agent.loop import run
 from agent.messages import check_message
@@ -71,7 +71,7 @@ def search(
     settings, home = _open(mirror)
     text = check_message(read_message(question), settings.max_characters)
     about_patient = case or len(sentences(text)) >= NARRATIVE
-    opened = open_search(settings, home, mirror)
+    opened = open_search(settings, home, mirror, say)
     if show_terms:
         _show_before(run(opened.plan(text, case=about_patient)))
         return
