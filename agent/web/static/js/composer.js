@@ -49,7 +49,7 @@ export class Composer {
       h("div", { class: "write" }, this.opener, this.text, this.button),
       h("p", { id: "message-hint", class: "unseen" }, t("messageHint")),
     );
-    this.opener.addEventListener("click", () => this.open(this.more.hidden));
+    this.opener.addEventListener("click", () => this.open(Boolean(this.more.hidden)));
     this.view.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();

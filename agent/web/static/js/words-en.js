@@ -50,7 +50,6 @@ export const EN = {
   resume: "Finish it",
   emergency: "EMERGENCY",
   statements: "Answer",
-  verdict: "Verdict",
   openQuotes: "Source {n}, {origin}: {title}. Open the quote",
   closeQuote: "Close",
   quoteIn: "Text of source {n}, the quote is marked",

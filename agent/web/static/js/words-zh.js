@@ -47,7 +47,6 @@ export const ZH = {
   resume: "继续完成",
   emergency: "紧急情况",
   statements: "回答",
-  verdict: "结论",
   openQuotes: "来源 {n}，{origin}：{title}。打开原文",
   closeQuote: "关闭",
   quoteIn: "来源 {n} 的文本，引文已标出",
