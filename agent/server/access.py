@@ -6,14 +6,18 @@ Keys are looked up at every request, so that one that is taken back, in any proc
 from __future__ import annotations
 
 import ipaddress
+import secrets
 from dataclasses import dataclass
+from time import monotonic
 
-from agent.server.keys import SCOPES, KeyRecord, Keys, digest
+from agent.server.keys import SCOPES, SECRET_BYTES, KeyRecord, Keys, digest
 from agent.server.limits import Rate
 from agent.server.problems import Refusal
 
 COOKIE = "anamnesis_login"
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+ONCE = "once_"  # begins a word that logs in one time
+OFFERED = 600.0  # ours: seconds for which such a word holds
 MOST_OPENED = 10_000  # ours: keys and log-ins that are remembered to have opened something
 NETWORK = 64  # code: bits of an IPv6 address that name a network (RFC 4291); one machine has all the others to itself
 
@@ -55,6 +59,7 @@ class Access:
     def __init__(self, keys: Keys, rate: Rate, failures: Rate, *, enabled: bool = True) -> None:
         self.keys, self.enabled, self._rate, self._failures = keys, enabled, rate, failures
         self._opened: set[str] = set()  # digests of what has opened something
+        self._offered: dict[str, tuple[KeyRecord, float]] = {}  # digest of a word for one log-in: whose, until when
 
     async def authenticate(
         self, authorization: str | None = None, cookie: str | None = None, address: str = ""
@@ -87,6 +92,23 @@ class Access:
         """The cookie's value for a key; raises AccessRefused 401."""
         return await self.keys.login(await self._by_key(text), hours)
 
+    def offer(self, record: KeyRecord) -> str:
+        """A word that logs the page in as the owner of a key: one time, within `OFFERED`, and in this process alone."""
+        word = ONCE + secrets.token_urlsafe(SECRET_BYTES)
+        self._offered[digest(word)] = record, monotonic() + OFFERED
+        return word
+
+    async def redeem(self, word: str, hours: float, address: str = "") -> str:
+        """The cookie's value for a word that was offered; raises AccessRefused 401 for any other, or 429."""
+        source = network(address)
+        self._wait(source)
+        record, until = self._offered.pop(digest(word), (None, 0.0))
+        if record is None or monotonic() > until:
+            self._failures.count(source)
+            what = "The link to log in was used already, or its time is over."
+            raise AccessRefused(401, "wrong_key", what, "Start the server again for another.", headers=CHALLENGE)
+        return await self.keys.login(record, hours)
+
     async def logout(self, cookie: str) -> None:
         """Forget a log-in."""
         await self.keys.logout(cookie)
@@ -97,10 +119,8 @@ class Access:
         if given is None:
             return await self._record(authorization, cookie)
         known = digest(given)
-        wait = self._failures.wait(source)
-        if wait and known not in self._opened:
-            what, advice = "Too much came from this address that is no key.", "Wait, then try the right one."
-            raise AccessRefused(429, "too_many_failures", what, advice, retry_after=wait)
+        if known not in self._opened:
+            self._wait(source)
         try:
             record = await self._record(authorization, cookie)
         except AccessRefused:
@@ -110,6 +130,13 @@ class Access:
             self._opened.clear()
         self._opened.add(known)
         return record
+
+    def _wait(self, source: str) -> None:
+        """Raise AccessRefused 429 for an address from which too much came that was no key."""
+        wait = self._failures.wait(source)
+        if wait:
+            what, advice = "Too much came from this address that is no key.", "Wait, then try the right one."
+            raise AccessRefused(429, "too_many_failures", what, advice, retry_after=wait)
 
     async def _record(self, authorization: str | None, cookie: str | None) -> KeyRecord:
         if authorization:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from agent.server.access import COOKIE, Caller
+from agent.server.access import COOKIE, ONCE, Caller
 from agent.server.contract import Key, Me
 from agent.server.guard import Anyone, Parts, The, address_of
 from agent.server.problems import answers
@@ -24,9 +24,11 @@ async def me(the: The, caller: Anyone) -> Me:
 @account.post("/login", responses=answers(401))
 async def login(body: Key, request: Request, response: Response, the: The) -> Me:
     """Log a page in: sets a cookie that stands for the key, which the page then need not keep."""
-    caller = await the.access.authenticate(f"Bearer {body.key}", address=address_of(request.scope))
-    if the.access.enabled:
-        token = await the.access.login(body.key, the.settings.login_hours)
+    access, hours, address = the.access, the.settings.login_hours, address_of(request.scope)
+    token = await access.redeem(body.key, hours, address) if access.enabled and body.key.startswith(ONCE) else None
+    caller = await access.authenticate(None if token else f"Bearer {body.key}", token, address)
+    if access.enabled:
+        token = token or await access.login(body.key, hours)
         response.set_cookie(
             COOKIE,
             token,

@@ -21,6 +21,7 @@ SCOPES = ("ask", "review", "traces", "tools")
 SECRET_BYTES = 32  # ours: 256 bits
 ID_BYTES = 6  # ours: names a key, guards nothing
 LONGEST_NAME = 80  # ours
+PAGE, PAGE_SCOPES = "page on this machine", ("ask", "review", "traces")  # of the key that the one-time link opens
 KEY = re.compile(r"^ana_(?P<id>[0-9a-f]{12})_(?P<secret>[A-Za-z0-9_-]{43})$")
 SPAN = re.compile(r"^(?P<number>[1-9]\d{0,4})(?P<unit>[hdw])$")
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -83,6 +84,13 @@ class Keys:
             *(record.id, record.name, digest(secret), " ".join(record.scopes), record.created, end, ""),
         )
         return record, f"ana_{identity}_{secret}"
+
+    async def of_page(self) -> KeyRecord:
+        """The key that stands for the page on this machine, whose text nobody has; made where there is none."""
+        for record in await self.all():
+            if record.name == PAGE and record.state == "valid":
+                return record
+        return (await self.create(PAGE, PAGE_SCOPES))[0]
 
     async def all(self) -> list[KeyRecord]:
         """All keys, oldest first."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from agent.loop import run
 from agent.server.settings import ServerSettings
 from prompts.errors import InputError
 
@@ -53,7 +55,16 @@ def serve(settings: Settings, *, authentication: bool = True, make: Make | None 
         app = (make or create_app)(agent, authentication=authentication)
         listener.listen(BACKLOG)
         logs.event("listening", address=address_of(listener), authentication=authentication)
+        if authentication and is_loopback(server.host) and sys.stdout.isatty():
+            sys.stdout.write(f"The page, for one log-in within ten minutes: {link_of(app, address_of(listener))}\n")
+            sys.stdout.flush()
         _server(app, app.state.turns, server).run(sockets=[listener])
+
+
+def link_of(app: Any, address: str) -> str:
+    """A link that logs the page in one time. What stands behind the sign is sent to nobody, and is in no log."""
+    access = app.state.access
+    return f"{address}/#/once/{access.offer(run(access.keys.of_page()))}"
 
 
 def is_loopback(host: str) -> bool:

@@ -11,7 +11,9 @@ import pytest
 
 from agent import web
 from agent.server.events import view_of
+from agent.server.start import link_of
 from graphs.answering.contract import Answer
+from support.browser import window
 from support.served import Served
 from support.web_page import answer, logged_in, say, session_of
 from tools.evidence import Evidence, Origin, Statement, Status, cite
@@ -196,6 +198,22 @@ def test_nothing_of_a_patient_is_left_after_a_log_out_and_a_log_out_that_failed_
         page.get_by_role("button", name="Log out").click()
         page.locator("#key").wait_for()
         assert "zyzzyva" not in page.content()
+
+
+def test_a_one_time_link_logs_in_once_and_leaves_nothing_in_the_address(page_server: Served, browser: Any) -> None:
+    link = link_of(page_server.app, page_server.url)
+    with window(browser) as opened:
+        opened.page.goto(link)
+        opened.page.locator(".welcome").wait_for()
+        assert "once" not in opened.page.url
+        assert opened.page.locator("#who").inner_text() == "page on this machine"
+        opened.page.reload()
+        opened.page.locator(".welcome").wait_for()
+        assert [url for url in opened.requests if "once_" in url] == []
+    with window(browser) as another:
+        another.page.goto(link)
+        another.page.get_by_text("was used already").wait_for()
+        assert another.page.locator("#key").is_visible()
 
 
 def test_an_address_that_is_not_well_written_opens_a_new_session(page_server: Served, browser: Any) -> None:

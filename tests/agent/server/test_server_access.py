@@ -29,6 +29,31 @@ def test_a_revoked_key_is_refused_with_its_next_request_and_its_log_in_too(serve
         assert client.get("/api/me", headers={"Authorization": f"Bearer {key}"}).status_code == 401
 
 
+def test_a_word_for_one_log_in_opens_once_in_its_time_and_as_a_key_that_can_be_revoked(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = server.app.state.access
+    word = access.offer(run(access.keys.of_page()))
+    with server.client("") as client:
+        assert client.get("/api/me", headers={"Authorization": f"Bearer {word}"}).status_code == 401, "it is no key"
+        me = client.post("/api/login", json={"key": word}).json()
+        assert (me["name"], me["scopes"]) == ("page on this machine", ["ask", "review", "traces"])
+        assert client.get("/api/me").json() == me
+        again = access.offer(run(access.keys.of_page()))
+        monkeypatch.setattr("agent.server.access.OFFERED", -1.0)
+        late = access.offer(run(access.keys.of_page()))
+        with server.client("") as another:
+            told = [another.post("/api/login", json={"key": key}) for key in (word, late, "once_", f"{again}x")]
+            assert [t.status_code for t in told] == [401] * 4
+            assert another.get("/api/me").status_code == 401
+            assert another.post("/api/login", json={"key": again}).json()["id"] == me["id"], (
+                "its sessions are there again"
+            )
+        run(access.keys.revoke(me["id"]))
+        assert client.get("/api/me").status_code == 401
+        assert run(access.keys.of_page()).id != me["id"]
+
+
 def test_the_cookie_is_for_the_browser_alone_and_ends_with_the_log_out(server: Served) -> None:
     key = server.key()
     with server.client("") as client:

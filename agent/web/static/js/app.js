@@ -12,6 +12,7 @@ import { keepLanguage, readersLanguage, tongue, words } from "./words.js";
 /** @typedef {import("./types.js").SessionRecord} SessionRecord */
 
 const SESSION = /^#\/s\/([^/]+)$/;
+const ONCE = /^#\/once\/([\w-]+)$/; // a link that logs in one time
 const NARROW = window.matchMedia("(max-width: 52rem)"); // as in page.css
 
 const main = byId("main");
@@ -28,24 +29,38 @@ let shown = 0; // counts what was opened, so that a slow answer does not take th
 
 /** Begins, or begins again after a log-in. */
 async function start() {
+  const refused = await logInOnce();
   try {
     me = await call("GET", "me");
   } catch (error) {
-    if (!signedOut(error)) main.replaceChildren(problemBox(error, t, { label: t("tryAgain"), act: start }));
+    if (!signedOut(error, refused)) main.replaceChildren(problemBox(error, t, { label: t("tryAgain"), act: start }));
     return;
   }
   showFrame();
   await Promise.all([list.refresh(), route()]);
 }
 
-function newList() {
-  return new SessionList(nav, () => go(""), signedOut, t);
+/** Logs in by what a one-time link brought, which goes from the address first; why that failed, "" where it did not. */
+async function logInOnce() {
+  const word = ONCE.exec(location.hash)?.[1];
+  if (!word) return "";
+  history.replaceState(null, "", location.pathname);
+  try {
+    await call("POST", "login", { key: word });
+    return "";
+  } catch (error) {
+    return error instanceof Problem ? error.message : "";
+  }
 }
 
-/** Shows the log-in where an error says that one is needed; whether it did. @param {unknown} error */
-function signedOut(error) {
+function newList() {
+  return new SessionList(nav, () => go(""), (error) => signedOut(error), t);
+}
+
+/** Shows the log-in where an error says that one is needed; whether it did. @param {unknown} error @param {string} [why] */
+function signedOut(error, why = "") {
   if (!(error instanceof Problem) || error.status !== 401) return false;
-  showLogin(me ? t("signedOut") : "");
+  showLogin(me ? t("signedOut") : why);
   return true;
 }
 
