@@ -174,7 +174,7 @@ class AnswererByModel:
         )
         said = reply.statements[: self._settings.case_statements]
         about = [diagnosis_of(s, view, self._local.diseases) for s in said]
-        claims = [claim_of(s, d, view) for s, d in zip(said, about, strict=True)]
+        claims = [claim_of(s, d, view, self._local.diseases) for s, d in zip(said, about, strict=True)]
         written = await self._writer.written(claims, view, sources, spent)
         _anything(written)
         statements: list[Statement] = []

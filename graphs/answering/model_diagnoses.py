@@ -47,7 +47,7 @@ def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms)
     return Diagnosis(name=name, known=bool(others)) if name else None
 
 
-def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: AnswerView) -> Claim:
+def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: AnswerView, diseases: Synonyms) -> Claim:
     """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
     if diagnosis is None:
         return Claim(said)
@@ -55,7 +55,8 @@ def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: Answer
     own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
     others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
     told = question_of(view) if view.question else ""
-    return Claim(said, told, others, tuple(own), own=not diagnosis.known)
+    about = dict.fromkeys([*own, *_other_names(own[0], diseases)])
+    return Claim(said, told, others, tuple(about), own=not diagnosis.known)
 
 
 def marked(statement: Statement, diagnosis: Diagnosis, view: AnswerView) -> Statement:
