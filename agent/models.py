@@ -99,6 +99,13 @@ def described(model: ModelSettings | None) -> str:
     return f"{named}; the local engine: {', '.join(local) or 'nothing'}"
 
 
+def kept_replies(settings: Settings, home: Home) -> str:
+    """Where replies of models are kept, in words; "" where they are not."""
+    if settings.model_cache == "session":
+        return f"in {home.replies.name}, until their session is deleted"
+    return f"for evaluations, in {home.cache / EVALUATION}" if settings.model_cache == "evaluation" else ""
+
+
 def proxies() -> list[str]:
     """Variables of the environment that put a proxy before every server but those of ``no_proxy``."""
     names = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_PROXY")

@@ -139,7 +139,7 @@ def _writer() -> Rewritten:
     from agent.settings import load_settings, silence_telemetry
     from evals.cmmqa import ByModel, ByTemplate
 
-    settings = load_settings()
+    settings = load_settings(model_cache="evaluation")
     silence_telemetry(settings)
     models = open_models(settings, Home(settings.home).prepare())
     return ByModel(models.of("questions")) if models is not None else ByTemplate()

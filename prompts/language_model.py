@@ -159,7 +159,7 @@ class LanguageModel:
             if _without_end(said):
                 raise cut_off()
         text = without_thinking(said.text)
-        if said.calls and not any(call.error for call in said.calls):
+        if (said.calls or (text and not required)) and not any(call.error for call in said.calls):
             self._keep(key, {"calls": said.calls, "text": text}, spent)
         return said.calls, text
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from agent.cli.console import JsonOption, console, print_json
 from agent.loop import run
-from agent.models import check_needs, described, proxies
+from agent.models import check_needs, described, kept_replies, proxies
 from agent.sessions import Home
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry
 from prompts.errors import AnamnesisError
@@ -148,6 +148,8 @@ def _places(settings: Settings) -> list[Check]:
     if settings.language_model is not None and (named := proxies()):
         found = f"the language model is called through the proxy of {', '.join(named)}"
         checks.append(Check(name="proxy", ok=True, found=found))
+    if settings.language_model is not None and (kept := kept_replies(settings, home)):
+        checks.append(Check(name="kept replies", ok=True, found=kept))
     if settings.config:
         checks.append(_configuration(settings))
     return checks

@@ -58,7 +58,7 @@ def validate(labels: Path | None, data: Path | None, limit: int | None, seed: in
     started = time.perf_counter()
     rows = read_labels(labels) if labels is not None else []
     graded = read_graded(data) if data is not None else []
-    settings = load_settings()
+    settings = load_settings(model_cache="evaluation")
     silence_telemetry(settings)
     folder = data or (labels.parent if labels is not None else Path())
     context = TaskContext(folder, limit or max(len(graded), 1), seed, settings, progress)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from agent.agent import Agent
-from agent.models import open_models
+from agent.models import kept_replies, open_models
 from agent.sessions import Home
 from agent.settings import load_settings
 from prompts.errors import InputError
@@ -56,6 +56,16 @@ def test_replies_are_not_kept_beside_sessions_of_a_database(tmp_path: Path) -> N
     settings = load_settings(**given).model_copy(update={"database": SecretStr("postgresql://u:p@h/d")})
     with pytest.raises(InputError, match="files only"):
         open_models(settings, Home(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("cache", "told"),
+    [("off", ""), ("session", "in replies.sqlite, until"), ("evaluation", "evaluation_replies.sqlite")],
+)
+def test_doctor_tells_where_replies_are_kept(cache: str, told: str, tmp_path: Path) -> None:
+    kept = kept_replies(load_settings(home=tmp_path, model="m", model_cache=cache), Home(tmp_path))
+    assert told in kept
+    assert bool(kept) == bool(told)
 
 
 def test_nothing_is_kept_by_default(tmp_path: Path) -> None:

@@ -142,6 +142,18 @@ def test_calls_are_kept_by_the_conversation_before_them_and_faulty_ones_are_not(
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize(("required", "asked"), [(False, 1), (True, 2)])
+def test_that_nothing_more_is_called_is_kept_unless_a_call_had_to_be_made(
+    file: Path, required: bool, asked: int
+) -> None:
+    with serving(Scripted("That is enough.")) as server:
+        for _ in range(2):
+            with asking(server, file) as models, metered(Meter(session="s")):
+                chosen = models.of("research").choose("query_plan", [TOOL], [], {"question": "q"}, required=required)
+                assert asyncio.run(chosen) == ((), "That is enough.")
+    assert len(server.requests) == asked
+
+
 def test_a_file_that_is_damaged_later_costs_asking_again(file: Path) -> None:
     async def around(models: LanguageModels) -> list[str]:
         first = await plan(models.of("answer"))
