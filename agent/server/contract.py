@@ -71,6 +71,12 @@ class NewCorrection(Sent):
 NewReview = Annotated[NewVerdict | NewCorrection, Field(discriminator="verdict")]
 
 
+class Shown(Sent):
+    """Whether what comes back says how the page shows it, too; that form is not stable."""
+
+    view: bool = False
+
+
 class NewFeedback(Sent):
     """Whether an answer helped."""
 

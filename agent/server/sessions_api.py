@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from agent.loop import arun
-from agent.server.contract import SESSION, NewSession, NewTitle, Sent, SessionList, SessionWhole
+from agent.server.contract import SESSION, NewSession, NewTitle, Sent, SessionList, SessionWhole, Shown
 from agent.server.events import view_of
 from agent.server.guard import Asker, The
 from agent.server.problems import Refusal, answers
@@ -45,7 +45,9 @@ class Wanted(Sent):
     """How to export a session."""
 
     format: Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json", "docx"] = "json"
-    turn: int | None = Field(default=None, ge=1, description="Only this turn.")
+    turn: Annotated[int | None, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+        default=None, ge=1, description="Only this turn."
+    )  # a query cannot say null
 
 
 THIS = {"parameters": {"session": "$response.body#/id"}}
@@ -72,16 +74,11 @@ async def list_sessions(the: The, caller: Asker, page: Annotated[Page, Query()])
 
 
 @sessions.get("/{session}", responses=answers(404))
-async def read_session(
-    session: SessionPath,
-    the: The,
-    caller: Asker,
-    view: Annotated[bool, Query(description="With how the page shows the answers. Not stable.")] = False,
-) -> SessionWhole:
+async def read_session(session: SessionPath, the: The, caller: Asker, shown: Annotated[Shown, Query()]) -> SessionWhole:
     """A session with its turns."""
     record = await arun(the.agent.records.get(session, owner=caller.id))
     turns = await arun(the.agent.records.turns(session, owner=caller.id))
-    views = {t.turn: view_of(t.answer) for t in turns if view and t.answer is not None}
+    views = {t.turn: view_of(t.answer) for t in turns if shown.view and t.answer is not None}
     return SessionWhole(session=record, turns=turns, views=views)
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message, check_options
-from agent.server.contract import NewFeedback, NewReview, NewTurn, Trace
+from agent.server.contract import NewFeedback, NewReview, NewTurn, Shown, Trace
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
 from agent.server.problems import Refusal, answers
@@ -40,9 +40,8 @@ Once = Annotated[
     ),
 ]
 
-View = Annotated[
-    bool, Query(description="Among the events, one more before the answer: `view`, how the page shows it. Not stable.")
-]
+# among the events one more, `view`, before the answer
+View = Annotated[Shown, Query()]
 
 turns = APIRouter(prefix="/api/sessions/{session}", tags=["turns"], responses=answers(*USUAL))
 
@@ -54,23 +53,23 @@ async def ask(
     request: Request,
     the: The,
     caller: Asker,
+    shown: View,
     idempotency_key: Once = "",
-    view: View = False,
 ) -> Response:
     """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
     question = Question(session, body.text, body.options, body.given, body.report, idempotency_key)
-    return await _answered(request, the.turns.ask(caller, question), view)
+    return await _answered(request, the.turns.ask(caller, question), shown.view)
 
 
 @turns.post("/resume", response_model=Answer, responses=ASKED)
-async def resume(session: SessionPath, request: Request, the: The, caller: Asker, view: View = False) -> Response:
+async def resume(session: SessionPath, request: Request, the: The, caller: Asker, shown: View) -> Response:
     """Follow the turn that runs, finish the one that was cut off, or get the last answer once more."""
     record = await arun(the.agent.records.get(session, owner=caller.id))
     if not record.turns and not the.turns.runs(session):
         raise Refusal(409, "no_turn", "The session holds no message yet.", "Send one: POST .../turns.")
-    return await _answered(request, await the.turns.resume(caller, session), view)
+    return await _answered(request, await the.turns.resume(caller, session), shown.view)
 
 
 @turns.put("/turns/{turn}/review", responses=answers(404))
