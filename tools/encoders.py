@@ -34,8 +34,6 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 MEDCPT = ("ncbi/MedCPT-Query-Encoder", "ncbi/MedCPT-Article-Encoder", "ncbi/MedCPT-Cross-Encoder")
 HEADS = 12  # all-MiniLM-L6-v2's own config.json: num_attention_heads
 BATCH = 32  # ours: larger batches gain nothing on two cores
-ENOUGH = 256  # ours: tokens of a batch from which a larger one is no faster
-PAD = 0  # the model's own tokenizer.json: the id of [PAD]
 
 
 class Encoder(Protocol):
@@ -114,7 +112,7 @@ class MiniLMEncoder:
         return [len(e.ids) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def _encode(self, texts: Sequence[str], layers: Sequence[int] = ()) -> Vectors:
-        """Batches of like length, one thread each: on a busy machine torch's own threads wait for each other."""
+        """Batches of one length, one thread each: on a busy machine torch's own threads wait for each other."""
         out = np.empty((len(texts), self.dimension * max(len(layers), 1)), dtype=np.float32)
         ids = [_cut(e.ids, self.limit) for e in self._tokenizer.encode_batch(list(texts))]
         batches = batches_by_length([len(row) for row in ids])
@@ -130,9 +128,8 @@ class MiniLMEncoder:
     def _encode_batch(self, rows: list[list[int]], layers: Sequence[int]) -> Vectors:
         import torch
 
-        longest = max(map(len, rows))
-        ids = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
-        mask = torch.tensor([[True] * len(row) + [False] * (longest - len(row)) for row in rows])
+        ids = torch.tensor(rows)
+        mask = torch.ones_like(ids, dtype=torch.bool)
         with torch.inference_mode():
             vectors: Vectors = (self._model.means(ids, mask, layers) if layers else self._model(ids, mask)).numpy()
         return vectors
@@ -155,19 +152,15 @@ def _cut(ids: list[int], limit: int) -> list[int]:
 
 
 def batches_by_length(lengths: Sequence[int]) -> list[list[int]]:
-    """Places of texts in batches of at most `BATCH`: of one length where so many have it, else of like length.
+    """Places of texts in batches of at most `BATCH`, all of a batch of one length.
 
-    A batch of one length has nothing to mask, and torch's masked attention takes up to twice the time.
+    Nothing is padded: torch's masked attention takes more than the many small batches of texts of all lengths do.
     """
-    batches, left = list[list[int]](), list[int]()
-    for length, same in groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
+    batches: list[list[int]] = []
+    for _, same in groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
         rows = list(same)
-        for part in (rows[at : at + BATCH] for at in range(0, len(rows), BATCH)):
-            if len(part) * length >= ENOUGH:
-                batches.append(part)
-            else:
-                left += part
-    return batches + [left[at : at + BATCH] for at in range(0, len(left), BATCH)]
+        batches += [rows[at : at + BATCH] for at in range(0, len(rows), BATCH)]
+    return batches
 
 
 def give_back() -> None:
