@@ -263,7 +263,8 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
     rest = [line for line in lines if line not in lead.lines and not (line.text in quoted and line.numbers)]
     notices = [n for n in answer.notices if n not in told and not (n.code == "gaps_left_open" and lead.found)]
     labels = [_label(n, words) for n in notices if not _folded(n) and n.severity is not Severity.DANGER]
-    rare, below = enumerate(answer.rare_diseases, start=1), answer.kind != Kind.EXPLAIN
+    rare = enumerate(answer.rare_diseases, start=1)
+    below = answer.kind != Kind.EXPLAIN and not answer.diagnoses  # a model's own text on a case leads, whole
     return Presentation(
         words=words,
         alerts=tuple((flag.advice, flag.seen) for flag in answer.emergency),
@@ -391,8 +392,11 @@ def _row(rank: int, d: RankedDisease, words: Messages) -> Row:
 
 
 def _with_lines(answer: Answer, ranking: Ranking, sources: Mapping[str, Source]) -> tuple[Ranking, list[Statement]]:
-    """The ranking with what the answer says of each disease of a case, and the statements that are of none."""
+    """The ranking with what the answer says of each disease of a case, and the statements that are of none: all of a
+    model's own text, which has an order of its own."""
     words, rest = messages(answer.language), list[Statement]()
+    if answer.diagnoses:
+        return ranking, list(answer.statements)
     told: dict[str, list[Line]] = {row.disease: [] for row in ranking.rows if answer.kind != Kind.EXPLAIN}
     rows = {row.disease: row for row in ranking.rows}
     for statement in answer.statements:
@@ -455,7 +459,7 @@ def _lead(
         return Lead(" ".join(n.text for n in texts), found=False), texts
     if answer.abstained and not answer.statements and not replies:
         return Lead(words["answer.none"], found=False), []
-    if ranking.rows and answer.kind != Kind.EXPLAIN:
+    if (ranking.rows or answer.diagnoses) and answer.kind != Kind.EXPLAIN:
         return Lead(_fitting(answer, ranking, words)), []
     if replies:
         head = " ".join(n.text for n in replies)
@@ -464,14 +468,17 @@ def _lead(
 
 
 def _fitting(answer: Answer, ranking: Ranking, words: Messages) -> str:
-    """Which diseases fit a case best, in a sentence."""
-    if answer.outside:
+    """Which diseases fit a case best, in a sentence: by a model that answered in its order, else by the ranking."""
+    if answer.outside and not answer.diagnoses:
         return words["answer.outside"]
-    first, *others = names = [row.name for row in ranking.rows[: OTHERS + 1]]
-    if answer.differential[0].score < STANDS_OUT and not answer.emergency:
+    named = [d.name for d in answer.diagnoses] or [row.name for row in ranking.rows]
+    first, *others = names = named[: OTHERS + 1]
+    close = not answer.diagnoses and answer.differential[0].score < STANDS_OUT
+    if close and not answer.emergency:
         return words.say("answer.close", names=words["gate.comma"].join(names))
     then = words["gate.comma"].join(others)
-    return words.say("answer.fit", first=first, others=then) if then else words.say("answer.fits", first=first)
+    one, several = ("named", "named_then") if answer.diagnoses else ("fits", "fit")
+    return words.say(f"answer.{several if then else one}", first=first, others=then)
 
 
 def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> Studies:

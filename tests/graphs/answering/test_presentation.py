@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphs.answering.contract import Answer, Choice, Usage
+from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
 from graphs.answering.presentation import Presentation, as_data, present
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
@@ -218,3 +218,15 @@ def test_a_presentation_is_plain_data(language: str) -> None:
     assert told["lead"]["lines"][0]["folds"][0]["id"] == TRIAL.id
     assert told["sources"][0]["passages"][0]["item"] == TRIAL.id
     assert told["studies"]["rows"][1]["design"] == shown.studies.rows[1].design != ""
+
+
+def test_a_models_answer_to_a_case_leads_in_its_order_and_stands_whole_above_the_ranking() -> None:
+    first = Statement(text="Angina (not in the knowledge graph) fits best.", origin=Origin.PARAMETRIC)
+    named = (Diagnosis(name="Angina", known=False), Diagnosis(name="Reflux", disease="gerd"))
+    said = "Reflux often presents with heartburn."
+    order = note("other_order", "The text orders otherwise.", Severity.INFO)
+    shown = case(said, statements=[first], diagnoses=named, notices=[order])
+    assert shown.lead.head == "By the language model Angina fits best; then Reflux."
+    assert [line.text for line in shown.lines] == [said, first.text]
+    assert (shown.on_lead, shown.ranking.rows[0].told) == ("", ())
+    assert "The text orders otherwise" in shown.labelled
