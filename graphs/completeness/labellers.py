@@ -30,7 +30,7 @@ from tools.text.sentences import Span, sentences
 # The card of a trained classifier: what it was trained on, how, and what it reached. It lies beside the weights.
 CARD = "card.json"
 FORMAT = 1  # raised with every change of what weights mean
-TRAIN_AGAIN = "Train it again with `anamnesis gate train`."
+TRAIN_AGAIN = "Train it again with `anamnesis dev gate train`."
 
 
 class Card(Frozen):
@@ -80,7 +80,7 @@ def read_card(folder: Path, kind: str) -> Card:
     try:
         card = Card.model_validate_json((folder / CARD).read_bytes())
     except OSError:
-        raise InputError(f"{folder} holds no trained classifier.", "Give a folder of `anamnesis gate train`.") from None
+        raise InputError(f"{folder} holds no trained classifier.", "Give a folder of `anamnesis dev gate train`.") from None
     except ValidationError as error:
         raise DataError(f"The card of {folder} is damaged.", TRAIN_AGAIN) from error
     if card.kind != kind:
@@ -140,7 +140,7 @@ def open_labeller(method: Method, classifier: Path | None, encoder: Encoder) -> 
         return HeadLabeller(load_head(_file(classifier) if classifier is not None else HEAD), encoder)
     if classifier is None:
         raise InputError(
-            "No trained classifier is named.", "Set ANAMNESIS_GATE__CLASSIFIER to a folder of `anamnesis gate train`."
+            "No trained classifier is named.", "Set ANAMNESIS_GATE__CLASSIFIER to a folder of `anamnesis dev gate train`."
         )
     return BertLabeller(classifier)
 
@@ -260,7 +260,7 @@ def _log_odds(share: float) -> float:
 # The light head in use: a small network over frozen vectors and plain features, by numpy alone.
 VERSION = 1  # raised with every change of what the arrays or the features mean
 TRAIN_HEAD = (
-    "Train one with `anamnesis gate train --head`, or leave ANAMNESIS_GATE__CLASSIFIER out for the shipped one."
+    "Train one with `anamnesis dev gate train --head`, or leave ANAMNESIS_GATE__CLASSIFIER out for the shipped one."
 )
 Array = NDArray[np.float32]
 
@@ -311,7 +311,7 @@ class HeadLabeller:
     def __init__(self, head: Head, encoder: Encoder) -> None:
         if (head.encoder, len(head.unit)) != (encoder.name, encoder.dimension):
             what = f"The head was trained on vectors of {head.encoder}, not of {encoder.name}."
-            raise DataError(what, "Train one with `anamnesis gate train --head`, or set ANAMNESIS_GATE__LABELS=rules.")
+            raise DataError(what, "Train one with `anamnesis dev gate train --head`, or set ANAMNESIS_GATE__LABELS=rules.")
         self._head, self._encoder = head, encoder
 
     def label(self, text: str, first_look: Differential | None) -> tuple[Unit, ...]:
@@ -379,7 +379,7 @@ BATCH = 32  # ours: units read at once
 
 
 class BertLabeller:
-    """Labels by the classifier of a folder of `anamnesis gate train`. It is loaded at its first use.
+    """Labels by the classifier of a folder of `anamnesis dev gate train`. It is loaded at its first use.
 
     Raises:
         InputError: the folder holds none. DataError: it is damaged.

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
+from agent.cli.app import app
 from evals import commands
 from evals.cmmqa import (
     CMMQA,
@@ -175,7 +175,6 @@ def test_the_command_makes_a_file_that_answers_takes(
     (tmp_path / "all.csv").write_text("id,question\n1,Can melanoma be cured?\n2,Why do I yawn?\n")
     row = {"question": CHOICE.question, "options": OPTIONS, "answer": "A"}
     (tmp_path / "benchmark.json").write_text(json.dumps({"medqa": {"0001": row}}))
-    app = typer.Typer()
     commands.register(app)
     arguments = ["eval", "build-cmmqa", "--healthsearchqa", str(tmp_path / "all.csv")]
     arguments += ["--mirage", str(tmp_path / "benchmark.json"), "--out", str(tmp_path / "data" / CMMQA)]

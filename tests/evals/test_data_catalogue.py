@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
+from agent.cli.app import app
 from evals import commands
 from evals.datasets import catalogue
 from evals.datasets.catalogue import check_files, read_catalogue
@@ -55,7 +55,6 @@ def test_files_are_compared_by_their_checksums(tmp_path: Path) -> None:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    app = typer.Typer()
     commands.register(app)
     runner = CliRunner(env={"COLUMNS": "300"})
     shown = runner.invoke(app, ["eval", "data", "--json", str(tmp_path / "c.json")])

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from agent.cli.app import app
 from evals import commands
 from evals.datasets.judged_labels import SAMPLE, read_labels
 from evals.datasets.liveqa import LIVEQA, LIVEQA_ANSWERS, read_graded
@@ -92,7 +92,6 @@ def test_the_command_compares_with_both(tmp_path: Path, built_home: Path, monkey
     monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
     monkeypatch.delenv("ANAMNESIS_MODEL", raising=False)
     liveqa(tmp_path)
-    app = typer.Typer()
     commands.register(app)
     out = tmp_path / "report.json"
     arguments = ["eval", "judges", "--labels", str(SAMPLE), "--data", str(tmp_path), "--json", str(out)]
