@@ -80,7 +80,8 @@ def read_card(folder: Path, kind: str) -> Card:
     try:
         card = Card.model_validate_json((folder / CARD).read_bytes())
     except OSError:
-        raise InputError(f"{folder} holds no trained classifier.", "Give a folder of `anamnesis dev gate train`.") from None
+        what = f"{folder} holds no trained classifier."
+        raise InputError(what, "Give a folder of `anamnesis dev gate train`.") from None
     except ValidationError as error:
         raise DataError(f"The card of {folder} is damaged.", TRAIN_AGAIN) from error
     if card.kind != kind:
@@ -140,7 +141,8 @@ def open_labeller(method: Method, classifier: Path | None, encoder: Encoder) -> 
         return HeadLabeller(load_head(_file(classifier) if classifier is not None else HEAD), encoder)
     if classifier is None:
         raise InputError(
-            "No trained classifier is named.", "Set ANAMNESIS_GATE__CLASSIFIER to a folder of `anamnesis dev gate train`."
+            "No trained classifier is named.",
+            "Set ANAMNESIS_GATE__CLASSIFIER to a folder of `anamnesis dev gate train`.",
         )
     return BertLabeller(classifier)
 
@@ -311,7 +313,8 @@ class HeadLabeller:
     def __init__(self, head: Head, encoder: Encoder) -> None:
         if (head.encoder, len(head.unit)) != (encoder.name, encoder.dimension):
             what = f"The head was trained on vectors of {head.encoder}, not of {encoder.name}."
-            raise DataError(what, "Train one with `anamnesis dev gate train --head`, or set ANAMNESIS_GATE__LABELS=rules.")
+            advice = "Train one with `anamnesis dev gate train --head`, or set ANAMNESIS_GATE__LABELS=rules."
+            raise DataError(what, advice)
         self._head, self._encoder = head, encoder
 
     def label(self, text: str, first_look: Differential | None) -> tuple[Unit, ...]:
