@@ -112,7 +112,7 @@ def test_a_chat_tells_the_last_decision_on_command(
         waiting = iter([*lines, None])
         monkeypatch.setattr(chat, "_read", lambda: next(waiting))
         agent = Agent(parts=parts(), home=tmp_path)
-        monkeypatch.setattr(chat, "Agent", lambda _: agent)
+        monkeypatch.setattr(chat, "Agent", lambda _, say: agent)
         chat.chat(session, as_json=as_json)
         return capsys.readouterr().out
 

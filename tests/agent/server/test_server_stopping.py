@@ -26,7 +26,7 @@ PROGRAM = f"""
 import sys
 from support.machine_parts import Scripted, parts
 import agent.assembly
-agent.assembly.assemble = lambda settings, home: parts(Scripted(pause={{"answer": {SLOW}}}))
+agent.assembly.assemble = lambda settings, home, say: parts(Scripted(pause={{"answer": {SLOW}}}))
 sys.argv = ["anamnesis", "serve", "--port", "0", "--no-auth"]
 import anamnesis
 anamnesis.main()
