@@ -26,7 +26,10 @@ PROGRAM = f"""
 import sys
 from support.machine_parts import Scripted, parts
 import agent.assembly
-agent.assembly.assemble = lambda settings, home, say: parts(Scripted(pause={{"answer": {SLOW}}}))
+def assemble(settings, home, say):
+    say("library ...")
+    return parts(Scripted(pause={{"answer": {SLOW}}}))
+agent.assembly.assemble = assemble
 sys.argv = ["anamnesis", "serve", "--port", "0", "--no-auth"]
 import anamnesis
 anamnesis.main()
@@ -131,7 +134,9 @@ def test_the_log_has_a_line_a_request_and_not_a_word_of_the_patient(tmp_path: Pa
         command.process.signal(signal.SIGTERM)
         command.process.wait(PATIENCE)
         text = command.process.written()
+        told = [line["told"] for line in command.lines() if line.get("event") == "first use"]
         lines = [line for line in command.lines() if line.get("event") == "request"]
+    assert told == ["library ..."]
     assert len(text.splitlines()) == len([json.loads(line) for line in text.splitlines()])
     line = next(line for line in lines if line["request"] == "ward-7-0001")
     assert {"time", "level", "request", "key", "route", "status", "ms"} <= set(line)
