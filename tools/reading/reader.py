@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
 AGAIN = "Reinstall the package, or train it again: anamnesis dev reader train --data DATA."
 BATCH = 16  # ours: pairs of like length read at once
+KEPT = 500  # ours: readings that are remembered; a turn asks of the same sentences up to eight times
 LONGEST = 2_000  # ours, characters: what is longer is no sentence (a table, a page), and is not read
 WORD = re.compile(r"[A-Za-z]{2,}")
 LEAST_WORDS = 3  # ours: a heading or a row of figures has fewer
@@ -45,22 +46,32 @@ class TrainedReader:
         self._weights = weights
         self._loaded: tuple[PairModel, PairTokenizer] | None = None
         self._lock = Lock()
+        self._before: dict[Pair, Reading] = {}
 
     def read(self, pairs: Sequence[Pair]) -> list[Reading]:
         """One reading a pair; what cannot be read is ``unrelated``, whatever it says."""
-        out = [UNREAD] * len(pairs)
-        readable = [at for at, pair in enumerate(pairs) if can_read(pair)]
-        if not readable:
-            return out
+        known = {pair: self._before.get(pair) if can_read(pair) else UNREAD for pair in pairs}
+        fresh = [pair for pair, reading in known.items() if reading is None]
+        if fresh:
+            read = self._fresh(fresh)
+            known |= read
+            with self._lock:
+                self._before |= read
+                for pair in list(self._before)[:-KEPT]:
+                    del self._before[pair]
+        return [reading for reading in map(known.get, pairs) if reading is not None]
+
+    def _fresh(self, pairs: Sequence[Pair]) -> dict[Pair, Reading]:
+        """The readings of pairs that were not read before."""
         model, tokenizer = self._open()
-        rows = tokenizer.rows([pairs[at] for at in readable])
+        rows = tokenizer.rows(pairs)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i][0]))
+        read: dict[Pair, Reading] = {}
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
-            for i, reading in zip(part, _read(model, [rows[i] for i in part]), strict=True):
-                out[readable[i]] = reading
+            read |= zip((pairs[i] for i in part), _read(model, [rows[i] for i in part]), strict=True)
         give_back()
-        return out
+        return read
 
     def _open(self) -> tuple[PairModel, PairTokenizer]:
         with self._lock:

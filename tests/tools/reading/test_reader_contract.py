@@ -143,3 +143,12 @@ def test_the_shipped_reader_reads_plain_pairs(question: str, sentence: str, stan
     (reading,) = TrainedReader().read([Pair(question, sentence)])
     assert max(Stance, key=reading.stance) is stance
     assert reading.telling > 0.5
+
+
+def test_what_was_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = TrainedReader()
+    pairs = [Pair("Does aspirin reduce fever?", "Aspirin reduced fever in most children."), Pair("Why?", "12 | 13")]
+    first = reader.read([*pairs, pairs[0]])
+    monkeypatch.setattr(reader, "_open", lambda: pytest.fail("it was read again"))
+    assert reader.read(pairs[::-1]) == first[1::-1]
+    assert first[2] == first[0] != first[1] == UNREAD
