@@ -24,18 +24,25 @@ async def references_of(turns: Sequence[ExportedTurn], settings: LiteratureSetti
     copies = {d.text: d.id.partition(":")[2] for d in found if d.text and d.text != d.id}
     named = [item.document_id.partition(":")[2] for item in items if item.id.startswith("pubmed:")]
     pmids = [*named, *(copies[item.document_id] for item in items if item.document_id in copies)]
-    return collected(items, await held_articles(pmids, settings), copies)
+    held, failed = await _held(pmids, settings)
+    return collected(items, held, copies)._replace(failed=failed)
 
 
-async def held_articles(pmids: Sequence[str], settings: LiteratureSettings) -> dict[str, Article]:
-    """Records by PMID out of the mirror of the settings and of what PubMed's answers left here; PubMed is not asked."""
+async def _held(pmids: Sequence[str], settings: LiteratureSettings) -> tuple[dict[str, Article], str]:
+    """Records by PMID out of the mirror of the settings and of what PubMed's answers left here; PubMed is not asked.
+
+    A mirror that fails costs fields and not the export: what went wrong stands beside the records.
+    """
     held: dict[str, Article] = {}
     if not pmids:
-        return held
+        return held, ""
+    failed = ""
     if settings.mirror is not None:
-        with contextlib.suppress(AnamnesisError):  # a mirror that is away costs fields, not the export
+        try:
             mirror = searched(settings).pubmed
             if mirror is not None:
                 with contextlib.closing(mirror):
                     held = {a.pmid: a for a in await mirror.fetch(list(dict.fromkeys(pmids)))}
-    return await EUtilities(settings).kept(pmids) | held
+        except AnamnesisError as error:
+            failed = str(error)
+    return await EUtilities(settings).kept(pmids) | held, failed

@@ -78,16 +78,21 @@ class Reference(Frozen):
 
 
 class Collected(NamedTuple):
-    """References, each document once, and what was left out: what it is -> how many."""
+    """References, each document once, and what was left out: what it is -> how many.
+
+    ``failed``: what went wrong with a source of records, so that fields may be lacking; "" where nothing did.
+    """
 
     references: tuple[Reference, ...]
     left_out: Mapping[str, int]
+    failed: str = ""
 
     @property
     def told(self) -> str:
-        """What was left out, in a line; "" where nothing was."""
+        """What was left out and what may be lacking, in a line; "" where nothing is."""
         counts = ", ".join(f"{number} {what}" for what, number in self.left_out.items())
-        return f"No references, so left out: {counts}." if counts else ""
+        lacking = f"Authors, journal and DOI may be lacking. {self.failed}" if self.failed else ""
+        return " ".join(filter(None, (f"No references, so left out: {counts}." if counts else "", lacking)))
 
 
 def of_article(article: Article) -> Reference:

@@ -266,7 +266,13 @@ def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: 
         .model_copy(update={"strategies": [STRATEGY.model_copy(update={"documents": (found,)})]})
     )
     turn = whole.turns[0].model_copy(update={"answer": answer, "searches": [search]})
-    (reference,) = run(references_of([turn], agent.settings.literature)).references
+    away = agent.settings.literature.model_copy(update={"mirror": agent.settings.home / "away"})
+    told = run(references_of([turn], away))
+    assert len(told.references) == 1
+    assert "may be lacking" in told.told
+    collected = run(references_of([turn], agent.settings.literature))
+    assert collected.told == ""
+    (reference,) = collected.references
     assert (reference.id, reference.pmid, reference.pmcid, reference.doi) == ("pubmed:77", "77", "PMC9", "")
 
 
