@@ -237,7 +237,7 @@ class Agent:
         self.database = await open_database(self.settings, self.home)
         try:
             locks = Locks(self.database, self.settings.sessions.wait)
-            self.records = Records(self.database, self.home, locks, self.settings.literature)
+            self.records = Records(self.database, self.home, locks, self.settings.literature, self.parts.document)
             self.traces = Traces(self.database, self.home)
             await self.records.open()
             self._machine = clinical_graph(self.parts, self.database.saver)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from agent.adapters import CLOSELY, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
@@ -43,6 +44,7 @@ from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
 from tools.library.collection import Library
+from tools.library.document import Document
 from tools.library.joined import JoinedLibrary
 from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
@@ -132,6 +134,7 @@ def assemble(
         look_up=rare.look_up(lambda case, language, known: graph.look_up(case, language, known=known)),
         requirements=requirements,
         limits=limits(settings),
+        document=library.document,
     )
     judged = by_models(parts, settings, models, encoder)
     if isinstance(judged.planner, PlannerByModel):
@@ -150,6 +153,17 @@ def open_search(settings: Settings, home: Home, mirror: Path | None = None, say:
     folder = mirror or settings.literature.mirror
     models = open_models(settings, home)
     return OpenSearch(settings, models, encoder, vocabulary, Names(graph).found_in, library, meaning, folder)
+
+
+def library_documents(settings: Settings, home: Home, say: Say = lambda _: None) -> Callable[[str], Document]:
+    """Gives documents of the library by the id of a slice; it is opened, and where need be built, at the first one."""
+
+    @cache
+    def library() -> JoinedLibrary:
+        _build_once(settings, home, say)
+        return _open_library(settings, home, open_encoder(settings, home))
+
+    return lambda name: library().document(name)
 
 
 def _build_once(settings: Settings, home: Home, say: Say) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from graphs.verification.contract import Verifier
 from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
+from tools.library.document import Document
 from tools.recorder import NullRecorder, Recorder
 from tools.store import TextStore
 from tools.summaries import Said, first_words
@@ -50,6 +51,7 @@ class Parts:
     ``look_up`` is the graph's first look-up for the gate: (case, language, known findings) to a differential.
     ``requirements`` gives KADS what one must know: (question, kind, language, options, diseases) to phrases.
     ``said`` tells a planner what the documents of a result say: (question, evidence) to sentences by document.
+    ``document`` gives a document of the library by the id of a slice of it, and raises InputError for one that is gone.
     """
 
     triage: Triage
@@ -65,6 +67,7 @@ class Parts:
     requirements: Any
     limits: Limits = field(default_factory=Limits)
     said: Said = first_words
+    document: Callable[[str], Document] | None = None
 
 
 @dataclass(frozen=True)

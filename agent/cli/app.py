@@ -41,7 +41,7 @@ COMMANDS = {
     "search": Entry(EVERYBODY, "search", "Search PubMed or a mirror, and see how it was searched."),
     "library": Entry(EVERYBODY, "library", "Your own documents: add, list, remove, check."),
     "knowledge": Entry(EVERYBODY, "knowledge", "Open sources (drug labels, guidelines, ...): import, update."),
-    "sessions": Entry(EVERYBODY, "sessions", "What was asked before: list, show, export, review, delete."),
+    "sessions": Entry(EVERYBODY, "sessions", "What was asked before: list, show, export, changes, review, delete."),
     "serve": Entry(EVERYBODY, "serve", "Serve the web page, an API, chat completions and MCP."),
     "doctor": Entry(EVERYBODY, "doctor", "Check this installation, and list every address it may call."),
     "resume": Entry(DETAIL, "ask", "Finish a turn that was cut off, or show the last answer again."),

@@ -27,7 +27,16 @@ from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.live import LiveResult
 from tools.literature.privacy import RELEASE, not_sent, released_in
 from tools.literature.report import account, also, folded, kind_of, read_as, ways
-from tools.literature.strategy import FoundDocument, Rerun, SearchStrategy, Source, load_strategy, rerun, save_strategy
+from tools.literature.strategy import (
+    FoundDocument,
+    Rerun,
+    SearchStrategy,
+    Source,
+    check_source,
+    load_strategy,
+    rerun,
+    save_strategy,
+)
 from tools.references.contract import Collected, of_article
 from tools.references.forms import form_of
 from tools.text.sentences import sentences
@@ -114,21 +123,12 @@ def _search_again(
     settings, home = _open(mirror)
     fresh = settings.model_copy(update={"literature": settings.literature.model_copy(update={"search_days": 0.0})})
     opened = open_search(fresh, home, mirror)
-    _check_source(strategy.source, opened.source)
+    check_source(strategy.source, opened.source)
     found = run(rerun(strategy, opened.pubmed, since, source=opened.source, released=released))
     if as_json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
         _show_rerun(found)
-
-
-def _check_source(then: Source, now: Source) -> None:
-    """Queries for a mirror may hold any word of its collection, names too: they were never sieved for PubMed."""
-    if then.kind == "mirror" and now.kind == "pubmed":
-        raise InputError(
-            f"The saved search was of the mirror {then.name}; its words were not chosen to leave this machine.",
-            "Give the mirror with --mirror FOLDER, or ask PubMed anew without --rerun.",
-        )
 
 
 def _open(mirror: Path | None) -> tuple[Settings, Home]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 from pydantic import ValidationError
 from rich.text import Text
 
-from agent.cli.console import JsonOption, console, print_json, progress_console, read_message, write_text
+from agent.cli.console import (
+    JsonOption,
+    console,
+    open_home,
+    print_json,
+    progress_console,
+    read_message,
+    say,
+    write_text,
+)
 from agent.cli.references import say_references
 from agent.cli.render import show_answer
 from agent.loop import run
@@ -25,7 +34,18 @@ from tools.literature.strategy import save_strategy
 from tools.references.contract import Collected
 from tools.references.forms import FORMS
 
+if TYPE_CHECKING:
+    from agent.changes import Changes
+
 T = TypeVar("T")
+BECAME = {
+    "new": "New since",
+    "gone": "Gone",
+    "retracted": "RETRACTED since",
+    "concern": "EXPRESSION OF CONCERN since",
+    "corrected": "Corrected since",
+    "revised": "Revised since",
+}
 
 sessions = typer.Typer(rich_markup_mode=None)
 SessionArgument = Annotated[str, typer.Argument(help="The session's id.")]
@@ -36,7 +56,7 @@ def sessions_(
     context: typer.Context,
     delete: Annotated[str | None, typer.Option(help="Delete this session and all that it left.")] = None,
 ) -> None:
-    """Sessions: list, show, rename, export, review, delete. Without a command they are listed."""
+    """Sessions: list, show, rename, export, changes, review, delete. Without a command they are listed."""
     if delete is not None:
         delete_([delete])
     elif context.invoked_subcommand is None:
@@ -130,6 +150,36 @@ def export(
 
 
 @sessions.command()
+def changes(
+    session: SessionArgument,
+    turn: Annotated[int | None, typer.Option(min=1, help="Only this turn.")] = None,
+    mirror: Annotated[Path | None, typer.Option(help="Ask this local mirror instead of live PubMed.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What has changed since its answers: asks its searches again, and looks at what they cite. Changes nothing."""
+    settings, home = open_home()
+    if mirror is not None:
+        settings = settings.model_copy(update={"literature": settings.literature.model_copy(update={"mirror": mirror})})
+
+    async def found() -> list[Changes]:
+        from agent.assembly import library_documents
+
+        async with open_records(settings, library_documents(settings, home, say)) as records:
+            turns = await records.turns(session, only=None if turn is None else {turn})
+            if not any(t.answer for t in turns):
+                raise InputError("There is no answer to look at again.", "`anamnesis sessions show` lists the turns.")
+            return [await records.changes(session, t.turn) for t in turns if t.answer is not None]
+
+    told = run(found())
+    if as_json:
+        print_json([c.model_dump() for c in told])
+    else:
+        for one in told:
+            _show_changes(one)
+    raise typer.Exit(int(any(c.not_asked for c in told)))
+
+
+@sessions.command()
 def review(
     session: SessionArgument,
     turn: Annotated[int, typer.Argument(help="The turn, from 1.")],
@@ -174,6 +224,32 @@ def expire(
         )
     for session in with_records(lambda records: records.expire(kept)):
         sys.stdout.write(f"Session {session} is deleted.\n")
+
+
+def _show_changes(told: Changes) -> None:
+    out = console()
+    out.print(Text(f"{told.turn} > {told.asked}", style="bold"))
+    asked = f"; asked now: {told.source}" if told.source else ""
+    out.print(
+        f"Answered on {told.answered or 'an unknown day'}, looked at again on {told.at[:10]}{asked}", markup=False
+    )
+    for why in told.not_asked:
+        out.print(Text(f"! {why}", style="yellow"))
+    for change in told.changes:
+        cited = ", cited in the answer" if change.cited else ""
+        style = "" if change.what == "new" else "bold red" if change.what == "retracted" else "yellow"
+        date = f" ({change.date})" if change.date else ""
+        name = change.title.rstrip(".") or change.id
+        out.print(Text(f"{BECAME[change.what]}{cited}: {name}{date}, {change.id}", style=style))
+        if change.quote:
+            out.print(Text(f"  It no longer says: “{change.quote}”"))
+    known = f"{told.looked_at} of its sources were looked at again" + ("." if told.changes else ": none has changed.")
+    if told.looked_at or not told.not_asked:
+        out.print(known if told.looked_at else "It has no sources that could change.", markup=False)
+    other = sum(q.now != q.then for q in told.queries)
+    if told.queries:
+        asked = "1 query was" if len(told.queries) == 1 else f"{len(told.queries)} queries were"
+        out.print(f"{asked} asked again, {other} with another number of records.", markup=False)
 
 
 def with_records(work: Callable[[Records], Awaitable[T]]) -> T:

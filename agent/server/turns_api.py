@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
+from agent.changes import Changes
 from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message, check_options
@@ -90,6 +91,13 @@ async def feedback(session: SessionPath, turn: TurnPath, body: NewFeedback, the:
     await _record(the, session, turn, caller.id)
     await arun(the.agent.records.feedback(session, turn, said, owner=caller.id))
     return await _record(the, session, turn, caller.id)
+
+
+@turns.post("/turns/{turn}/changes", responses=answers(404))
+async def changes(session: SessionPath, turn: TurnPath, the: The, caller: Asker) -> Changes:
+    """What has changed since the answer: its searches are asked again, and what it cites is looked at anew."""
+    await _record(the, session, turn, caller.id)
+    return await arun(the.agent.records.changes(session, turn, owner=caller.id))
 
 
 @turns.get("/turns/{turn}/trace", responses=answers(404))

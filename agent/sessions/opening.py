@@ -15,6 +15,7 @@ from agent.sessions.sqlite import SqliteDatabase
 from agent.sessions.traces import Traces
 
 if TYPE_CHECKING:
+    from agent.changes import Look
     from agent.settings import Settings
 
 
@@ -28,12 +29,13 @@ async def open_database(settings: Settings, home: Home) -> Database:
 
 
 @contextlib.asynccontextmanager
-async def open_records(settings: Settings) -> AsyncIterator[Records]:
-    """The sessions' records by themselves, without the agent's indexes and models."""
+async def open_records(settings: Settings, look: Look | None = None) -> AsyncIterator[Records]:
+    """The sessions' records by themselves, without the agent's indexes and models. ``look``: see `Records`."""
     home = Home(settings.home).prepare()
     database = await open_database(settings, home)
     try:
-        records = Records(database, home, Locks(database, settings.sessions.wait), settings.literature)
+        locks = Locks(database, settings.sessions.wait)
+        records = Records(database, home, locks, settings.literature, look)
         await records.open()
         yield records
     finally:

@@ -31,11 +31,13 @@ from agent.sessions.times import now, stamp
 from agent.sessions.titles import check_title
 from agent.sessions.turns import Turns
 from graphs.answering.contract import Answer
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from tools.literature.settings import LiteratureSettings
 
 if TYPE_CHECKING:
+    from agent.changes import Changes, Look
     from agent.sessions.export import SessionExport
+    from tools.library.document import Document
     from tools.references.contract import Collected
 
 LISTED = 50  # ours: sessions of one page
@@ -56,12 +58,19 @@ class Records:
         database: where they are kept.
         home: whose traces go with a session.
         locks: a session is held while it is deleted.
-        literature: where records of PubMed are held, for the references of answers.
+        literature: where records of PubMed are held, for the references of answers, and asked for, for their changes.
+        look: gives documents of the library, for the changes of answers; None where there is none.
     """
 
     def __init__(
-        self, database: Database, home: Home, locks: Locks, literature: LiteratureSettings | None = None
+        self,
+        database: Database,
+        home: Home,
+        locks: Locks,
+        literature: LiteratureSettings | None = None,
+        look: Look | None = None,
     ) -> None:
+        self._look = look or _no_library
         self._literature = literature or LiteratureSettings()
         self._database = database
         self._home = home
@@ -222,6 +231,17 @@ class Records:
 
         return await references_of((await self._gathered(session, owner, turn)).turns, self._literature)
 
+    async def changes(self, session: str, turn: int, owner: str | None = None) -> Changes:
+        """What has changed since the answer of a turn: its searches are asked again, what it cites is looked at anew.
+
+        Raises:
+            InputError: the session or the turn is unknown, or has no answer.
+        """
+        from agent.changes import changes_of
+
+        (only,) = (await self._gathered(session, owner, turn)).turns
+        return await changes_of(session, only, self._literature, self._look)
+
     async def _gathered(self, session: str, owner: str | None, turn: int | None) -> SessionExport:
         from agent.sessions.export import gathered
 
@@ -306,6 +326,10 @@ class Records:
             int(turn): Review(verdict=verdict, correction=correction, reviewer=reviewer, at=at)
             for turn, verdict, correction, reviewer, at in rows
         }
+
+
+def _no_library(id: str) -> Document:
+    raise DataError(f"Nothing here holds {id}.", "Ask where the library is: anamnesis sessions changes.")
 
 
 def _one(session: str) -> Statement:

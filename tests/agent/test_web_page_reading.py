@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -190,3 +191,14 @@ def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any
         told = " ".join(labels.all_inner_texts())
         words = {word for word in told.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 3}
         assert words <= {"PubMed"}, "a label is in English"
+
+
+def test_what_has_changed_since_an_answer_is_told_on_a_click(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        shown = say(page, "Do antibiotics help in acute bronchitis?")
+        shown.get_by_role("button", name="What has changed since?").click()
+        told = shown.get_by_role("region", name="What has changed since?")
+        told.wait_for()
+        assert re.match(r"None of its [1-9]\d* sources has changed\. Answered on 2\d{3}-", told.inner_text())
+        assert opened.errors == []

@@ -248,6 +248,16 @@ class Rerun(Frozen):
     gone: tuple[str, ...]
 
 
+def check_source(then: Source, now: Source) -> None:
+    """Raise InputError where queries of a mirror would go to PubMed: they may hold any word of its collection, names
+    too, and were never sieved."""
+    if then.kind == "mirror" and now.kind == "pubmed":
+        raise InputError(
+            f"The saved search was of the mirror {then.name}; its words were not chosen to leave this machine.",
+            "Give the mirror with --mirror FOLDER, or ask PubMed anew: send the question again.",
+        )
+
+
 async def rerun(
     strategy: SearchStrategy,
     pubmed: PubMed,

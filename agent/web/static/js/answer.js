@@ -3,6 +3,7 @@
  * sources, and folded how it was found.
  */
 
+import { changesOf } from "./changes.js";
 import { copyButton } from "./copying.js";
 import { DifferentialTable } from "./differential.js";
 import { h } from "./dom.js";
@@ -31,6 +32,7 @@ import { words } from "./words.js";
  * @property {import("./types.js").Feedback | null} feedback
  * @property {(helpful: boolean, reason: string) => Promise<import("./types.js").Feedback>} onFeedback
  * @property {string} file address of the turn as a file
+ * @property {string} path of the turn, below api/
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
  * @property {boolean} loud an emergency is to be spoken at once
@@ -49,6 +51,7 @@ export function answerView(answer, view, around) {
   const asking = answer.notices.find((n) => n.code === REVIEW_NOTICE)?.text;
   const review = reviewBox(answer, around.review, around.onReview, t);
   const first = asking || around.review;
+  const changes = changesOf(around.path, t);
   return h(
     "div",
     { class: "answer", lang: answer.language },
@@ -72,8 +75,10 @@ export function answerView(answer, view, around) {
       copyButton("copyAnswer", view.text, t),
       h("a", { class: "button quiet", href: around.file, download: true }, t("shareFile")),
       h("button", { type: "button", class: "quiet", click: () => window.print() }, t("print")),
+      changes.button,
       feedbackForm(around.feedback, around.onFeedback, t),
     ),
+    changes.place,
     first ? null : review,
     howView(answer, view, around, t),
   );

@@ -68,10 +68,11 @@ export class TurnView {
     const held = this.place.contains(document.activeElement);
     const loud = fresh && !this.alarmed();
     const onFeedback = this.saveFeedback.bind(this);
+    const path = `${setting.path()}/turns/${this.number}`;
     const file = `api/${setting.path()}/export?format=markdown&turn=${this.number}`;
     const more = [this.progress?.folded(), this.trace()];
     const say = last ? setting.say : null;
-    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, file, say, before, loud, more }));
+    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, file, path, say, before, loud, more }));
     this.progress = null;
     if (held) focusOn(this.title);
     if (fresh) this.tell(answer, view);
