@@ -28,13 +28,18 @@ $(VENV)/installed: constraints.txt pyproject.toml $(wildcard deploy/lock/*.txt)
 	$(BIN)/python -m pip check
 	touch $@
 
-$(VENV)/ready: $(VENV)/installed $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
+# What every message needs; the rest is built by `setup`, or when a message first needs it.
+$(VENV)/minimal: $(VENV)/installed $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
+	$(BIN)/anamnesis setup --minimal
+	touch $@
+
+$(VENV)/ready: $(VENV)/minimal
 	$(BIN)/anamnesis setup
 	touch $@
 
 setup: $(VENV)/ready ## Make the environment and build what is slow to build once
 
-ask: $(VENV)/ready ## Answer a case or question in the terminal: make ask Q="..."
+ask: $(VENV)/minimal ## Answer a case or question in the terminal: make ask Q="..."
 	@$(BIN)/anamnesis ask "$$Q"
 
 test: $(VENV)/ready ## Set up and pass the tests

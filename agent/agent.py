@@ -89,6 +89,7 @@ class Agent:
         settings: the settings; None reads the environment.
         parts: judgements and tools to use instead of the assembled ones (for tests and experiments).
         say: is told how far the first use is, which builds what is slow to build.
+        everything: what only some messages need is built now too, not when the first of them asks for it.
         overrides: single settings, for example ``home=...``.
 
     Attributes:
@@ -109,6 +110,7 @@ class Agent:
         *,
         parts: Parts | None = None,
         say: Callable[[str], None] = lambda _: None,
+        everything: bool = False,
         **overrides: Any,
     ) -> None:
         self._settings = settings or load_settings(**overrides)
@@ -116,7 +118,7 @@ class Agent:
         if parts is None:
             from agent.assembly import assemble
 
-            parts = assemble(self.settings, self.home, say=say)
+            parts = assemble(self.settings, self.home, say=say, everything=everything)
         self.parts = parts
         self._machine: Any = None
         self.telemetry = open_telemetry(self.settings, [tool.name for tool in parts.tools])

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from agent.adapters import CLOSELY, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.adapters import GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
 from agent.encoder import encoder_is_bf16
-from agent.icd10 import TABLE, build_icd10
+from agent.icd10 import TABLE, build_icd10, build_icd10_names
 from agent.judgements import by_models, document_filter, gap_settings, limits, offered, planner, selector
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
 from agent.passages import passage_tool
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
-from agent.questions import build_starter, question_tool, searched_ahead, short_way
-from agent.rare_diseases import RareSection
+from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
+from agent.rare_diseases import RareSection, are_built, build_rare_diseases
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
@@ -33,13 +34,11 @@ from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
 from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
-from prompts.errors import DataError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import locked, write_atomic
 from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
-from tools.knowledge_graph.compiled import compile_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
@@ -51,9 +50,6 @@ from tools.library.shelf import Shelf, shelf_file
 from tools.literature.by_meaning import FOLDER, imported
 from tools.literature.tool import SearchLiterature
 from tools.medicines.pages import starter_pages
-from tools.passages.contract import evidence_text
-from tools.passages.pool import PassagePool
-from tools.passages.quotes import candidate_spans
 from tools.questions.work import WORK
 from tools.reading.reader import TrainedReader
 from tools.summaries import TellingSentences
@@ -69,23 +65,27 @@ def assemble(
     home: Home,
     wrap: Callable[[CachedEncoder], Encoder] | None = None,
     say: Say = lambda _: None,
+    *,
+    everything: bool = False,
 ) -> Parts:
     """The machine of the settings. What was never built is built first, and ``say`` is told how far that is.
 
-    ``wrap`` stands another encoder before the opened one (evaluations keep the vectors of their queries).
+    Args:
+        wrap: stands another encoder before the opened one (evaluations keep the vectors of their queries).
+        everything: what only some messages need is built now too, not when the first of them asks for it.
 
     Raises:
         DataError: what was built is damaged, or of another encoder.
         InputError: the configuration needs what is not there.
     """
     check_needs(settings)
-    _build_once(settings, home, say)
+    _build_once(settings, home, say, everything=everything)
     opened = open_encoder(settings, home)
     encoder: Encoder = opened if wrap is None else wrap(opened)
     graph = open_graph(settings, home, encoder)
     library = _open_library(settings, home, encoder)
     documents = LibraryDocuments(library)
-    rare = RareSection(home, encoder, always=settings.rare_diseases)
+    rare = RareSection(home, encoder, always=settings.rare_diseases, say=say)
     texts = GraphTexts(graph, rare.entry)
     names = Names(graph.graph)
     vocabulary = search_vocabulary(library, graph.graph, _icd10(home))
@@ -111,7 +111,8 @@ def assemble(
         known=library.frequencies,
         diseases=names.diseases_named,
     )
-    answered = question_tool(settings, home, library, encoder, names.found_in)
+    starter = StarterQuestions(settings, home, encoder, say)
+    answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build)
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=open_gate(settings.gate, encoder),
@@ -166,35 +167,46 @@ def library_documents(settings: Settings, home: Home, say: Say = lambda _: None)
     return lambda name: library().document(name)
 
 
-def _build_once(settings: Settings, home: Home, say: Say) -> None:
+def _build_once(settings: Settings, home: Home, say: Say, *, everything: bool = False) -> None:
     """Build what was never built."""
     if not _library(home).exists():
         say("The first use builds the library and its indexes, once:")
-        build(settings, home, rebuild=False, say=say)
+        build(settings, home, rebuild=False, say=say, everything=everything)
+    elif everything and not (StarterQuestions.of(home) and are_built(home)):
+        build_rest(settings, home, say)
 
 
-def build(settings: Settings, home: Home, *, rebuild: bool, say: Say) -> None:
-    """Build what is slow to build once: library, graph, passages, ICD-10 table. What is up to date is left."""
+def build(settings: Settings, home: Home, *, rebuild: bool, say: Say, everything: bool = True) -> None:
+    """Build what is slow to build once: graph, library, ICD-10 table. What is up to date is left.
+
+    Args:
+        everything: build also what `build_rest` does, which else is built when a message first needs it.
+    """
     with locked(home.root / "build"):
         if rebuild:
             _forget_indexes(home)
             home.encoder_choice.unlink(missing_ok=True)
         home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
         _measure_encoder(settings, home, say)
-        encoder = open_encoder(settings, home)
-        say("knowledge graph ...")
-        compile_graph(STARTER_GRAPH, encoder, home.indexes)
-        KnowledgeGraph(encoder, home.indexes).edge.build()
-        say("library ...")
-        build_library(STARTER_LIBRARY, _library(home), encoder, more=starter_pages())
-        say("passages ...")
-        _cut_passages(Library.open(_library(home), encoder), encoder)
-        if shelf_file(home.library).exists():
-            _embed_own(home, encoder, rebuild=rebuild, say=say)
-        say("questions ...")
-        build_starter(settings, home, encoder, say)
-        build_icd10(home, say)
-        encoder.close()
+        with contextlib.closing(open_encoder(settings, home)) as encoder:
+            say("knowledge graph ...")
+            KnowledgeGraph(encoder, home.indexes).edge.build()  # compiled where it is not, or not of these files
+            say("library ...")
+            if build_library(STARTER_LIBRARY, _library(home), encoder, more=starter_pages()):
+                StarterQuestions.forget(home)
+            if shelf_file(home.library).exists():
+                _embed_own(home, encoder, rebuild=rebuild, say=say)
+            build_icd10(home, say)
+    if everything:
+        build_rest(settings, home, say)
+
+
+def build_rest(settings: Settings, home: Home, say: Say) -> None:
+    """Build what only some messages need: answered questions, names of ICD-10, rare diseases."""
+    with contextlib.closing(open_encoder(settings, home)) as encoder:
+        StarterQuestions(settings, home, encoder, say).build(again=True)
+        build_icd10_names(home, say)
+        build_rare_diseases(home, encoder, say)
 
 
 def open_encoder(settings: Settings, home: Home) -> CachedEncoder:
@@ -245,17 +257,3 @@ def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None
         say("your own documents ...")
         embed_again(shelf)
     shelf.close()
-
-
-def _cut_passages(library: Library, encoder: CachedEncoder) -> None:
-    """What answers read closely is cut and embedded beforehand; pages of medicines and presentations wait for use."""
-    documents = LibraryDocuments(library)
-    read = [d for d in library.documents if d.kind in CLOSELY]
-    stored = [documents.get_document(d.id) for d in read]
-    found = [d for d in stored if d is not None]
-    if len(found) != len(stored):
-        raise DataError("The library lost documents while it was read.", "Run `anamnesis setup --rebuild`.")
-    windows = [evidence_text(d.evidence(w.start, w.end)) for d in read for w in d.windows]
-    sentences = [d.text[at.start : at.end] for d in found for at in candidate_spans(d.text, encoder)]
-    encoder.encode_documents([*windows, *sentences])  # before they are cut, which embeds document by document
-    PassagePool(encoder).cut(found)

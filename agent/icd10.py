@@ -20,13 +20,17 @@ TABLE, NAMES, CHINESE = "icd10.json", "icd10-names.json", "icd10-zh.json"
 
 
 def build_icd10(home: Home, say: Callable[[str], None] = lambda _: None) -> None:
-    """Compile the table and the names; what is up to date is left."""
+    """Compile the table; what is up to date is left."""
     home.indexes.mkdir(parents=True, exist_ok=True, mode=0o700)
     with locked(home.indexes / "icd10-build"):
         if not is_current(home.indexes / TABLE):
             say("ICD-10 table ...")
             compile_icd10(home.indexes / TABLE)
             load_icd10.cache_clear()
+
+
+def build_icd10_names(home: Home, say: Callable[[str], None] = lambda _: None) -> None:
+    """Compile the names, of a table that is there; what is up to date is left."""
     say("ICD-10 names ...")
     named(home, load_icd10(home.indexes / TABLE))
 

@@ -19,6 +19,7 @@ from prompts.language_model import LanguageModels
 from tools.contract import Tool
 from tools.encoders import Encoder
 from tools.evidence import content_key
+from tools.files import locked
 from tools.indexes.generations import MANIFEST
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
@@ -160,14 +161,48 @@ async def make_testset(
     return {kind: await make_set(kind, indexed, documents, rewriter, judge, count, seed) for kind in SETS}
 
 
-def build_starter(settings: Settings, home: Home, encoder: Encoder, say: Callable[[str], None]) -> None:
-    """The index of the starter library by the local twins; what is up to date is left, and what a model has written."""
-    documents, _ = documents_of(home, STARTER, encoder)
-    writer = _model_written(folder_of(home, STARTER), documents, encoder)
-    if writer:
-        say(f"questions: those that {writer} has written are kept")
-    else:
-        asyncio.run(build_questions(settings, home, STARTER, documents, encoder))
+class StarterQuestions:
+    """The index of the starter library's questions, built by the local twins where it never was, or is of another
+    library. What a model has written for just this library stays."""
+
+    def __init__(self, settings: Settings, home: Home, encoder: Encoder, say: Callable[[str], None]) -> None:
+        self._settings, self._home, self._encoder, self._say = settings, home, encoder, say
+
+    @staticmethod
+    def of(home: Home) -> bool:
+        """Whether they were built from the library that is there."""
+        return (folder_of(home, STARTER) / MANIFEST).exists() and not _due(home).exists()
+
+    @staticmethod
+    def forget(home: Home) -> None:
+        """The library is another: the index is made again when it is next asked for."""
+        _due(home).touch(mode=0o600)
+
+    def build(self, *, again: bool = False) -> None:
+        """Build them where they are not; whoever finds them being built waits.
+
+        Args:
+            again: look whether they are of these documents and settings, too.
+        """
+        if not again and self.of(self._home):
+            return
+        with locked(self._home.root / "build"):
+            if again or not self.of(self._home):
+                self._say("questions that the library answers ...")
+                self._build()
+                _due(self._home).unlink(missing_ok=True)
+
+    def _build(self) -> None:
+        documents, _ = documents_of(self._home, STARTER, self._encoder)
+        writer = _model_written(folder_of(self._home, STARTER), documents, self._encoder)
+        if writer:
+            self._say(f"questions: those that {writer} has written are kept")
+        else:
+            asyncio.run(build_questions(self._settings, self._home, STARTER, documents, self._encoder))
+
+
+def _due(home: Home) -> Path:
+    return home.indexes / "questions.due"
 
 
 def _model_written(folder: Path, documents: Sequence[SourceDocument], encoder: Encoder) -> str:
@@ -191,14 +226,19 @@ def question_tool(
     library: SearchableLibrary,
     encoder: Encoder,
     names: OtherNames = lambda _text: {},
+    ensure: Callable[[], None] = lambda: None,
 ) -> FindAnsweredQuestion:
-    """The tool `find_answered_question`, with the generated questions of what has been built; ``names`` are other names
-    of what a title names."""
+    """The tool `find_answered_question`, with the generated questions of what has been built.
+
+    Args:
+        names: other names of what a title names.
+        ensure: builds what is not built, before it is searched.
+    """
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
         search = SearchSettings.published(settings.questions.coverage)
     folders = [folder_of(home, STARTER), folder_of(home, OWN)]
-    prepared = PreparedQuestions(library, folders, encoder, search)
+    prepared = PreparedQuestions(library, folders, encoder, search, ensure)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
     sections = SectionQuestions(library, names) if settings.questions.guards else None
     medicines = MedicineQuestions(library, encoder) if settings.questions.guards else None

@@ -11,7 +11,7 @@ from tools.contract import Differential, Finding, Tool
 from tools.encoders import Encoder
 from tools.evidence import Evidence
 from tools.files import locked
-from tools.knowledge_graph.hpo.compiled import compile_vectors, load_hpo
+from tools.knowledge_graph.hpo.compiled import compile_vectors, has_vectors, load_hpo
 from tools.knowledge_graph.hpo.lookup import SHOWN, TOLD, RareDiseases, WithRareDiseases, asks_for_rare, present_terms
 from tools.text.language import language_of
 
@@ -26,14 +26,22 @@ def build_rare_diseases(home: Home, encoder: Encoder, say: Callable[[str], None]
         compile_vectors(load_hpo(home.indexes), encoder, home.indexes)
 
 
-def open_rare_diseases(home: Home, encoder: Encoder | None) -> RareDiseases:
+def are_built(home: Home) -> bool:
+    """Whether they were ever built."""
+    return has_vectors(home.indexes)
+
+
+def open_rare_diseases(
+    home: Home, encoder: Encoder | None, say: Callable[[str], None] = lambda _: None
+) -> RareDiseases:
     """The rare diseases of the data folder, built first when they never were.
 
     Args:
         encoder: for reading texts by meaning; None reads them by the words of terms alone and needs no vectors.
+        say: is told that they are built.
     """
     if encoder is not None:
-        build_rare_diseases(home, encoder)
+        build_rare_diseases(home, encoder, say if not are_built(home) else lambda _: None)
     return RareDiseases.open(home.indexes, encoder)
 
 
@@ -42,10 +50,13 @@ class RareSection:
 
     Args:
         always: rank them for every case; else for those that ask.
+        say: is told that they are built, where they never were.
     """
 
-    def __init__(self, home: Home, encoder: Encoder, *, always: bool) -> None:
-        self._home, self._encoder, self._always = home, encoder, always
+    def __init__(
+        self, home: Home, encoder: Encoder, *, always: bool, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._home, self._encoder, self._always, self._say = home, encoder, always, say
         self._lock = threading.Lock()
         self._opened: RareDiseases | None = None
 
@@ -53,7 +64,7 @@ class RareSection:
         """The rare diseases, the same object every time."""
         with self._lock:
             if self._opened is None:
-                self._opened = open_rare_diseases(self._home, self._encoder)
+                self._opened = open_rare_diseases(self._home, self._encoder, self._say)
             return self._opened
 
     def tool(self, common: Tool) -> Tool:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from agent import loop
 from agent.agent import Agent
 from agent.assembly import assemble, build, open_encoder
+from agent.cli.console import say
 from agent.given import given_evidence
 from agent.sessions import Home, new_session_id
 from agent.settings import Settings
@@ -94,14 +95,14 @@ def assembled(settings: Settings, home: Home, kept: Home | None = None) -> tuple
         opened.append(cached(encoder, kept or home))
         return opened[-1]
 
-    return assemble(settings, home, wrap=wrap), opened[-1]
+    return assemble(settings, home, wrap, say, everything=True), opened[-1]
 
 
 def starter_library(context: TaskContext, encoder: Encoder) -> Library:
     """The starter library, which is built the first time."""
     place = context.home.indexes / "library"
     if not place.exists():
-        build(context.settings, context.home, rebuild=False, say=lambda _: None)
+        build(context.settings, context.home, rebuild=False, say=say)
     return Library.open(place, encoder)
 
 
@@ -194,7 +195,7 @@ def delete(agent: Agent, session: str) -> None:
 def sitting(settings: Settings) -> Iterator[Sittings]:
     """The assembled agent over the settings' data folder, with evaluation texts encoded only once."""
     home = Home(settings.home).prepare()
-    with Agent(settings, parts=assemble(settings, home, wrap=lambda e: cached(e, home))) as agent:
+    with Agent(settings, parts=assemble(settings, home, lambda e: cached(e, home), say, everything=True)) as agent:
         yield Sittings(agent)
 
 
@@ -219,7 +220,7 @@ def asking(settings: Settings, *, keep: bool = True) -> Iterator[Ask]:
     ``keep=False`` keeps no vector of a query, as for a user: what an evaluation of time asks for.
     """
     home = Home(settings.home).prepare()
-    parts = assemble(settings, home, wrap=(lambda e: cached(e, home)) if keep else None)
+    parts = assemble(settings, home, (lambda e: cached(e, home)) if keep else None, say, everything=True)
     with Agent(settings, parts=parts) as agent:
         yield lambda text, options=None, given=(): ask(agent, text, options, given)
 

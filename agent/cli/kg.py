@@ -14,7 +14,7 @@ from rich.table import Table
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
 from agent.cli.bars import bars
-from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, table, tell, writing
+from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, say, table, tell, writing
 from agent.knowledge_graph import STARTER_GRAPH, open_builder, open_graph
 from agent.settings import load_settings
 from prompts.errors import InputError
@@ -146,7 +146,7 @@ def build(
     with writing(out):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not (home.indexes / "library").exists():
-        set_up(settings, home, rebuild=False, say=lambda _: None)
+        set_up(settings, home, rebuild=False, say=say, everything=False)
     encoder = open_encoder(settings, home)
     judges = open_builder(settings, home, encoder, by_model=judge == "model", augment=augment)
     known = read_graph(STARTER_GRAPH)

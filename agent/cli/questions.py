@@ -14,7 +14,7 @@ import typer
 from agent.assembly import build as set_up
 from agent.assembly import open_encoder
 from agent.cli.bars import bars
-from agent.cli.console import JsonOption, QuietOption, group, open_home, print_json, tell, write_text
+from agent.cli.console import JsonOption, QuietOption, group, open_home, print_json, say, tell, write_text
 from agent.models import open_models
 from agent.questions import STARTER, build_questions, documents_of, folder_of, make_testset
 from agent.sessions import Home
@@ -171,7 +171,7 @@ def _opened(collection: str) -> Iterator[tuple[Settings, Home, CachedEncoder]]:
     """The data folder, set up first where the starter library is asked for and was never built."""
     settings, home = open_home()
     if collection == STARTER and not (home.indexes / "library").exists():
-        set_up(settings, home, rebuild=False, say=lambda _: None)
+        set_up(settings, home, rebuild=False, say=say, everything=False)
     with contextlib.closing(open_encoder(settings, home)) as encoder:
         yield settings, home, encoder
 

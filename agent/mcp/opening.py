@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def open_agent() -> Agent:
     """The agent of the environment's settings."""
     from agent.agent import Agent
 
-    return Agent()
+    return Agent(say=logging.getLogger(__name__).warning, everything=True)
 
 
 def _of_settings(names: list[str]) -> list[str]:

@@ -50,7 +50,7 @@ def serve(settings: Settings, *, authentication: bool = True, make: Make | None 
 
     listener = bind(server.host, server.port)
     logs.set_up()
-    with listener, Agent(settings, say=lambda told: logs.event("first use", told=told)) as agent:
+    with listener, Agent(settings, say=lambda told: logs.event("first use", told=told), everything=True) as agent:
         agent.parts.look_up(FIRST_CASE, "en", ())
         app = (make or create_app)(agent, authentication=authentication)
         listener.listen(BACKLOG)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.assembly import open_search
+from agent.cli.console import say
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.literature import ABSTRACTS, read_abstracts
 from evals.runner import data_sha256
@@ -97,7 +98,7 @@ def run(context: TaskContext) -> list[Figure]:
     own = context.settings.literature
     # a full text of a folder needs no time limit
     at = [own.model_copy(update={"depth": depth, "full_text_seconds": 600.0}) for depth in DEPTHS.values()]
-    planner = open_search(context.settings, context.home, folder / "mirror").planner
+    planner = open_search(context.settings, context.home, folder / "mirror", say).planner
     mirror, texts = Mirror.open(folder / "mirror"), PmcFolder(context.data / FULLTEXT)
     source = Source(kind="mirror", name="depth evaluation")
     with encoders(context.settings, context.home) as (_, cached):

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 
 from agent.agent import Agent
 from agent.assembly import build
+from agent.cli.console import say
 from agent.sessions import Home
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, short
@@ -192,7 +193,7 @@ def poisoned_sitting(settings: Settings, kind: type[Sittings] = Sittings) -> Ite
     """
     own = Home(settings.home).prepare()
     if not own.indexes.is_dir():
-        build(settings, own, rebuild=False, say=lambda _: None)
+        build(settings, own, rebuild=False, say=say)
     with tempfile.TemporaryDirectory(prefix="anamnesis-injection-") as folder:
         home = Home(Path(folder) / "home").prepare()
         home.indexes.symlink_to(own.indexes, target_is_directory=True)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.assembly import open_search
+from agent.cli.console import say
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets import literature as data
 from evals.datasets.bioasq import SNIPPETS
@@ -81,7 +82,7 @@ def run(context: TaskContext) -> list[Figure]:
     with encoders(context.settings, context.home) as (plain, cached):
         vectors = vectors_of(list(texts.values()), plain, context, "vectors")
         collection = HybridCollection(list(texts), lexicon, vectors)
-        planner = open_search(context.settings, context.home, folder).planner
+        planner = open_search(context.settings, context.home, folder, say).planner
         streams = Streams(Mirror.open(folder), planner, collection, texts)
         for name, questions in sets.items():
             asked = cached.encode_queries([q.text for q in questions])

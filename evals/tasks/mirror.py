@@ -23,6 +23,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 from agent.assembly import open_search
+from agent.cli.console import say
 from agent.sessions import Home
 from agent.settings import Settings
 from evals.contract import Figure, Task, TaskContext
@@ -104,7 +105,7 @@ def timed_import(folder: Path, files: Sequence[Path]) -> Imported:
 
 def ladder_queries(settings: Settings, mirror: Path, questions: Sequence[str], most: int) -> dict[str, list[str]]:
     """At most ``most`` queries of each rung, as the rules plan them for these questions on this mirror."""
-    planner = open_search(settings, Home(settings.home).prepare(), mirror).planner
+    planner = open_search(settings, Home(settings.home).prepare(), mirror, say).planner
     found: dict[str, dict[str, None]] = {rung: {} for rung in RUNGS}
     for question in questions:
         for expression in asyncio.run(planner.plan(question, case=False)).expressions:

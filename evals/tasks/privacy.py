@@ -22,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 from agent.assembly import open_search
+from agent.cli.console import say
 from agent.cli.search import NARRATIVE
 from agent.settings import Settings
 from evals.contract import Figure, Task, TaskContext
@@ -149,7 +150,7 @@ def _searched(
     rows: Sequence[PrivateText], player: Player, settings: Settings, context: TaskContext
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """What each text sent when it was searched for, and what was told as not sent."""
-    search = open_search(settings, context.home)
+    search = open_search(settings, context.home, say=say)
     sent: list[str] = []
     held: list[tuple[str, ...]] = []
     for row in context.each(rows, "searched"):

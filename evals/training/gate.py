@@ -16,7 +16,7 @@ import typer
 
 from agent.assembly import build, open_encoder
 from agent.cli.bars import bars
-from agent.cli.console import QuietOption, group, open_home, tell, writing
+from agent.cli.console import QuietOption, group, open_home, say, tell, writing
 from agent.icd10 import TABLE, chinese_names, open_linker
 from agent.knowledge_graph import STARTER_GRAPH, open_graph
 from agent.sessions import Home
@@ -72,7 +72,7 @@ def annotating(settings: Settings, home: Home, by: By, jobs: int) -> Iterator[tu
 def open_ready(settings: Settings, home: Home) -> Encoder:
     """The encoder of the settings; what was never built is built first."""
     if not (home.indexes / "library").exists():
-        build(settings, home, rebuild=False, say=lambda _: None)
+        build(settings, home, rebuild=False, say=say)
     return open_encoder(settings, home)
 
 

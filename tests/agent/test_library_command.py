@@ -96,7 +96,7 @@ def test_a_user_s_document_is_cited_until_it_is_removed(home: Path, papers: Path
 @pytest.mark.slow
 def test_setup_afresh_keeps_the_user_s_documents(home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library("add", "-q", papers)
-    monkeypatch.setattr("agent.rare_diseases.build_rare_diseases", lambda *_: None)  # a minute of encoding
+    monkeypatch.setattr("agent.assembly.build_rest", lambda *_: None)  # a minute of encoding
     assert CliRunner().invoke(app, ["setup", "--rebuild"]).exit_code == 0
     assert [d["title"] for d in json.loads(library("list", "--json").stdout)] == [
         "Zelnorine in hereditary kelvar fever"

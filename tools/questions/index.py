@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -337,6 +337,7 @@ class PreparedQuestions:
 
     Args:
         folders: one index a collection.
+        ensure: is called before each search: it builds what is not built yet.
 
     An index that is damaged, or was made with another encoder, is left out too; `problems` names it.
     """
@@ -347,8 +348,9 @@ class PreparedQuestions:
         folders: Sequence[Path],
         encoder: Encoder,
         settings: SearchSettings | None = None,
+        ensure: Callable[[], None] = lambda: None,
     ) -> None:
-        self._library, self._folders, self._encoder = library, tuple(folders), encoder
+        self._library, self._folders, self._encoder, self._ensure = library, tuple(folders), encoder, ensure
         self._settings = settings or SearchSettings()
         self._lock = threading.Lock()
         self._opened: dict[Path, tuple[int, AnsweredQuestions | None]] = {}
@@ -358,6 +360,7 @@ class PreparedQuestions:
         """The nearest generated questions, one a document, best first."""
         if limit < 1:
             return []
+        self._ensure()
         found = search_together(list(self._indexes()), self._encoder, question, limit)
         hits = (self._hit(each.source, each.hit) for each in found)
         return list(islice((hit for hit in hits if hit is not None), limit))

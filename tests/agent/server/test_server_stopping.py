@@ -26,7 +26,8 @@ PROGRAM = f"""
 import sys
 from support.machine_parts import Scripted, parts
 import agent.assembly
-def assemble(settings, home, say):
+def assemble(settings, home, say, everything):
+    assert everything  # what a server needs is there before it listens
     say("library ...")
     return parts(Scripted(pause={{"answer": {SLOW}}}))
 agent.assembly.assemble = assemble

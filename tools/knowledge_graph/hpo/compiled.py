@@ -93,6 +93,11 @@ def compile_vectors(ontology: Ontology, encoder: Encoder, folder: Path) -> None:
         write_atomic(manifest, json.dumps(_vector_key(ontology, encoder), sort_keys=True).encode())
 
 
+def has_vectors(folder: Path) -> bool:
+    """Whether vectors were ever made there."""
+    return all(file.exists() for file in _vector_files(folder))
+
+
 def load_vectors(ontology: Ontology, encoder: Encoder, folder: Path) -> Vectors:
     """Array (len(ontology.phrases), dimension), mapped from disk.
 
