@@ -43,7 +43,7 @@ ask: $(VENV)/minimal ## Answer a case or question in the terminal: make ask Q=".
 	@$(BIN)/anamnesis ask "$$Q"
 
 test: $(VENV)/ready ## Set up and pass the tests
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal # a process a core
 
 test-slow: $(VENV)/ready ## Pass the tests that need a minute and a real model server
 	$(INSTALL) --constraint constraints.txt --editable '.[dev,model-server]'

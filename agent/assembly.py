@@ -14,7 +14,7 @@ from agent.corpus import opened as opened_corpora
 from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
 from agent.judgements import by_models, document_filter, gap_settings, limits, offered, planner, selector
-from agent.knowledge_graph import STARTER_GRAPH, open_graph
+from agent.knowledge_graph import open_graph
 from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
 from agent.passages import passage_tool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +14,10 @@ from hypothesis import settings
 from support import no_network
 from support.postgres import cluster
 from tools.encoders import Encoder, load_encoder
+from tools.files import locked
 
 no_network.install()
-settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
+settings.register_profile("untimed", deadline=None, max_examples=40)  # a busy machine is no fault of the code
 settings.load_profile("untimed")
 NUMBERS = itertools.count(1)
 
@@ -30,22 +32,33 @@ def encoder() -> Encoder:
 def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with everything that set-up builds; shared, so tests that damage one copy it.
 
-    What set-up has built already is copied; `build` then does again whatever is missing or out of date.
+    The first process of a run makes one, the others copy it.
     """
+    whole = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        whole = whole.parent  # of all processes of the run
+    with locked(whole / "built"):
+        if not (whole / "built").exists():
+            _build(whole / "building")
+            (whole / "building").rename(whole / "built")
+    home = tmp_path_factory.mktemp("data") / "home"
+    shutil.copytree(whole / "built", home)
+    return home
+
+
+def _build(home: Path) -> None:
+    """What set-up has built already is copied; `build` then does again whatever is missing or out of date."""
     from agent.assembly import build
     from agent.sessions import Home
     from agent.settings import Settings
 
-    home = tmp_path_factory.mktemp("data") / "home"
     ready = Settings().home
     for part in ("indexes", "cache", "encoder.json"):
         if (ready / part).is_dir():
-            shutil.copytree(ready / part, home / part)
+            shutil.copytree(ready / part, home / part, ignore=shutil.ignore_patterns("evaluations"))
         elif (ready / part).is_file():
             shutil.copy(ready / part, home / part)
-    settings = Settings(home=home)
-    build(settings, Home(home).prepare(), rebuild=False, say=lambda _: None)
-    return home
+    build(Settings(home=home), Home(home).prepare(), rebuild=False, say=lambda _: None)
 
 
 @pytest.fixture(scope="session")

@@ -134,6 +134,7 @@ def test_the_wheel_holds_all_that_git_holds_of_the_rooms(wheel: Path) -> None:
     assert not [name for name in held if name.startswith("tests/")]
 
 
+@pytest.mark.slow
 def test_the_wheel_answers_and_evaluates_away_from_the_checkout(wheel: Path, built_home: Path, tmp_path: Path) -> None:
     """Dependencies are those of this environment; `make wheel` installs them afresh."""
     venv.create(tmp_path / "env", symlinks=True)

@@ -64,11 +64,10 @@ def test_the_mode_is_a_setting(home: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_graph_goes_out_and_comes_in_again(tmp_path: Path) -> None:
-    for name in ("a.csv", "a.json", "a.graphml"):
-        assert kg("export", tmp_path / name).exit_code == 0
-        into = tmp_path / f"from-{name.partition('.')[2]}"
-        assert "643 diseases" in kg("import", tmp_path / name, "--out", into).stdout
-        assert "sound, 643 diseases" in kg("check", into).stdout
+    into = tmp_path / "in"  # every format is tried in tools/knowledge_graph/formats
+    assert kg("export", tmp_path / "a.csv").exit_code == 0
+    assert "643 diseases" in kg("import", tmp_path / "a.csv", "--out", into).stdout
+    assert "sound, 643 diseases" in kg("check", into).stdout
     assert isinstance(kg("import", tmp_path / "a.csv", "--out", into).exception, InputError)
     counted = json.loads(kg("stats", "--graph", into, "--json").stdout)
     assert counted == json.loads(kg("stats", "--json").stdout)

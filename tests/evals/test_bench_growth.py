@@ -44,6 +44,7 @@ def test_passages_are_the_same_for_the_same_numbers_and_vary_as_said(collection:
     assert sum(n == 1 for n in holding.values()) > 0.25 * len(holding), "many words stand in one passage"
 
 
+@pytest.mark.slow
 def test_one_size_is_built_and_asked(
     tmp_path: Path, real: np.ndarray, collection: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,12 @@ TEXTS = {
 }
 
 
+def sample(names: Iterable[str], few: int) -> list[Any]:
+    """The first ones at every run of the tests, the others in `make test-slow`."""
+    listed = list(names)
+    return listed[:few] + [pytest.param(name, marks=pytest.mark.slow) for name in listed[few:]]
+
+
 def processor(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
@@ -64,7 +71,7 @@ def bomb(path: Path, head: bytes, unit: bytes, tail: bytes, pieces: int = 500) -
     return path
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", sample(BOMBS, 2))
 def test_a_packed_bomb_is_refused_at_once_and_told(name: str, tmp_path: Path) -> None:
     file, head, unit, tail = BOMBS[name]
     path = bomb(tmp_path / file, head, unit, tail)
@@ -101,7 +108,7 @@ def test_what_is_packed_as_texts_are_is_read_however_large(tmp_path: Path, monke
     assert sum(isinstance(item, Record) for item in read(packed)) == 20_000
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", sample(TEXTS, 3))
 def test_a_text_of_one_thing_over_and_over_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(TEXTS[name] * (MEGABYTE // len(TEXTS[name])), encoding="utf-8")

@@ -40,7 +40,16 @@ def kill(process: Any) -> None:
 
 @pytest.mark.parametrize(
     ("place", "stop"),
-    [*(("sqlite", stop) for stop in FEW), *(("postgres", stop) for stop in FEW[2:8:2])],
+    [
+        ("sqlite", "select"),
+        ("postgres", "before checkpoint 6"),
+        *(pytest.param("sqlite", stop, marks=pytest.mark.slow) for stop in FEW if stop != "select"),
+        *(
+            pytest.param("postgres", stop, marks=pytest.mark.slow)
+            for stop in FEW[2:8:2]
+            if stop != "before checkpoint 6"
+        ),
+    ],
     indirect=["place"],
 )
 def test_a_turn_killed_anywhere_is_neither_lost_nor_answered_twice(place: Place, tmp_path: Path, stop: str) -> None:

@@ -156,6 +156,7 @@ def test_texts_of_one_length_are_embedded_together_and_each_once() -> None:
     assert batches_by_length([]) == []
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_batches_of_many_lengths(encoder: Encoder) -> None:
     """Lengths differ from call to call; a process that gives no memory back grows beyond this within a few calls."""
     import psutil

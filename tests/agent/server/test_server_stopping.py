@@ -83,6 +83,7 @@ def running(tmp_path: Path, **settings: str) -> Iterator[tuple[Running, httpx.Cl
             command.process.kill()
 
 
+@pytest.mark.slow
 def test_a_stop_gives_running_turns_grace_and_refuses_new_ones(tmp_path: Path) -> None:
     with running(tmp_path) as (command, client):
         session = command.begun(client)
@@ -101,6 +102,7 @@ def test_a_stop_gives_running_turns_grace_and_refuses_new_ones(tmp_path: Path) -
         assert answer["statements"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["hurry", "kill"])
 def test_a_turn_that_is_cut_off_is_finished_at_the_next_start(tmp_path: Path, how: str) -> None:
     with running(tmp_path, grace_seconds="30") as (command, client):

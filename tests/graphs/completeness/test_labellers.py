@@ -205,6 +205,7 @@ class KilledError(Exception):
     """Stands for a kill."""
 
 
+@pytest.mark.slow
 def test_a_training_that_was_killed_goes_on_and_ends_the_same(
     cases: list[AnnotatedCase], bert_folder: Path, tiny: Training, tmp_path: Path
 ) -> None:

@@ -243,7 +243,7 @@ class MilvusAgainstOracle(AgainstOracle):
 
 
 for machine, examples in (
-    (AgainstOracle, 25), (TableAgainstOracle, 25), (DiskAgainstOracle, 15), (MilvusAgainstOracle, 8)
+    (AgainstOracle, 15), (TableAgainstOracle, 15), (DiskAgainstOracle, 10), (MilvusAgainstOracle, 8)
 ):  # fmt: skip
     machine.TestCase.settings = settings(
         max_examples=examples, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)

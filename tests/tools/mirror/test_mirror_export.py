@@ -88,7 +88,7 @@ def records(draw: st.DrawFn) -> MirrorRecord:
     )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(record=records())
 def test_the_xml_of_a_record_is_read_as_the_same_record(record: MirrorRecord) -> None:
     assert Stored(pack_xml(record_xml(record))).record() == record

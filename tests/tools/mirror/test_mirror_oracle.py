@@ -90,7 +90,7 @@ def oracles(records: list[MirrorRecord]) -> tuple[Oracle, Oracle]:
     return Oracle(records), Oracle(records, ENTRY_TERMS, NARROWER)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(query=queries(), with_descriptors=st.booleans())
 def test_the_engine_finds_what_brute_force_finds(
     query: str, with_descriptors: bool, oracles: tuple[Oracle, Oracle], mirror: Mirror, mirror_with_descriptors: Mirror
@@ -115,7 +115,7 @@ def test_the_engine_finds_what_brute_force_finds(
 def test_generated_queries_find_something_and_not_everything(mirror: Mirror, records: list[MirrorRecord]) -> None:
     shares: list[int] = []
 
-    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
     @given(query=leaves())
     def count(query: str) -> None:
         try:

@@ -155,7 +155,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     utility=st.sampled_from(list(UTILITIES)), given_=st.dictionaries(NAMES, st.lists(VALUES, max_size=2), max_size=7)
 )

@@ -50,7 +50,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     query=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=14).map("".join), st.lists(PIECES).map(" ".join))
 )

@@ -46,6 +46,7 @@ def loss(path: Path) -> float:
     return -float(picked.mean())
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_file_and_more_passes_from_it_another_that_knows_more(tmp_path: Path) -> None:
     first = trained(tmp_path / "a.safetensors")
     assert trained(tmp_path / "b.safetensors") == first

@@ -58,6 +58,7 @@ def test_every_row_is_found_under_its_pmid(folder: Path, tmp_path: Path, monkeyp
         assert best.score == pytest.approx(1, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_and_continued_the_index_is_the_same(folder: Path, tmp_path: Path) -> None:
     whole = build(look(folder), tmp_path / "whole").manifest
     code = (
