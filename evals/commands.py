@@ -9,6 +9,7 @@ import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
 from evals import agent_commands, data_commands
+from evals.replay.commands import replay
 
 
 def register(app: typer.Typer) -> None:
@@ -89,3 +90,6 @@ for _command in (list_tasks, calibrate, calibrate_outside, ledger, lost):
     evaluations.command("list" if _command is list_tasks else None)(_command)
 agent_commands.register(evaluations)
 data_commands.register(evaluations)
+evaluations.add_typer(
+    replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
+)

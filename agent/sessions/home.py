@@ -64,6 +64,11 @@ class Home:
         return self.root / "traces"
 
     @property
+    def replays(self) -> Path:
+        """Folder of requests to a model and their replies that are kept as files, by run and question."""
+        return self.root / "replays"
+
+    @property
     def indexes(self) -> Path:
         """Folder of the indexes and compiled tables."""
         return self.root / "indexes"

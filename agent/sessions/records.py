@@ -25,7 +25,7 @@ from agent.sessions.contract import (
 from agent.sessions.home import Home
 from agent.sessions.ids import SessionBusy, UnknownSession, check_session_id, new_session_id, unknown_session
 from agent.sessions.locks import Locks
-from agent.sessions.retention import purge_records, purge_replies, purge_traces
+from agent.sessions.retention import purge_records, purge_replays, purge_replies, purge_traces
 from agent.sessions.schema import prepare_tables
 from agent.sessions.times import now, stamp
 from agent.sessions.titles import check_title
@@ -298,6 +298,7 @@ class Records:
         await self._database.forget(session)
         purge_traces(self._home, session)
         purge_replies(self._home, session)
+        purge_replays(self._home, session)
         await purge_records(self._database, session)
 
     async def _read(self, row: Row) -> SessionRecord:

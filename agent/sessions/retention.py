@@ -24,6 +24,15 @@ def purge_replies(home: Home, session: str) -> None:
             replies.purge(session)
 
 
+def purge_replays(home: Home, session: str) -> None:
+    """Delete the requests and replies that were written down as files for this session, and texts made of them."""
+    for named in home.replays.glob("*/*/session"):
+        if named.read_text(encoding="utf-8") == session:
+            shutil.rmtree(named.parent, ignore_errors=True)
+            for made in named.parent.parent.glob("*.md"):
+                made.unlink(missing_ok=True)
+
+
 async def purge_records(database: Database, session: str) -> None:
     """Delete the session's records, reviews and feedback; its own row goes last."""
     asked, corrections, reasons, titles, *_ = await database.execute(
@@ -45,5 +54,6 @@ async def purge_session(home: Home, saver: Any, store: ContentStore, session: st
     await purge_checkpoints(saver, home, session)
     store.purge(session)
     purge_replies(home, session)
+    purge_replays(home, session)
     purge_traces(home, session)
     (home.locks / f"{session}.lock").unlink(missing_ok=True)

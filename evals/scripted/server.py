@@ -7,7 +7,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -53,6 +53,8 @@ class Scripted:
 
 
 Respond = Callable[[Request], Scripted]
+Answering = Callable[[Request], Scripted | Awaitable[Scripted]]
+"""The same, or one whose answer is awaited while other requests are answered."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +205,30 @@ def serving_by(respond: Respond) -> Iterator[ScriptedModel]:
 
 
 @contextmanager
-def running(model: ScriptedModel, respond: Respond) -> Iterator[None]:
-    """A server of an object of one's own, in a thread."""
+def running(model: ScriptedModel, respond: Answering, port: int = 0) -> Iterator[None]:
+    """A server of an object of one's own, in a thread; ``port`` 0 takes a free one.
+
+    Raises:
+        OSError: the port is taken.
+    """
     ready = threading.Event()
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(_serve(model, respond, ready, stop)))
+    refused: list[OSError] = []
+
+    def serve() -> None:
+        try:
+            loop.run_until_complete(_serve(model, respond, ready, stop, port))
+        except OSError as error:
+            refused.append(error)
+            ready.set()
+
+    thread = threading.Thread(target=serve)
     thread.start()
     ready.wait()
     try:
+        if refused:
+            raise refused[0]
         yield
     finally:
         loop.call_soon_threadsafe(stop.set)
@@ -219,7 +236,9 @@ def running(model: ScriptedModel, respond: Respond) -> Iterator[None]:
         loop.close()
 
 
-async def _serve(model: ScriptedModel, respond: Respond, ready: threading.Event, stop: asyncio.Event) -> None:
+async def _serve(
+    model: ScriptedModel, respond: Answering, ready: threading.Event, stop: asyncio.Event, port: int
+) -> None:
     connections: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -232,7 +251,7 @@ async def _serve(model: ScriptedModel, respond: Respond, ready: threading.Event,
                 pass
         writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    server = await asyncio.start_server(connected, "127.0.0.1", port)
     model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     ready.set()
     await stop.wait()
@@ -244,7 +263,7 @@ async def _serve(model: ScriptedModel, respond: Respond, ready: threading.Event,
 
 
 async def _exchange(
-    model: ScriptedModel, respond: Respond, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    model: ScriptedModel, respond: Answering, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> bool:
     """One request and its answer; whether the connection stays open."""
     headers, request = await _read(reader)
@@ -253,7 +272,7 @@ async def _exchange(
     model.open += 1
     model.most_at_once = max(model.most_at_once, model.open)
     try:
-        answer = _answer(model, respond, request)
+        answer = await _answer(model, respond, request)
         await asyncio.sleep(answer.pause)
         stays = await _write(answer, request, writer)
     finally:
@@ -262,9 +281,12 @@ async def _exchange(
     return stays
 
 
-def _answer(model: ScriptedModel, respond: Respond, request: Request) -> Scripted:
+async def _answer(model: ScriptedModel, respond: Answering, request: Request) -> Scripted:
     try:
-        return respond(request)
+        answer = respond(request)
+        return answer if isinstance(answer, Scripted) else await answer
+    except asyncio.CancelledError:
+        raise
     except BaseException as error:  # noqa: BLE001  the test's thread is told
         model.errors.append(error)
         return Scripted(status=500, body="the script failed")
