@@ -113,7 +113,7 @@ def compare(
     if own not in ("written", "alone"):
         raise InputError(f"There is no {own} answer of the model.", "Choose written or alone.")
     count = write_pairs(folder, own, seed)  # type: ignore[arg-type]
-    typer.echo(f"{count} pairs are in {folder / PAIRS}; each reader fills in a copy of {GRADES}. The key is {KEY}.")
+    typer.echo(f"Pairs: {count}, in {folder / PAIRS}; each reader fills in a copy of {GRADES}. The key is {KEY}.")
 
 
 @replay.command()

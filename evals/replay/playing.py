@@ -24,7 +24,7 @@ from evals.scripted.server import Request, Scripted, ScriptedModel, running
 from evals.sessions import delete
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
-from prompts.metering import Budget
+from prompts.model_settings import Budget
 from tools.evidence import Frozen
 from tools.files import write_atomic
 

@@ -157,7 +157,7 @@ def replayed(reply: dict[str, Any]) -> Scripted:
         calls=calls,
         refusal=message.get("refusal") or "",
         reasoning=message.get("reasoning_content") or message.get("reasoning") or "",
-        tokens=tuple(reply.get("tokens", COUNTED)),  # type: ignore[arg-type]
+        tokens=tuple(reply.get("tokens", COUNTED)),
         finish=reply.get("finish", ""),
     )
 
