@@ -95,7 +95,9 @@ def assemble(
         library,
         encoder,
         **source._asdict(),
-        planner=query_planner(models, vocabulary, names.found_in, collection=words_of(source.pubmed)),
+        planner=query_planner(
+            models, vocabulary, names.found_in, collection=words_of(source.pubmed), settings=settings.literature
+        ),
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),
     )
@@ -116,7 +118,7 @@ def assemble(
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in),
         gate=open_gate(settings.gate, encoder),
-        planner=planner(settings, PlannerLocal(documents.holds), documents.holds),
+        planner=planner(settings, PlannerLocal(documents.holds)),
         tools=offered(
             settings,
             [

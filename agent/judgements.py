@@ -50,9 +50,9 @@ def by_models(parts: Parts, settings: Settings, models: LanguageModels | None, e
     return replace(parts, **changes)
 
 
-def planner(settings: Settings, local: Planner, has_document: Callable[[str], bool]) -> Planner:
+def planner(settings: Settings, local: Planner) -> Planner:
     """The planner that chooses, or the fixed order of tools of a published method."""
-    return PlannerFixed(settings.pipeline, has_document) if settings.pipeline.steps else local
+    return PlannerFixed(settings.pipeline) if settings.pipeline.steps else local
 
 
 def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:

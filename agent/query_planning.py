@@ -21,8 +21,10 @@ from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
 from tools.literature.live import LiveResult, LiveSearch
 from tools.literature.privacy import begin, not_sent, released_in
+from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
 from tools.literature.vocabulary import Collection, Vocabulary, technical_words
+from tools.spelling import corrected
 
 
 def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> Vocabulary:
@@ -39,13 +41,17 @@ def query_planner(
     other_names: OtherNames | None = None,
     *,
     collection: Collection | None = None,
+    settings: LiteratureSettings | None = None,
 ) -> QueryPlanner:
     """The planner; ``collection`` are the words of what is searched, None for those of published medical prose."""
     known = vocabulary if collection is None else replace(vocabulary, collection=collection)
-    local = QueryPlannerLocal(known, other_names=other_names)
+    chosen = settings or LiteratureSettings()
+    local = QueryPlannerLocal(
+        known, other_names=other_names, rungs=chosen.rungs, correct=corrected if chosen.spelling == "text" else None
+    )
     if models is None or not models.judged_by_model("query_plan"):
         return local
-    return QueryPlannerByModel(models.of("query_plan"), local, known)
+    return QueryPlannerByModel(models.of("query_plan"), local, known, rungs=chosen.rungs)
 
 
 class OpenSearch:
@@ -82,8 +88,10 @@ class OpenSearch:
             self.pubmed = opened = Mirror.open(mirror)
             self.source, collection = mirror_source(opened, mirror), words_of(opened)
         self._vocabulary = vocabulary
-        self.planner = query_planner(models, vocabulary, other_names, collection=collection)
-        texts = full_text_sources(library, self.pubmed)
+        self.planner = query_planner(
+            models, vocabulary, other_names, collection=collection, settings=settings.literature
+        )
+        texts = full_text_sources(library, self.pubmed, settings.literature)
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
 
     async def plan(self, text: str, *, case: bool) -> SearchPlan:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from tools.medicines.names import medicine_words
-from tools.text.frequency import zipf
+from tools.text.frequency import common_words, zipf
 
 WORDINGS = Path(__file__).parent / "knowledge_graph" / "starter" / "wordings" / "wordings.jsonl"
 WORD = re.compile(r"(?<![\w'’./-])[A-Za-z]?[a-z]{3,24}(?![\w'’])")
@@ -90,6 +90,77 @@ class _Words:
 @lru_cache(maxsize=1)
 def _words() -> _Words:
     return _Words()
+
+
+# Error correction of a whole question, everyday words among them (CoMeta, Adapt-E, by a language model there).
+EVERYDAY = 4.0  # ours: Zipf's scale, of a word that a misspelt everyday word is taken for
+RARER = 2.0  # ours: how much less common, in powers of ten, the misspelt word is
+SHORTEST_EVERYDAY = 5  # ours: letters; shorter ones are abbreviations as often as slips
+VOWELS = frozenset("aeiouy")
+
+
+def corrected(text: str, known: Callable[[str], bool] = lambda _: False) -> tuple[str, dict[str, str]]:
+    """A text with every misspelt English word put right, and the words that were, as written and as meant.
+
+    First `mended`, whose words are those of medicine. Then a word that no published prose and no list of medicines
+    holds, and that is a slip away from an everyday word a hundred times as common: slips of doubling, of order and of
+    one vowel for another before all others, then the commoner word. ``known``: words in small letters that stay.
+    """
+    meant: dict[str, str] = {}
+
+    def better(match: re.Match[str]) -> str:
+        word = match[0]
+        if not (word.islower() or not text[: match.start()].strip()):
+            return word
+        found = _better(word)
+        if found == word:
+            found = _everyday(word)
+        if found == word or known(word.lower()):
+            return word
+        meant[word] = found
+        return found
+
+    return WORD.sub(better, text), meant
+
+
+@lru_cache(maxsize=65536)
+def _everyday(word: str) -> str:
+    from rapidfuzz.distance import OSA
+
+    from tools.literature.vocabulary import known_words
+
+    low = word.lower()
+    own = zipf(low)
+    if len(low) < SHORTEST_EVERYDAY or known_words().any(low) or low in medicine_words():
+        return word
+    near = [
+        (not _likely(low, w), -common, w)
+        for w, common in _common_words().get(low[0], ())
+        if common >= own + RARER and abs(len(w) - len(low)) <= 1 and OSA.distance(low, w, score_cutoff=1) == 1
+    ]
+    if not near:
+        return word
+    best = min(near)[2]
+    return best if word.islower() else best.capitalize()
+
+
+def _likely(written: str, meant: str) -> bool:
+    """Whether one slip is among the commonest: a doubled letter, two exchanged, a vowel for another."""
+    if len(written) == len(meant):
+        apart = [(a, b) for a, b in zip(written, meant, strict=True) if a != b]
+        return len(apart) == 2 or all(a in VOWELS and b in VOWELS for a, b in apart)
+    short, long = sorted((written, meant), key=len)
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return at > 0 and long[at] == long[at - 1]
+
+
+@lru_cache(maxsize=1)
+def _common_words() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Everyday words with how common they are, by their first letter."""
+    by_start: dict[str, list[tuple[str, float]]] = {}
+    for word, common in common_words(EVERYDAY):
+        by_start.setdefault(word[0], []).append((word, common))
+    return {letter: tuple(words) for letter, words in by_start.items()}
 
 
 # Misspelt words of diagnoses, put right by the words of known names.

@@ -1,8 +1,9 @@
 """A selection without KADS: the first documents in the order in which they were found.
 
 Passages that were read closely stand before what a search found, because a method that reads on does so to use what it
-read. Retrieved and generated documents are taken in turn, so that neither stands before all of the other (ours; the
-sources do not say what stands without KADS).
+read; they stand for their documents, and for full texts that were handed on whole to be cut. Retrieved and generated
+documents are taken in turn, so that neither stands before all of the other (ours; the sources do not say what stands
+without KADS).
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from graphs.kads.unusable import usable_and_dropped
 from tools.contract import unique
 from tools.evidence import Evidence, Origin
+from tools.literature.depth import FULL_TEXT, LONGEST
 
 PASSAGES = "retrieve_passages"
+STAND_FOR = "its passages that were read closely stand for it"
 
 
 class SelectorInOrder:
@@ -34,6 +37,7 @@ class SelectorInOrder:
         documents, unusable = usable_and_dropped(candidates)
         ordered = in_turn(documents)
         kept, beyond = ordered[:limit], ordered[limit:]
+        placed = {d.id for d in ordered}
         generated = sum(d.origin is Origin.GENERATED for d in kept)
         return Selection(
             requirements=tuple(unique([r for r in requirements if r.strip()]) or [question]),
@@ -44,17 +48,29 @@ class SelectorInOrder:
             dropped=(
                 *unusable,
                 *(Dropped(evidence_id=d.id, reason=f"beyond the first {limit} in the order found") for d in beyond),
+                *(Dropped(evidence_id=d.id, reason=STAND_FOR) for d in documents if d.id not in placed),
             ),
             generated_share=generated / len(kept) if kept else 0.0,
         )
 
 
 def in_turn(documents: Sequence[Evidence]) -> list[Evidence]:
-    """A retrieved document, a generated one, and so on, each kind in its order, passages read closely first."""
+    """A retrieved document, a generated one, and so on, each kind in its order, passages read closely first.
+
+    Left out is what those passages stand for.
+    """
     generated = [d for d in documents if d.origin is Origin.GENERATED]
-    retrieved = sorted((d for d in documents if d.origin is not Origin.GENERATED), key=lambda d: not _read(d))
+    every = [d for d in documents if d.origin is not Origin.GENERATED]
+    read = [d for d in every if _read(d)]
+    cited = {d.document_id for d in read}
+    others = [d for d in every if not _read(d) and not (read and (d.document_id in cited or _whole(d)))]
+    retrieved = [*read, *others]
     return [d for pair in zip_longest(retrieved, generated) for d in pair if d is not None]
 
 
 def _read(document: Evidence) -> bool:
     return any(way.tool == PASSAGES for way in document.found)
+
+
+def _whole(document: Evidence) -> bool:
+    return document.kind == FULL_TEXT and len(document.text) > LONGEST

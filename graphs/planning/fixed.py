@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field, field_validator
@@ -53,14 +53,10 @@ def _split(steps: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 class PlannerFixed:
-    """Calls the tools of a pipeline, each once.
+    """Calls the tools of a pipeline, each once."""
 
-    Args:
-        has_document: whether a document of this id can be read (``library:gerd``).
-    """
-
-    def __init__(self, settings: PipelineSettings, has_document: Callable[[str], bool]) -> None:
-        self._settings, self._rounds, self._has_document = settings, settings.rounds, has_document
+    def __init__(self, settings: PipelineSettings) -> None:
+        self._settings, self._rounds = settings, settings.rounds
 
     async def plan(self, view: ResearchView) -> list[PlannedCall]:
         """The calls of the first round that was not made yet and has something to do."""
@@ -89,13 +85,15 @@ class PlannerFixed:
         return {"question": question, **({"limit": self._settings.questions} if tool == ANSWERED else {})}
 
     def _reading(self, question: str, view: ResearchView) -> dict[str, Any] | None:
-        """What a search before it found and can be read; without a search before it, the best documents of all."""
+        """What a search before it found; without a search before it, the best documents of all.
+
+        What the library does not hold is read from what the search brought of it.
+        """
         arguments: dict[str, Any] = {"query": question, "limit": self._settings.passages}
         if not any(tool == SEARCH for tool, _ in view.outcomes):
             return arguments
         found = unique([e.document_id for e in view.evidence if e.origin is Origin.RETRIEVED])
-        readable = [d for d in found if self._has_document(d)][:LONGEST]
-        return {**arguments, "documents": readable} if readable else None
+        return {**arguments, "documents": found[:LONGEST]} if found else None
 
 
 def uses(settings: PipelineSettings, tools: Sequence[str]) -> list[str]:

@@ -135,7 +135,7 @@ def test_what_an_ablation_leaves_out_is_gone(encoder: Encoder) -> None:
     kept = SelectorInOrder
     assert isinstance(off, DocumentFilterOff)
     assert isinstance(selector(load_settings(config="medrgag:without-kads"), encoder), kept)
-    assert isinstance(planner(load_settings(config="medrgag"), object(), lambda _: True), PlannerFixed)  # type: ignore[arg-type]
+    assert isinstance(planner(load_settings(config="medrgag"), object()), PlannerFixed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("chosen", [c for c in EVERY if c.missing], ids=names)

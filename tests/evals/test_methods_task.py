@@ -56,7 +56,7 @@ def test_a_row_is_asked_of_a_configuration_once(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(bench, "_opened", lambda config: (None, Sittings(), None))
     turns = [bench.turn(config, Row("1", "q")) for config in ("cometa", "cometa", "cometa:d1")]
     assert asked == ["cometa/1", "cometa:d1/1"]
-    assert (turns[0].found, turns[0].selected, turns[0].cited) == ([], [], [])
+    assert (turns[0].brought(), turns[0].selected, turns[0].cited) == ([], [], [])
 
 
 def test_documents_are_told_once_and_in_order() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.spelling import mended
+from tools.spelling import corrected, mended
 from tools.text.clauses import clauses
 
 
@@ -43,3 +43,12 @@ def test_a_clause_is_read_mended_and_stays_as_written() -> None:
     (clause,) = clauses("paplitations at night")
     assert clause.text == "paplitations at night"
     assert clause.plain == "palpitations at night"
+
+
+def test_a_question_is_put_right_word_by_word_and_words_in_use_stay() -> None:
+    text, meant = corrected("Realy, my docter says that omeprazol helps")
+    assert text == "Really, my doctor says that omeprazole helps"
+    assert meant == {"Realy": "Really", "docter": "doctor", "omeprazol": "omeprazole"}
+    assert corrected("omeprazol helps", lambda word: word == "omeprazol") == ("omeprazol helps", {})
+    for right in ("Does semaglutide cause gastroparesis?", "Dr Smyth of Realy House", "胸痛三天", ""):
+        assert corrected(right) == (right, {})

@@ -264,6 +264,14 @@ def read_closely(
     return evidence
 
 
+def whole(document: BestDocument, found: Sequence[Found]) -> list[Evidence]:
+    """An article as it is handed on to be cut elsewhere: its full text whole, where it was read, and its abstract."""
+    abstract, record = document.article.evidence(found), document.record
+    if record is None:
+        return [abstract]
+    return [passage(document, record, TextSpan("", 0, len(record.text)), found), abstract]
+
+
 def grown(windows: Sequence[TextSpan], place: int, longest: int = LONGEST) -> TextSpan:
     """A window with its neighbours of the same section, after it and before it in turn, as far as they fit."""
     first = last = place

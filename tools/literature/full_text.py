@@ -12,6 +12,7 @@ from prompts.errors import DataError, InputError, ServiceError
 from tools.library.contract import SearchableLibrary
 from tools.literature.article import Article
 from tools.literature.client import EUtilities, PubMed
+from tools.literature.settings import LiteratureSettings
 from tools.readers.contract import Problem, Record, Section
 
 SUFFIXES = (".nxml", ".xml")
@@ -206,7 +207,12 @@ class JoinedTexts:
         return found
 
 
-def full_text_sources(library: SearchableLibrary, pubmed: PubMed) -> FullTextSource:
-    """The library, then PubMed Central where the E-utilities are asked. Beside a mirror nothing leaves the machine."""
-    own = LibraryTexts(library)
-    return JoinedTexts(own, PmcLive(pubmed)) if isinstance(pubmed, EUtilities) else own
+def full_text_sources(
+    library: SearchableLibrary, pubmed: PubMed, settings: LiteratureSettings | None = None
+) -> FullTextSource:
+    """The library, the folder of the settings, then PubMed Central where the E-utilities are asked. Beside a mirror
+    nothing leaves the machine."""
+    folder = settings.full_text_folder if settings is not None else None
+    own: list[FullTextSource] = [LibraryTexts(library), *([PmcFolder(folder)] if folder is not None else [])]
+    sources = [*own, PmcLive(pubmed)] if isinstance(pubmed, EUtilities) else own
+    return JoinedTexts(*sources) if len(sources) > 1 else sources[0]

@@ -16,7 +16,7 @@ from tools.literature.adapt_e.contract import DateRange, SearchPlan
 from tools.literature.article import Article, Exclusion
 from tools.literature.by_meaning import ByMeaning, Nearest, question_similarities
 from tools.literature.client import Fetched, PubMed
-from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, read_closely, type_share
+from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, read_closely, type_share, whole
 from tools.literature.failures import Reason, failure
 from tools.literature.full_text import FullTextSource, FullTextState
 from tools.literature.hybrid import order_pool
@@ -106,7 +106,12 @@ class LiveSearch:
         by_pmid = {o.pmid: o for o in order}
         kept = [(by_pmid[d.article.pmid], d) for d in deepened.documents]
         ways = {o.pmid: _found(o, climbed, question, tool) for o, _ in kept}
-        evidence = await asyncio.to_thread(read_closely, question, plan, deepened.documents, ways, self.encoder, tool)
+        if self.settings.reading == "whole":
+            evidence = {d.article.pmid: whole(d, ways[d.article.pmid]) for d in deepened.documents}
+        else:
+            evidence = await asyncio.to_thread(
+                read_closely, question, plan, deepened.documents, ways, self.encoder, tool
+            )
         documents = [LiveDocument(names=names_of(d), evidence=tuple(evidence[o.pmid])) for o, d in kept]
         strategy = make_strategy(
             question,

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from tools.fusion import RRF_K
+from tools.literature.adapt_e.contract import Rungs
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
@@ -40,6 +41,15 @@ class LiteratureSettings(BaseModel):
         full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
             an answer should not wait longer for them; the abstracts stay).
         enough: documents after which the ladder stops (ours: CoMeta does not publish its number).
+        full_text_folder: JATS files of PubMed Central (its open-access subset), read before anything else is asked.
+        reading: ``closely``: of a full text the pieces that say most are handed on; ``whole``: all of it, for
+            `retrieve_passages` to cut (CoMeta).
+        library: ``beside``: it is always searched too; ``instead``: only where PubMed was not, or could not be, asked
+            (CoMeta searches PubMed alone).
+        rungs: ``terms``: the abstraction drops the least telling term, then takes classes; ``pico``: it asks for the
+            question's population, intervention, comparison and outcome (CoMeta).
+        spelling: ``terms``: misspelt terms are put right; ``text``: every word of the question is, before it is planned
+            (CoMeta's error correction).
         rrf_k: constant of the reciprocal rank fusion of PubMed's order with that by meaning.
         fusion: how the records that were read are put in order: ``weighted`` by meaning, the question's words and the
             plan's terms (`tools.literature.hybrid`); ``rrf`` by ranks, as CoMeta publishes; ``ladder`` by the rungs
@@ -72,6 +82,11 @@ class LiteratureSettings(BaseModel):
     full_texts: int = Field(default=8, ge=0, le=200)
     full_text_seconds: float = Field(default=20.0, gt=0)
     enough: int = Field(default=20, ge=1, le=200)
+    full_text_folder: Path | None = None
+    reading: Literal["closely", "whole"] = "closely"
+    library: Literal["beside", "instead"] = "beside"
+    rungs: Rungs = "terms"
+    spelling: Literal["terms", "text"] = "terms"
     rrf_k: int = Field(default=RRF_K, ge=0)
     fusion: Literal["weighted", "rrf", "ladder"] = "weighted"
 
@@ -81,7 +96,7 @@ class LiteratureSettings(BaseModel):
         """The environment gives text."""
         return int(value) if isinstance(value, str) and value.strip().isdigit() else value
 
-    @field_validator("mirror", mode="before")
+    @field_validator("mirror", "full_text_folder", mode="before")
     @classmethod
     def _set(cls, value: object) -> object:
         """An empty variable of the environment is none."""

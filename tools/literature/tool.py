@@ -98,7 +98,7 @@ class SearchLiterature:
             encoder=encoder,
             source=source or Source(kind="pubmed", name=self._settings.base_url),
             settings=self._settings,
-            texts=texts or full_text_sources(library, asked),
+            texts=texts or full_text_sources(library, asked, self._settings),
             meaning=meaning,
         )
 
@@ -113,9 +113,7 @@ class SearchLiterature:
         started = time.monotonic()
         begin(context.question or arguments.query, self._vocabulary, context.released)
         plan = await self._plan(arguments, context)
-        local, live = await asyncio.gather(
-            asyncio.to_thread(self._search_library, arguments, context, plan), self._search_live(plan, arguments)
-        )
+        local, live = await self._both(arguments, context, plan)
         evidence = self._pool(local, live.result, arguments.limit)
         used = [hit.document for hit in local if any(e.document_id == hit.document.id for e in evidence)]
         artifact = ToolArtifact(
@@ -134,6 +132,19 @@ class SearchLiterature:
             seconds=round(time.monotonic() - started, 3),
         )
         return artifact
+
+    async def _both(
+        self, arguments: tool_arguments.SearchLiterature, context: ToolContext, plan: SearchPlan
+    ) -> tuple[list[LibraryHit], _Live]:
+        """What the library and PubMed give; the library stands in for PubMed where the settings search PubMed alone."""
+        if self._settings.library == "beside":
+            return await asyncio.gather(
+                asyncio.to_thread(self._search_library, arguments, context, plan), self._search_live(plan, arguments)
+            )
+        live = await self._search_live(plan, arguments)
+        if live.result is not None:
+            return [], live
+        return await asyncio.to_thread(self._search_library, arguments, context, plan), live
 
     async def _plan(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> SearchPlan:
         """By the planner's terms, else the query's own, with what the graph understood when those are too few.

@@ -71,6 +71,17 @@ def overlap(continuity: float, scale: tuple[float, float], largest: int) -> int:
     return round(largest * (continuity - low) / (high - low)) if high > low else 0
 
 
+def paper_overlap(continuity: float, largest: int) -> int:
+    """Sentences shared across a breakpoint by the degree of continuity itself: none where the windows beside it have
+    nothing in common (cosine 0), ``largest`` where they are the same (1). Of ``seos_paper``; its breakpoints are the
+    lowest minima, so that on a scale over the whole document nearly all of them would share nothing.
+
+    The paper says that the overlap at each breakpoint is determined by the degree of semantic continuity; that the
+    relation is linear, and its largest value, are ours.
+    """
+    return round(largest * min(1.0, max(0.0, continuity)))
+
+
 def reach_back(text: str, units: Sequence[Unit], first: int, earliest: int) -> int:
     """The unit from which ``units[first]`` can be understood: back over those that lean on what came before (ours).
 
@@ -92,6 +103,7 @@ def within(units: Sequence[Unit], start: int, first: int, after: int, limit: int
 # the same coverage of answers; an overlap still fits into the 256 tokens that the embedded encoder reads.
 BUDGET = 160
 MAX_OVERLAP = 1  # ours: sentences shared across the most continuous gap; what is shared is read twice
+PAPER_OVERLAP = 3  # ours: the same of `seos_paper`, across windows that are the same
 REACH = 2  # ours: sentences over which an overlap goes back to the one that a passage leans on
 SMALLEST = 0.15  # ours: share of the average passage below which `seos` makes none if it can help it
 PARAGRAPH = 1.0  # ours: standard deviations of the curve by which a break at a new paragraph costs less
@@ -110,7 +122,7 @@ class SeosSettings:
         method: ``seos_paper`` is the published rule (the top minima of the curve), ``seos`` the exact one.
         budget: tokens of an average passage, in the encoder's own.
         window: sentences on each side of a gap; None takes one and a half average passages.
-        max_overlap: sentences shared across the most continuous gap.
+        max_overlap: sentences shared across the most continuous gap; None takes the method's own number.
         smallest: share of the average passage below which ``seos`` makes none if it can help it.
         paragraph, leaning: of ``seos``, in standard deviations of the curve; see `continuity.prices`.
         reach: of ``seos``: an overlap reaches back to the sentence that a passage leans on, over so many at most.
@@ -124,7 +136,7 @@ class SeosSettings:
     method: Literal["seos", "seos_paper"] = "seos"
     budget: int = BUDGET
     window: int | None = None
-    max_overlap: int = MAX_OVERLAP
+    max_overlap: int | None = None
     smallest: float = SMALLEST
     paragraph: float = PARAGRAPH
     leaning: float = LEANING
@@ -133,11 +145,24 @@ class SeosSettings:
     partitions: int | None = None
 
     def __post_init__(self) -> None:
+        if self.max_overlap is None:
+            object.__setattr__(self, "max_overlap", MAX_OVERLAP if self.method == "seos" else PAPER_OVERLAP)
         whole = (self.budget, self.window or 1, self.partitions or 1)
-        if min(whole) < 1 or self.window == 0 or self.partitions == 0 or min(self.max_overlap, self.reach) < 0:
+        if min(whole) < 1 or self.window == 0 or self.partitions == 0 or min(self.largest, self.reach) < 0:
             raise InputError("A budget, a window and a number of partitions are at least 1.", "Give larger numbers.")
         if not 0 <= self.smallest <= 1:
             raise InputError("The smallest passage is a share of the average one.", "Give a number from 0 to 1.")
+
+    @property
+    def largest(self) -> int:
+        """The sentences of `max_overlap`."""
+        return self.max_overlap or 0
+
+    def overlap(self, continuity: float, scale: tuple[float, float]) -> int:
+        """Sentences shared across a breakpoint, by the method's rule."""
+        if self.method == "seos_paper":
+            return paper_overlap(continuity, self.largest)
+        return overlap(continuity, scale, self.largest)
 
 
 class Break(NamedTuple):
@@ -147,11 +172,13 @@ class Break(NamedTuple):
         at: character of the first sentence after it.
         continuity: cosine across it.
         shared: sentences that the passage after it shares with the one before.
+        wanted: sentences that the continuity asks for, before what fits and what the passage leans on decide.
     """
 
     at: int
     continuity: float
     shared: int
+    wanted: int
 
 
 class SectionCut(NamedTuple):
@@ -274,11 +301,11 @@ def _cut(text: str, part: Part, curve: Curve, scale: tuple[float, float], settin
         start = first
         if k:
             before = [0, *inner][k - 1]
-            start = first - overlap(float(curve[first - 1]), scale, settings.max_overlap)
+            start = first - (wanted := settings.overlap(float(curve[first - 1]), scale))
             if settings.method == "seos":
                 start = min(start, reach_back(text, units, first, max(before, first - settings.reach)))
             start = within(units, max(before, start), first, after, part.limit)
-            breaks.append(Break(units[first].start, float(curve[first - 1]), first - start))
+            breaks.append(Break(units[first].start, float(curve[first - 1]), first - start, wanted))
         passages.append(
             Passage(
                 start=units[start].start,

@@ -34,6 +34,11 @@ def zipf(word: str) -> float:
     return float(zipf_frequency(word, "en"))
 
 
+def common_words(least: float) -> list[tuple[str, float]]:
+    """Words of plain letters from a Zipf frequency on, each with its own."""
+    return [(w, common) for w, common in _listed().items() if common >= least and w.isascii() and w.isalpha()]
+
+
 @lru_cache(maxsize=1)
 def _listed() -> dict[str, float]:
     import msgpack

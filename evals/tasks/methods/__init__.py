@@ -10,26 +10,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import groupby
+from pathlib import Path
 
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets import literature as data
 from evals.datasets.bioasq import SNIPPETS
+from evals.runner import data_sha256
 from evals.sessions import PartSittings, Sittings
 from evals.statistics import share
-from evals.tasks.depth import FULLTEXT
-from evals.tasks.literature import prepared
+from evals.tasks.depth import FULLTEXT, read_articles
+from evals.tasks.literature import build_once, mirror_record
 from evals.tasks.methods import cometa
 from evals.tasks.methods.check import Asked, Bench, Check, Places
+from tools.mirror.load import load_records
 from tools.reading.corpus import BIOASQ
 
 CHECKS: tuple[Check, ...] = (*cometa.CHECKS,)
 
 
+def mirror_of(context: TaskContext) -> Path:
+    """A mirror of `literature`'s records, built the first time; what has a full text has its publication types."""
+    digest = data_sha256(context.data, TASK.inputs)[:16]
+    folder = context.home.cache / "evaluations" / f"methods-{digest}"
+
+    def build() -> None:
+        types = {a.pmid: a.record.publication_types for a in read_articles(context.data / FULLTEXT)}
+        rows = (
+            mirror_record(d.model_copy(update={"publication_types": types.get(d.pmid) or d.publication_types}))
+            for d in context.each(data.read_collection(context.data), "mirror")
+        )
+        load_records(folder / "mirror", rows, source="methods evaluation")
+
+    build_once(folder, build)
+    return folder / "mirror"
+
+
 def items(context: TaskContext) -> list[Item]:
     """The rows of every check, check by check."""
-    mirror, _ = prepared(context, data.read_collection(context.data))
-    places = Places(context.data, mirror, context.data / FULLTEXT)
+    places = Places(context.data, mirror_of(context), context.data / FULLTEXT)
     return [
         Item(f"{check.name}/{row.id}", check.name, (row.text,), check.what, Asked(check, row, places))
         for check in CHECKS

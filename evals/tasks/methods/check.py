@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.agent import Agent
-from agent.assembly import assemble
+from agent.assembly import assemble, open_encoder, open_search
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from evals.contract import Item
@@ -18,7 +20,9 @@ from evals.runner import NO_SOURCE
 from evals.sessions import Event, Sittings, cached
 from graphs.answering.contract import Answer
 from graphs.context import Parts
+from tools.encoders import Encoder
 from tools.evidence import EvidenceId
+from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 
 OPEN = 3  # ours: agents that are open at once; each holds a library and a graph
 
@@ -76,10 +80,10 @@ class Turn(NamedTuple):
         """The events of a kind, in order."""
         return [e for e in self.events if e["kind"] == kind]
 
-    @property
-    def found(self) -> list[str]:
-        """Ids of all evidence that tools returned, in order, each once."""
-        return list(dict.fromkeys(item["id"] for e in self.of("tool") for item in e["evidence"]))
+    def brought(self, tool: str = "") -> list[str]:
+        """Ids of the evidence that a tool returned, or all tools, in order, each once."""
+        made = [e for e in self.of("tool") if tool in ("", e["tool"])]
+        return list(dict.fromkeys(item["id"] for e in made for item in e["evidence"]))
 
     @property
     def selected(self) -> list[str]:
@@ -108,6 +112,7 @@ class Bench:
         self._settings, self._places = settings, Places(Path(), Path(), Path())
         self._open: OrderedDict[str, tuple[Parts, Sittings, contextlib.ExitStack]] = OrderedDict()
         self._turns: dict[tuple[str, str], Turn] = {}
+        self._planners: dict[str, QueryPlanner] = {}
 
     @property
     def places(self) -> Places:
@@ -123,7 +128,8 @@ class Bench:
 
     def settings(self, config: str) -> Settings:
         """The settings of a configuration (``cometa:d1``), without a language model and over the mirror."""
-        searched = {"live": "off", "mirror": self._places.mirror}
+        own = self._places
+        searched = {"live": "off", "mirror": own.mirror, "full_text_folder": own.full_texts, "full_text_seconds": 600}
         given: dict[str, Any] = {"home": self._settings.home, "knowledge": {"search": NO_SOURCE}}
         return load_settings(config=config, model="", literature=searched, **given).without_models()
 
@@ -140,6 +146,20 @@ class Bench:
             )
             self._turns[key] = Turn(held.reply.answer, held.events[-1])
         return self._turns[key]
+
+    def plan(self, config: str, text: str) -> SearchPlan:
+        """The search of PubMed that a configuration plans for a question."""
+        if config not in self._planners:
+            settings = self.settings(config)
+            home = Home(settings.home).prepare()
+            self._planners[config] = open_search(settings, home, self._places.mirror).planner
+        return asyncio.run(self._planners[config].plan(text, case=False))
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder of the agents, its document vectors kept with theirs."""
+        home = Home(self._settings.home).prepare()
+        return cached(open_encoder(self._settings, home), home)
 
     def close(self) -> None:
         """Close every agent."""

@@ -40,3 +40,14 @@ def test_passages_stand_first_and_the_two_kinds_take_turns() -> None:
     assert [k.evidence_id for k in selection.kept] == order
     assert selection.generated_share == 0.5
     assert select([], 5).kept == ()
+
+
+def test_passages_stand_for_their_documents_and_for_full_texts_handed_on_whole() -> None:
+    text = "text " * 500
+    whole = document("long", id=f"pmc:PMC1@0-{len(text)}", text=text, kind="full_text")
+    beside = document("croup", id="library:croup@9-13")
+    candidates = [whole, document("croup"), document("gout"), document("croup", "retrieve_passages", id=beside.id)]
+    selection = select(candidates, 5)
+    assert [k.evidence_id for k in selection.kept] == ["library:croup@9-13", "library:gout@0-4"]
+    assert {d.evidence_id for d in selection.dropped} == {whole.id, "library:croup@0-4"}
+    assert [k.evidence_id for k in select([whole], 5).kept] == [whole.id]

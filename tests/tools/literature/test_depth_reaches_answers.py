@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +98,26 @@ def test_the_passage_of_a_review_that_answers_is_evidence_and_the_strategy_says_
     share = records(artifact)["type_share"]
     assert (share["n"], round(share["reviews"], 2), round(share["depths"]["2"], 2)) == (3, 0.67, 0.33)
     assert artifact.notices == []
+
+
+def test_a_full_text_is_handed_on_whole_where_passages_are_cut_from_it_later(
+    found: Any, search: Any, settings_for: Any
+) -> None:
+    artifact = search(settings_for(found, reading="whole"))
+    (whole,) = [e for e in published(artifact) if e.document_id == "pmc:PMC91"]
+    assert (whole.id, whole.kind, ANSWER in whole.text) == (f"pmc:PMC91@0-{len(whole.text)}", "full_text", True)
+    assert {e.document_id for e in published(artifact)} >= {"pubmed:2", "pubmed:3"}
+    assert read(artifact)["pubmed:1"] == (2, "pmc:PMC91", "read")
+
+
+def test_a_folder_of_full_texts_is_read_before_pubmed_central_is_asked(
+    found: Any, search: Any, settings_for: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "one.nxml").write_text(jats("1", "91"), encoding="utf-8")
+    artifact = search(settings_for(found, full_text_folder=tmp_path))
+    assert read(artifact)["pubmed:1"] == (2, "pmc:PMC91", "read")
+    asked = [r.parameters for r in found.requests if r.parameters.get("db") == "pmc" and r.utility == "efetch"]
+    assert not any("91" in str(p.get("id")) for p in asked)
 
 
 def test_full_texts_crowd_no_other_article_out(found: Any, search: Any, settings_for: Any) -> None:

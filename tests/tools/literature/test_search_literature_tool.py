@@ -96,6 +96,19 @@ def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
     assert artifact.notices == []
 
 
+def test_the_library_stands_in_for_pubmed_alone_where_pubmed_alone_is_searched(
+    ncbi: Any, settings_for: Any, run: Run, xml: Any
+) -> None:
+    ncbi.found = {"statins": ["2"]}
+    ncbi.records = {"2": xml.record("2", "Statins.", "Statins prevent heart attacks.", types=("Meta-Analysis",))}
+    artifact = run(settings_for(ncbi, library="instead"))
+    assert [e.document_id for e in artifact.evidence] == ["pubmed:2"]
+    ncbi.found = {}
+    assert run(settings_for(ncbi, library="instead")).outcome is Outcome.NOTHING_FOUND
+    away = run(settings_for(ncbi, library="instead", live="off"))
+    assert (away.evidence[0].document_id, codes(away)) == ("library:statins-primary-prevention", ["pubmed_off"])
+
+
 def test_retracted_articles_are_left_out_and_named(ncbi: Any, settings_for: Any, run: Run, xml: Any) -> None:
     ncbi.found = {"statins": ["1", "2"]}
     ncbi.records = {

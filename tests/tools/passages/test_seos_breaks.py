@@ -10,7 +10,7 @@ from support.counting_encoder import CountingEncoder
 from tools.passages.continuity import continuity, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.fitting import fitted
-from tools.passages.seos import SPECIAL, SeosSettings, blocks, examine, reach_back, segment
+from tools.passages.seos import SPECIAL, SeosSettings, blocks, examine, paper_overlap, reach_back, segment
 from tools.passages.units import Section, Unit, sentence_units
 
 ENCODER = CountingEncoder(200)
@@ -147,3 +147,9 @@ def test_an_examination_tells_curve_breaks_and_overlaps() -> None:
         assert (b.shared > 0) == (passage.start < passage.core_start)
     ids = [p.id("library:egfr") for cut in cuts for p in cut.passages]
     assert ids == [p.id("library:egfr") for p in segment(document, ENCODER, chosen)]
+
+
+def test_the_published_overlap_is_the_degree_of_continuity_itself() -> None:
+    assert [paper_overlap(c, 3) for c in (-0.2, 0.0, 0.2, 0.6, 1.0)] == [0, 0, 1, 2, 3]
+    assert [SeosSettings(method="seos_paper", max_overlap=n).overlap(0.4, (0.4, 0.9)) for n in (0, 5)] == [0, 2]
+    assert [SeosSettings().overlap(c, (0.4, 0.9)) for c in (0.4, 0.9)] == [0, 1]

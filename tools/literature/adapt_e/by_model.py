@@ -20,6 +20,7 @@ from tools.literature.adapt_e.contract import (
     Intent,
     PlannedTerm,
     QueryPlanner,
+    Rungs,
     SearchPlan,
     pico_of,
 )
@@ -38,10 +39,13 @@ class QueryPlannerByModel:
         model: who names the terms.
         local: who plans when the model fails, or when terms that may be sent are named already.
         vocabulary: what is known of words, for the sieve.
+        rungs: what the abstraction is made of.
     """
 
-    def __init__(self, model: LanguageModel, local: QueryPlanner, vocabulary: Vocabulary) -> None:
-        self._model, self._local, self._vocabulary = model, local, vocabulary
+    def __init__(
+        self, model: LanguageModel, local: QueryPlanner, vocabulary: Vocabulary, *, rungs: Rungs = "terms"
+    ) -> None:
+        self._model, self._local, self._vocabulary, self._rungs = model, local, vocabulary, rungs
 
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
@@ -58,7 +62,7 @@ class QueryPlannerByModel:
         if not planned:
             return await self._fallen_back(text, "None of the model's terms may be sent.", case=case)
         dates = _dates(reply)
-        rungs, rejected = expressions(planned, dates)
+        rungs, rejected = expressions(planned, dates, self._rungs)
         return SearchPlan(
             terms=tuple(planned),
             intent=Intent(reply.intent),

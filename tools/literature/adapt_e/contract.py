@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from tools.contract import Notice
 from tools.evidence import Frozen
+
+Rungs = Literal["terms", "pico"]  # what the abstraction between strict and relaxed is made of
 
 
 class Group(StrEnum):

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tools.contract import unique
-from tools.literature.adapt_e.contract import DateRange, Expression, PlannedTerm, Rejected, RungName
+from tools.literature.adapt_e.contract import DateRange, Expression, Group, PlannedTerm, Rejected, RungName, Rungs
 from tools.literature.adapt_e.entries import spellings
 
 # Every expression is parsed and linted before it is sent, by `search-query`, which knows PubMed's syntax.
@@ -86,17 +86,26 @@ def _balanced(query: str) -> str:
 
 STRICT_TERMS = 4  # ours: terms that the strict rung asks for together
 RELAXED_TERMS = 4  # ours: terms of which the relaxed rung asks for any two: six pairs
+GROUPED = 3  # ours: terms of a PICO group that stand for one another
+PICO = {
+    Group.PROBLEM: "population or problem",
+    Group.INTERVENTION: "intervention",
+    Group.COMPARISON: "comparison",
+    Group.OUTCOME: "outcome",
+}  # the order in which groups are kept: the last is left out first
 FORMS = 8  # ours: forms of a term that are asked for beside each other, so that a query stays readable
 SHORTEST, ENDING = 5, 3  # ours: letters of a beginning at least, and of an ending that may differ (NCBI asks for 4)
 OPEN_END = "3000"  # code: PubMed's own way to write an open end of a date range
 UNSAFE = re.compile(r"[\"\[\]()*:~]")  # what has a meaning in PubMed's syntax
 
 
-def expressions(terms: Sequence[PlannedTerm], dates: DateRange | None) -> tuple[list[Expression], list[Rejected]]:
+def expressions(
+    terms: Sequence[PlannedTerm], dates: DateRange | None, rungs: Rungs = "terms"
+) -> tuple[list[Expression], list[Rejected]]:
     """The linted rungs for some terms, the most telling first, and what the lint mended or left out."""
     kept: list[Expression] = []
     rejected: list[Rejected] = []
-    for rung in _rungs([t for t in terms if _clean(t.text)], dates):
+    for rung in _rungs([t for t in terms if _clean(t.text)], dates, rungs):
         good, remark = checked(rung)
         if remark is not None:
             rejected.append(remark)
@@ -116,12 +125,19 @@ def checked(rung: Expression) -> tuple[Expression | None, Rejected | None]:
     return (rung.model_copy(update={"query": instead}) if instead else None), remark
 
 
-def _rungs(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
+def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs) -> Iterable[Expression]:
     if not terms:
         return
     strict = terms[:STRICT_TERMS]
     names = _named(strict)
     yield _expression(RungName.STRICT, [any_form(t) for t in strict], dates, f"all of {names}, in title or abstract")
+    abstracted = list(_of_pico(terms, dates)) if rungs == "pico" else []
+    yield from abstracted or _of_terms(strict, dates)
+    yield from _relaxed(terms[:RELAXED_TERMS], dates)
+
+
+def _of_terms(strict: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
+    """The abstraction of a plan without groups: a term less each time, then words and classes."""
     for size in range(len(strict) - 1, 1, -1):
         dropped = strict[size].text
         forms = [any_form(t) for t in strict[:size]]
@@ -130,7 +146,27 @@ def _rungs(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expres
     opened = [in_words(t) for t in pair]
     if opened != [any_form(t) for t in pair]:
         yield _expression(RungName.ABSTRACTION, opened, dates, f"words and classes of {_named(pair)}, in any order")
-    yield from _relaxed(terms[:RELAXED_TERMS], dates)
+
+
+def _of_pico(terms: Sequence[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
+    """The clinical abstraction (CoMeta): the question as its population, intervention, comparison and outcome.
+
+    A group is any of its terms, their words in any order, or their classes. All groups are asked for, then without the
+    outcome, then without the comparison: what searchers leave out first, because abstracts seldom name it (ours; the
+    paper says only that terms are mapped to PICO). What belongs to no group is not asked for. Nothing with fewer than
+    two groups, which would be no abstraction of a question.
+    """
+    held = {group: [t for t in terms if t.group is group] for group in PICO}
+    groups = [group for group in PICO if held[group]]
+    while len(groups) > 1:
+        parts = [_any_of([in_words(t) for t in held[group][:GROUPED]]) for group in groups]
+        told = ", ".join(f"{PICO[group]} ({_named(held[group][:GROUPED])})" for group in groups)
+        yield _expression(RungName.ABSTRACTION, parts, dates, f"by PICO: {told}")
+        groups.pop()
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
 def _relaxed(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:

@@ -16,6 +16,7 @@ from tools.literature.adapt_e.contract import (
     Group,
     Intent,
     PlannedTerm,
+    Rungs,
     SearchPlan,
     Speller,
     pico_of,
@@ -173,6 +174,8 @@ DENIED = re.compile(r"(?:也|并)?(?:没有|没|无|否认|未)")  # begins a Ch
 OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term has them
 
 OtherNames = Callable[[str], Mapping[str, tuple[str, ...]]]
+Correct = Callable[[str, Callable[[str], bool]], tuple[str, Mapping[str, str]]]
+IN_USE = 3  # ours: documents of the collection that hold a word which is then no slip
 
 
 class QueryPlannerLocal:
@@ -183,6 +186,8 @@ class QueryPlannerLocal:
         speller: who mends spellings; None for the words that are known here.
         other_names: names found in a text with other names of the same thing, for example the knowledge graph's.
         today: the day from which "the last five years" counts; None for the current day.
+        rungs: what the abstraction is made of.
+        correct: puts the spelling of a whole text right before it is planned, and says of which words; None leaves it.
     """
 
     def __init__(
@@ -192,25 +197,29 @@ class QueryPlannerLocal:
         speller: Speller | None = None,
         other_names: OtherNames | None = None,
         today: date | None = None,
+        rungs: Rungs = "terms",
+        correct: Correct | None = None,
     ) -> None:
-        self._vocabulary = vocabulary
+        self._vocabulary, self._rungs, self._correct = vocabulary, rungs, correct
         self._speller: Speller = speller or VocabularySpeller(vocabulary)
         self._other_names, self._today = other_names, today
 
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
+        text, mended_words = self._correct(text, self._collected) if self._correct is not None else (text, {})
         cleared, slips = await self._cleared(text)
         if terms:
             found = self._named(terms, cleared, case=case)
         else:
             found = [*self._found(cleared, case=case), *self._translated(text)]
+        slips = [*(Correction(written=w, meant=m) for w, m in mended_words.items()), *slips]
         corrections = [*slips, *await self._corrections(found)]
         mended = {c.written: c.meant for c in corrections}
         planned = self._planned(
             [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
         )
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
-        rungs, rejected = await asyncio.to_thread(expressions, planned, dates)  # the lint takes a while
+        rungs, rejected = await asyncio.to_thread(expressions, planned, dates, self._rungs)  # the lint takes a while
         return SearchPlan(
             terms=tuple(planned),
             corrections=tuple(corrections),
@@ -221,6 +230,10 @@ class QueryPlannerLocal:
             rejected=tuple(rejected),
             held=cleared.held,
         )
+
+    def _collected(self, word: str) -> bool:
+        """Whether the collection that is searched uses a word."""
+        return self._vocabulary.collected(word) >= IN_USE
 
     async def _cleared(self, text: str) -> tuple[Cleared, list[Correction]]:
         """The text without what may not leave; an unknown word that is nearly one of medicine is read as that one."""

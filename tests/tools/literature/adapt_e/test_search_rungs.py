@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tools.literature.adapt_e.contract import (
     Expression,
+    Group,
     PlannedTerm,
     RungName,
 )
@@ -29,6 +30,29 @@ def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:
     assert "eosinophil" not in rungs[1].query
     assert "“eosinophil”" in rungs[1].why
     assert expressions([], None) == ([], [])
+
+
+def test_the_abstraction_by_pico_asks_for_groups_and_leaves_the_outcome_out_first() -> None:
+    groups = {"copd": Group.PROBLEM, "emphysema": Group.PROBLEM, "prednisolone": Group.INTERVENTION}
+    groups |= {"relapse": Group.OUTCOME, "winter": Group.OTHER}
+    terms = [PlannedTerm(text=t, group=g, broader="steroid" * (t == "prednisolone")) for t, g in groups.items()]
+    rungs, rejected = expressions(terms, None, "pico")
+    assert rejected == []
+    whole, without = [r for r in rungs if r.rung is RungName.ABSTRACTION]
+    for rung in (whole, without):
+        assert ("copd" in rung.query, "emphysema" in rung.query, '"steroid"' in rung.query) == (True, True, True)
+        assert "winter" not in rung.query
+        assert lint(rung.query).good
+    assert ("relapse" in whole.query, "relapse" in without.query) == (True, False)
+    assert (whole.query.count(" AND "), without.query.count(" AND ")) == (2, 1)
+    assert "outcome (“relapse”)" in whole.why
+    strict, *_ = expressions(terms, None)[0]
+    assert rungs[0] == strict
+
+
+def test_a_question_of_one_pico_group_is_abstracted_term_by_term() -> None:
+    terms = [PlannedTerm(text=t, group=Group.PROBLEM) for t in ("copd", "relapse", "winter")]
+    assert expressions(terms, None, "pico") == expressions(terms, None)
 
 
 def test_forms_of_a_word() -> None:
