@@ -24,7 +24,7 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
-from graphs.verdicts.local import words_held
+from graphs.verdicts.studies import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement

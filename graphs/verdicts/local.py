@@ -10,13 +10,23 @@ from typing import NamedTuple
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Verdict, VerdictValue
+from graphs.verdicts.studies import (
+    Document,
+    Studies,
+    StudySettings,
+    as_tested,
+    medicines_of,
+    of_a_part,
+    parts_of,
+    tests_of,
+    words_held,
+)
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
 from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.sentences import Span, sentences, unlabelled
-from tools.text.tokens import tokens
 
 VALUE = {
     Stance.SUPPORTS: VerdictValue.YES,
@@ -24,16 +34,6 @@ VALUE = {
     Stance.MIXED: VerdictValue.DEPENDS,
     Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
 }
-# Words of closed questions that name nothing a sentence could be about; ours.
-PLAIN = frozenset(
-    tokens(
-        "do does is are can could should will would may has have it true wrong safe there any with for in of the a an"
-        " and or to be by from on at as than that this what when who everyone people person adults someone anybody my"
-        " i me you your always never only just really ever get got give given take taken make made use used using need"
-        " needed"
-        " enough better worse good bad help useless pointless harmful dangerous avoid avoided"
-    )
-)
 OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
@@ -68,6 +68,7 @@ class VerdictSettings(Frozen):
         agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
             probability of the opposite, read from the sentence itself, from which it does not; seconded: probability
             from which both readings together carry it.
+        studies: of documents that ask what the question asks (`graphs.verdicts.studies`).
     """
 
     pairs: int = 48
@@ -96,19 +97,32 @@ class VerdictSettings(Frozen):
     agreed: float = 0.95
     against: float = 0.6
     seconded: float = 0.8
+    studies: StudySettings = StudySettings()
 
 
 OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
 
 
+class Told(NamedTuple):
+    """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, its place."""
+
+    near: float
+    tested: bool | None
+    first: bool
+
+
 class Said(NamedTuple):
-    """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is."""
+    """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is.
+
+    ``study``: what is known of it where its document is a study of the very question.
+    """
 
     sentence: Sentence
     reading: Reading
     about: bool = True
     known: bool = False
     plain: bool = False
+    study: Told | None = None
 
     @property
     def answer(self) -> Stance:
@@ -168,6 +182,7 @@ class VerdictJudgeLocal:
     def __init__(self, reader: Reader, encoder: Encoder | None = None, settings: VerdictSettings | None = None) -> None:
         self._reader, self._encoder = reader, encoder
         self.settings = settings or VerdictSettings()
+        self._studies = Studies(encoder, self.settings.studies) if encoder is not None else None
 
     def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
         """The ruling on a question; sentences of the pieces in their order, as many as may be read.
@@ -181,20 +196,23 @@ class VerdictJudgeLocal:
         pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
         alike = self._alike(question, pieces)
         about, plain, rest = self._about(question, pieces)
-        chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | set(rest))
+        near = self._of_studies(question, pieces)
+        chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | {*rest, *near})
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
         readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
+        studies = self._tested(question, near, pieces, readings)
+        readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         known = self._known(question, alike, pieces, readings)
         told = [
             said
             for at, r in readings.items()
             for e, s, before in [pieces[at]]
-            for said in [
-                Said(Sentence(e, s.start, s.end, r.relevance), known.get(at, r), about[at], at in known, plain[at])
-            ]
+            for sentence in [Sentence(e, s.start, s.end, r.relevance)]
+            for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
-        carrying = self._carrying(told)
+        pool = self._pool(told)
+        carrying = self._carrying(pool)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
         beside = [s for s in told if s not in carrying and s.reading.relevance >= (least if s.about else own.relevant)]
@@ -203,8 +221,78 @@ class VerdictJudgeLocal:
             self._verdict(carrying),
             [s.sentence for s in carrying],
             [s.sentence for s in beside[: self.settings.beside]],
-            self._leaning(told),
+            self._leaning(pool),
         )
+
+    def _of_studies(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[int, float]:
+        """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
+        if self._studies is None:
+            return {}
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, (e, _, _) in enumerate(pieces):
+            if EvidenceId.parse(e.id).collection not in WRITTEN and e.origin is not Origin.CASE:
+                found[e.document_id].append(at)
+        documents = [
+            Document(
+                pieces[places[0]][0].title, tuple(places), tuple(pieces[at][1].of(pieces[at][0].text) for at in places)
+            )
+            for places in found.values()
+        ]
+        return self._studies.near(question, documents)
+
+    def _tested(
+        self,
+        question: str,
+        near: Mapping[int, float],
+        pieces: Sequence[tuple[Evidence, Span, str]],
+        readings: Mapping[int, Reading],
+    ) -> dict[int, Told]:
+        """What is known of each sentence of a study: its nearness, its test, whether it is the first with one."""
+        if not near:
+            return {}
+        same = parts_of(question).sameness
+        places = sorted(near)
+        tests = dict(zip(places, tests_of([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
+        out: dict[int, Told] = {}
+        begun: set[str] = set()
+        for at in places:
+            document = pieces[at][0].document_id
+            result = tests[at] is not None and readings[at].telling >= self.settings.telling
+            out[at] = Told(near[at], None if same else tests[at], result and document not in begun)
+            if result:
+                begun.add(document)
+        return out
+
+    def _pool(self, told: Sequence[Said]) -> list[Said]:
+        """What may speak: of a study its main result, and one that speaks against it, for all of its sentences."""
+        studies: dict[str, list[Said]] = defaultdict(list)
+        for said in told:
+            if said.study is not None:
+                studies[said.document].append(said)
+        return [s for s in told if s.study is None] + [s for own in studies.values() for s in self._findings(own)]
+
+    def _findings(self, told: Sequence[Said]) -> list[Said]:
+        """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise."""
+        own = self.settings.studies
+        able = [s for s in told if s.reading.relevance >= own.relevant and s.study is not None]
+        able.sort(key=lambda s: -self._key(s))
+        lead = next((s for s in able if s.p >= self._bar(s)), None)
+        if lead is None:
+            return able[:1]
+        others = [s for s in able if s is not lead and s.answer is not lead.answer and s.p >= own.opposed]
+        parted = of_a_part(lead.sentence.text)
+        against = [
+            s for s in others if parted or of_a_part(s.sentence.text) or self._key(s) >= self._key(lead) - own.band
+        ]
+        return [lead, *against[:1]]
+
+    def _key(self, said: Said) -> float:
+        """How likely a sentence of a study tells its main result on what is asked."""
+        own, study = self.settings.studies, said.study
+        if study is None:
+            return 0.0
+        figures = own.first if study.first else own.figures if study.tested is not None else 0.0
+        return study.near + figures
 
     def _about(
         self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]
@@ -267,7 +355,7 @@ class VerdictJudgeLocal:
         if said.answer is not Stance.UNSETTLED or said.given or self._encoder is None:
             return True
         around = f"{said.sentence.evidence.title} {before} {said.sentence.text}"
-        held = {n for m in medicines_in(around) for n in (m.generic, m.family)}
+        held = medicines_of(around)
         named = all(m.generic in held or (not m.generic and m.family in held) for m in medicines_in(question))
         return named and words_held(question, around) >= self.settings.on_point
 
@@ -319,7 +407,7 @@ class VerdictJudgeLocal:
         others = [s for s in pool if s is not lead and not (lead.given and lead.speaks_for(s))]
         if lead.short:  # no sentence of another document speaks against it that is not as sure
             others = [s for s in others if s.answer is lead.answer or self._sure(s)]
-        heard = [s for s in others if s.known or (s.about and s.p >= least)]
+        heard = [s for s in others if s.known or ((s.about or s.study is not None) and s.p >= least)]
         heard.sort(key=lambda s: -s.p)
         return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
 
@@ -332,10 +420,12 @@ class VerdictJudgeLocal:
 
     def _sure(self, said: Said) -> bool:
         """Whether a sentence carries a verdict by itself."""
-        return said.known or (said.about and (said.outright or said.p >= self._bar(said)))
+        return said.known or ((said.about or said.study is not None) and (said.outright or said.p >= self._bar(said)))
 
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
+        if said.study is not None:
+            return self.settings.studies.sure if said.study.tested is None else self.settings.studies.tested
         opposite = OPPOSITE.get(said.answer)
         if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
             return self.settings.plain
@@ -344,7 +434,7 @@ class VerdictJudgeLocal:
 
     def _leaning(self, told: Sequence[Said]) -> Leaning | None:
         """What the surest sentence that may lead says, whether or not it is sure enough."""
-        lead = max((s for s in told if s.known or s.about), key=Said.rank, default=None)
+        lead = max((s for s in told if s.known or s.about or s.study is not None), key=Said.rank, default=None)
         return Leaning(value_of({lead.answer: [lead]}), lead.p) if lead is not None else None
 
     def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
@@ -369,12 +459,6 @@ class VerdictJudgeLocal:
 def _answers(reading: Reading) -> tuple[float, Stance]:
     """The likeliest answer and its probability."""
     return max((reading.stance(a), a) for a in ANSWERS)
-
-
-def words_held(question: str, text: str) -> float:
-    """Share of a question's own words that a text holds, 0..1; 1 when it has none."""
-    wanted = set(tokens(question)) - PLAIN
-    return len(wanted & set(tokens(text))) / len(wanted) if wanted else 1.0
 
 
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:

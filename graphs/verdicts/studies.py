@@ -1,0 +1,290 @@
+"""What a study found on a question: whether it asked the same, which sentence tells its outcome, what its figures say.
+
+A report tells its outcome in words of its own ("the score on day 7 was 12.4 and 9.8, p = 0.01"), so that no sentence of
+it holds the question's words. What the whole report is about is known from its title and text; which of its results is
+meant, from nearness to the outcome that is asked for, and from its place: the main outcome is told first, with figures.
+Whether a difference was shown at all is read from p values and intervals, which the trained reader cannot calculate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tools.encoders import Encoder
+from tools.evidence import Frozen
+from tools.medicines.names import medicines_in
+from tools.reading.contract import DIRECTIONS, STANCES, Direction, Reading, Stance
+from tools.text.questions import AUXILIARY
+from tools.text.tokens import tokens
+
+LEVEL = 0.05  # paper: the usual bound of statistical significance
+NUMBER = r"[-−–]?\d*[.·]?\d+"
+P_VALUE = re.compile(
+    r"\b[pP](?:[- ]?values?)?\s?(?P<sign>[<>=≤≥])\s?(?P<value>0?[.·]\d+|[01](?:[.·]0+)?)(?P<after>(?:\s\w+){0,3})"
+)
+OTHER_TEST = re.compile(r"interaction|trend|heterogeneity|subgroup", re.I)  # a p value of something else
+INTERVAL = re.compile(
+    rf"\b(?:CI|CrI)\b|\b(?:confidence|credible) (?:interval|limit)s?|\b9[059]\s?%(?= ?[\[(:]?{NUMBER})"
+)
+BOUNDS = re.compile(rf"({NUMBER})\s?%?\s?(?:to|-|–|,|;|and)\s?({NUMBER})(?!\d)")
+RATIO = re.compile(r"\b(?:[Rr]atio|I?RR|a?OR|a?HR|aRR|[Rr]elative [Rr]isk|[Oo]dds|[Hh]azard)\b")
+OF_DIFFERENCE = re.compile(
+    r"\b(?:difference|reduction|effect size|S?MD|change|points?|fraction|gain|increment)\b", re.I
+)
+TYPE_NEAR = 15  # ours, characters: a word of a difference must stand so much nearer to outweigh a ratio
+BOUNDS_NEAR, BARE_NEAR = 25, 45  # ours, characters between an interval's name, or a ratio's, and its bounds
+HIGHEST_RATIO = 20.0  # ours: bounds beyond are no ratio's
+WITHIN = re.compile(r"\bwithin (?:the|each|both)\b|\bfrom baseline\b|\bin both\b", re.I)  # no difference between groups
+REFERS = re.compile(r"(?:this|the|that) difference\b|(?:these|those|the) differences\b|this effect\b", re.I)
+
+# A closed question in its parts: what is given, and what it should change; ours.
+OPENING = re.compile(rf"^\W*{AUXILIARY}(?:n't)?\s+(?:there\s+)?(?:adding|taking|giving|using|the use of)?\s*", re.I)
+EFFECT_VERB = re.compile(
+    r"\b(?:reduc|improv|lower|prevent|increas|shorten|decreas|slow|speed|reliev|help|enhanc|rais|allow|protect|cause|"
+    r"affect|worsen|lessen|eas|cur|treat|promot|accelerat|delay|prolong|limit|cut|boost|harm|work|benefit)"
+    r"(?:e|es|ed|s|ing)?\b(?: up)?|\b(?:effective|better|superior|beneficial|helpful|useful|safe|associated|worse)\b",
+    re.I,
+)
+LINKED = re.compile(
+    r"(?:\s+(?:than|to)\s[\w\s-]{2,50}?\b(?=(?:for|in|at|against)\b))?\s*(?:(?:in|for|against|at|of|from|with)\b)?\s*",
+    re.I,
+)
+SAMENESS = re.compile(
+    r"\bas (?:effective|good|safe|well|much|likely)\b|\bsimilar|\bsame\b|non-?inferior|equivalent|\bdiffer|"
+    r"\bno (?:effect|difference|worse)\b|\bnot\b|n't\b",
+    re.I,
+)
+SUBGROUP = re.compile(
+    r"\b(?:in|among|for|of) (?:those|the (?:women|men|children|elderly)|people|patients|women|men|children|adults|"
+    r"carriers|non-carriers)\b[^,;]{0,40}\b(?:with|without|who|under|over|of|living|treated|aged|free|younger|older|"
+    r"lacking)\b|\bwhereas\b|\bby contrast\b|\bbut not\b|\bsubgroup|\bnon-\w+s\b|\bwithout such\b",
+    re.I,
+)
+
+# Words of closed questions that name nothing a sentence could be about; ours.
+PLAIN = frozenset(
+    tokens(
+        "do does is are can could should will would may has have it true wrong safe there any with for in of the a an"
+        " and or to be by from on at as than that this what when who everyone people person adults someone anybody my"
+        " i me you your always never only just really ever get got give given take taken make made use used using need"
+        " needed"
+        " enough better worse good bad help useless pointless harmful dangerous avoid avoided"
+    )
+)
+HALF = 0.5  # ours: share of a subject's words that name it
+
+
+class StudySettings(Frozen):
+    """Settings of what studies say. All ours, chosen on the made-up trials of `evals/data/dev/own_documents.jsonl`.
+
+    Attributes:
+        title: cosine of the question with a document's title (its opening, where it has none) from which the document
+            may be about it.
+        subject: cosine of what the question asks about with the document's nearest sentence, where neither half of its
+            words nor a medicine of its class is there.
+        words, titled: share of the question's words that the document holds; less where its title is so near.
+        outcome: cosine of the outcome that is asked for with the document's nearest sentence or title.
+        relevant: relevance that a sentence of such a document needs.
+        whole, worded: weights of the question's nearness beside the outcome's, and of the outcome's words.
+        first, figures: what is added for the first result with a test of significance, and for any other with one.
+        sure, tested: probability of its answer from which the main result carries a verdict; with a test that agrees.
+        opposed, band: probability from which another result of the document speaks against the main one, and how much
+            farther from the question it may be; any distance where one of both is told of a part of the people.
+    """
+
+    title: float = 0.55
+    subject: float = 0.55
+    words: float = 0.3
+    titled: float = 0.65
+    outcome: float = 0.4
+    relevant: float = 0.5
+    whole: float = 0.3
+    worded: float = 0.2
+    first: float = 0.3
+    figures: float = 0.1
+    sure: float = 0.85
+    tested: float = 0.5
+    opposed: float = 0.6
+    band: float = 0.1
+
+
+def words_held(question: str, text: str) -> float:
+    """Share of a question's own words that a text holds, 0..1; 1 when it has none."""
+    wanted = set(tokens(question)) - PLAIN
+    return len(wanted & set(tokens(text))) / len(wanted) if wanted else 1.0
+
+
+class Asked(NamedTuple):
+    """The parts of a closed question: what it asks about, the outcome, and whether it asks if nothing differs."""
+
+    subject: str
+    outcome: str
+    sameness: bool
+
+
+def parts_of(question: str) -> Asked:
+    """A closed question in its parts; where no verb of effect is found both parts are the whole."""
+    opened = OPENING.match(question)
+    begin = opened.end() if opened else 0
+    verb = EFFECT_VERB.search(question, begin + 1)
+    sameness = SAMENESS.search(question) is not None
+    if verb is None:
+        return Asked(question, question, sameness)
+    linked = LINKED.match(question, verb.end())
+    outcome = question[linked.end() if linked else verb.end() :].strip(" ?.")
+    return Asked(question[begin : verb.start()].strip() or question, outcome or question, sameness)
+
+
+def significance(text: str) -> bool | None:
+    """Whether a sentence states a difference between groups as statistically significant; None where it tests none.
+
+    By its p value, else by whether a confidence interval leaves out no effect: 1 of a ratio, 0 of a difference.
+    """
+    shown = _by_p(text)
+    if shown is None:
+        shown = _by_interval(text)
+    return None if shown and WITHIN.search(text) else shown
+
+
+def _by_p(text: str) -> bool | None:
+    for m in P_VALUE.finditer(text):
+        if OTHER_TEST.search(text[max(0, m.start() - 25) : m.start()]) or OTHER_TEST.search(m["after"]):
+            continue
+        value = _number(m["value"])
+        if m["sign"] in "<≤":
+            return value <= LEVEL
+        if m["sign"] in ">≥":
+            return False if value >= LEVEL else None
+        return value < LEVEL
+    return None
+
+
+def _by_interval(text: str) -> bool | None:
+    named = INTERVAL.search(text)
+    if named is not None:
+        bounds = BOUNDS.search(text, named.end())
+        if bounds is None or bounds.start() - named.end() > BOUNDS_NEAR:
+            return None
+        low, high = _number(bounds[1]), _number(bounds[2])
+        if high < low:  # "26-10": the sign of the second is a dash
+            high = abs(high)
+        ratio = max((m.start() for m in RATIO.finditer(text, 0, named.start())), default=-1)
+        difference = max((m.start() for m in OF_DIFFERENCE.finditer(text, 0, named.start())), default=-1)
+        of_ratio = ratio >= 0 and ratio >= difference - TYPE_NEAR and low >= 0
+        return not low <= (1.0 if of_ratio else 0.0) <= high
+    ratio_named = RATIO.search(text)
+    bounds = BOUNDS.search(text, ratio_named.end()) if ratio_named is not None else None
+    if ratio_named is None or bounds is None or bounds.start() - ratio_named.end() > BARE_NEAR:
+        return None
+    low, high = _number(bounds[1]), _number(bounds[2])
+    return not low <= 1.0 <= high if 0 < low < high < HIGHEST_RATIO else None
+
+
+def _number(text: str) -> float:
+    return float(re.sub("[−–]", "-", text).replace("·", "."))
+
+
+def tests_of(sentences: Sequence[str]) -> list[bool | None]:
+    """`significance` of each sentence of a text; what "this difference" is said of, the sentence before has too."""
+    out = [significance(text) for text in sentences]
+    for at in range(1, len(sentences)):
+        if out[at - 1] is None and out[at] is not None and REFERS.match(sentences[at]):
+            out[at - 1] = out[at]
+    return out
+
+
+def as_tested(reading: Reading, significant: bool | None) -> Reading:
+    """A reading of a result in the light of its own test.
+
+    Without significance nothing differed: what the reader took for support refutes. With it something differed: what
+    was taken for "no difference" counts for nothing.
+    """
+    if significant is None:
+        return reading
+    yes, no = (STANCES.index(s) for s in (Stance.SUPPORTS, Stance.REFUTES))
+    same, unclear = (DIRECTIONS.index(d) for d in (Direction.NO_DIFFERENCE, Direction.UNCLEAR))
+    stances, directions = list(reading.stances), list(reading.directions)
+    silent = STANCES.index(Stance.NOT_SHOWN)
+    if significant:
+        lost = stances[no] * directions[same]
+        kept = stances[yes] + stances[no] - lost
+        told = kept >= LEAST
+        scale = (stances[yes] + stances[no]) / kept if told else 0.0
+        moved = stances[yes] + stances[no] - scale * kept
+        stances[yes], stances[no] = scale * stances[yes], scale * (stances[no] - lost)
+        stances[silent] += moved
+        directions[unclear] += directions[same]
+        directions[same] = 0.0
+    else:
+        stances[no] += stances[yes]
+        stances[yes] = 0.0
+        directions = [float(at == same) for at in range(len(directions))]
+    return Reading(tuple(stances), tuple(directions), reading.roles)
+
+
+LEAST = 0.25  # ours: what is left of a reading that its test contradicts; below, it tells nothing
+
+
+def medicines_of(text: str) -> frozenset[str]:
+    """The medicines that a text names, with the classes that they are of."""
+    return frozenset(n for m in medicines_in(text) for n in (m.generic, m.family) if n)
+
+
+def of_a_part(text: str) -> bool:
+    """Whether a sentence tells a result of a part of the people, beside another part."""
+    return SUBGROUP.search(text) is not None
+
+
+class Document(NamedTuple):
+    """A document as far as it was found: its title, and the sentences of its pieces by their places among all."""
+
+    title: str
+    places: tuple[int, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it in one."""
+        return " ".join((self.title, *self.sentences))
+
+    @property
+    def opening(self) -> str:
+        """What stands for its title: the title, else its first sentence."""
+        return self.title or next(iter(self.sentences), "")
+
+
+class Studies:
+    """Which documents ask what a question asks, and how near each sentence of theirs is to the outcome.
+
+    Args:
+        encoder: of meaning.
+    """
+
+    def __init__(self, encoder: Encoder, settings: StudySettings | None = None) -> None:
+        self._encoder = encoder
+        self.settings = settings or StudySettings()
+
+    def near(self, question: str, documents: Sequence[Document]) -> dict[int, float]:
+        """Of the sentences of documents that ask what the question asks, each by its place, how near it is to it."""
+        if not documents:
+            return {}
+        asked, own = parts_of(question), self.settings
+        whole, subject, outcome = self._encoder.encode_queries([question, asked.subject, asked.outcome])
+        out: dict[int, float] = {}
+        for document in documents:
+            vectors = self._encoder.encode_documents([document.opening, *document.sentences])
+            titled = float(vectors[0] @ whole)
+            held = words_held(question, document.text)
+            named = (
+                words_held(asked.subject, document.text) >= HALF
+                or medicines_of(asked.subject) & medicines_of(document.text)
+                or float((vectors @ subject).max()) >= own.subject
+            )
+            same = titled >= own.title and (held >= own.words or titled >= own.titled)
+            if same and named and float((vectors @ outcome).max()) >= own.outcome:
+                meant = (1 - own.whole) * (vectors[1:] @ outcome) + own.whole * (vectors[1:] @ whole)
+                worded = [own.worded * words_held(asked.outcome, text) for text in document.sentences]
+                out |= zip(document.places, (meant + worded).tolist(), strict=True)
+        return out
