@@ -20,11 +20,12 @@ OWN_DOCUMENTS = "unseen/own_documents.jsonl"
 
 
 class ClosedQuestion(Row):
-    """A yes/no question; ``gold`` is what the starter library alone allows to conclude."""
+    """A yes/no question; ``gold`` is what the starter library alone allows to conclude, from ``monograph``."""
 
     id: str | int
     question: str = Field(alias="q", min_length=1)
     gold: Literal["yes", "no", "depends", "not_covered"]
+    monograph: str = ""
 
 
 class OwnDocument(Row):
@@ -34,7 +35,7 @@ class OwnDocument(Row):
     title: str
     text: str = Field(min_length=1)
     question: str = Field(min_length=1)
-    truth: Literal["null", "positive"]
+    truth: Literal["null", "positive", "mixed"]
 
 
 class Source(Row, coerce_numbers_to_str=True):

@@ -24,7 +24,7 @@ from evals.datasets.closed import MEDEVIDENCE, MedEvidenceQuestion, read_medevid
 from evals.sessions import PartSittings, Sittings
 from evals.statistics import risk_coverage, share
 from evals.tasks.effects import words_of_directions
-from evals.tasks.verdicts import Sure, commonest, pieces_of, the_reader
+from evals.tasks.verdicts import STAGE, Sure, commonest, pieces_of, stage_figures, the_reader
 from graphs.verdicts.contract import Ruling, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, in_context
 from tools.evidence import Evidence
@@ -68,8 +68,10 @@ def opened(settings: Settings) -> Iterator[Sittings]:
     def give(item: Item) -> dict[str, Any]:
         row = item.row
         evidence = pieces_of([(name, source.title, source.content) for name, source in row.sources.items()])
+        ruling = policy.judge(row.question, evidence)
         return {
-            "judge": by_verdict(reader, row.question, policy.judge(row.question, evidence)),
+            STAGE: ruling.stage,
+            "judge": by_verdict(reader, row.question, ruling),
             "reader": by_reading(reader, row.question, evidence),
         }
 
@@ -92,7 +94,8 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     by_words = words_of_directions(context, "medevidence.words", texts)
     said |= {way: [(OF_DIRECTION[Direction(label)], p) for label, p in row] for way, row in by_words.items()}
     said["majority"] = [(commonest(gold), 1.0)] * len(gold)
-    return [figure for name, answers in said.items() for figure in _figures(context, name, gold, answers)]
+    out = [figure for name, answers in said.items() for figure in _figures(context, name, gold, answers)]
+    return out + stage_figures("medevidence.judge", [str(r.told[STAGE]) for _, r in told])
 
 
 def _figures(context: TaskContext, name: str, gold: Sequence[str], answers: Sure) -> list[Figure]:

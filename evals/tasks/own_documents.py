@@ -2,7 +2,8 @@
 
 Half of the trials are null by their main outcome, half positive. ``null.called_yes`` is what must not happen: a null
 trial told as an effect; ``positive.called_yes`` is what should. ``answered`` is a verdict of any kind, ``right`` no or
-yes as the trial is, ``reached`` whether any document of the shelf was among what was found. Always yes calls all of
+yes as the trial is (depends, where it is of some and not of others), ``ends.STAGE`` how far the sentences of a
+question came, ``reached`` whether any document of the shelf was among what was found. Always yes calls all of
 both so, and no verdict at all none: these baselines need no measuring.
 """
 
@@ -19,16 +20,16 @@ from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.closed import OWN_DOCUMENTS, OwnDocument, read_own_documents, shelf_row
 from evals.datasets.rows import SHIPPED
-from evals.sessions import Sittings
+from evals.sessions import Held, Sittings
 from evals.statistics import share
 from evals.tasks.injection import poisoned_sitting
-from evals.tasks.verdicts import NO, YES, said_of
+from evals.tasks.verdicts import DEPENDS, NO, YES, said_of, stage_figures, stage_of, with_stage
 from tools.files import write_atomic
 from tools.library.adding import add
 from tools.library.shelf import Shelf
 
 OWN = "own:"  # ids of what lies on the shelf
-DUE = {"null": NO, "positive": YES}
+DUE = {"null": NO, "positive": YES, "mixed": DEPENDS}
 
 
 class Asked(NamedTuple):
@@ -44,6 +45,10 @@ class ShelfSittings(Sittings):
     def __init__(self, agent: Agent, shelf: tuple[Shelf, Path] | None = None) -> None:
         super().__init__(agent, shelf)
         self._lock, self._there = Lock(), set[Path]()
+
+    async def ahold(self, item: Item) -> Held:
+        """Say an item's question; how far its sentences came is told."""
+        return with_stage(await super().ahold(item))
 
     def _put(self, item: Item) -> None:
         file = item.row.file
@@ -82,6 +87,8 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
         out += share(f"own_documents.{truth}.called_yes", [one == YES for one in own])
         out += share(f"own_documents.{truth}.right", [one == due for one in own])
         out += share(f"own_documents.{truth}.answered", [one is not None for one in own])
+        ended = [stage_of(item, reply) for item, reply in told if item.row.document.truth == truth]
+        out += stage_figures(f"own_documents.{truth}", ended)
     out += share("own_documents.all.answered", [one is not None for _, one in said])
     return out + share("own_documents.all.reached", [any(i.startswith(OWN) for i in r.found) for _, r in told])
 

@@ -8,8 +8,10 @@ given with the question; ``right_of_surest_N`` is what is right of the surest N 
 BioASQ is asked with its gold snippets as evidence (``gold``) and over a mirror (``mirror``); unanswered questions are
 wrong for their class, and left out of ``macro_f1_answered``. ``risk@N`` and ``aurc`` are the curve of risk over
 coverage when every question must be answered: what the judge leans to, as sure as the leading sentence's answer is
-probable (the event ``leaning`` of a trace); what it leans to nowhere stands last and is wrong. ``words`` are logistic
-regressions: of our own closed questions by themselves, of PubMedQA and BioASQ with their texts, on the other part.
+probable (the event ``leaning`` of a trace); what it leans to nowhere stands last and is wrong. ``ends.STAGE`` tells how
+far the sentences of a question came (`graphs.verdicts.contract.Stage`), or that its page was not found. ``words`` are
+logistic regressions: of our own closed questions by themselves, of PubMedQA and BioASQ with their texts, on the other
+part.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from graphs.answering.contract import Answer
 from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal
 from tools.evidence import Evidence, Origin
+from tools.library.monograph import COLLECTION
 from tools.reading import corpus
 from tools.reading.contract import Pair, Reader, Reading, Stance
 from tools.reading.corpus import BIOASQ, PUBMEDQA
@@ -48,7 +51,8 @@ ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
 GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"
 NOT_COVERED = "not_covered"
-LEANING = "leaning"  # the event of a trace
+LEANING, STAGE = "leaning", "verdict_stage"  # events of a trace
+UNFOUND = "unfound"  # where a question ends whose page was not among what was found
 ABSENT = "not measured: {} is not there"
 YES, NO, DEPENDS = "yes", "no", "depends"
 GOLD = {"yes": YES, "no": NO, "maybe": DEPENDS}
@@ -143,14 +147,38 @@ class SearchingSittings(Sittings):
         searching = isinstance(item.row, Searching)
         sittings = await asyncio.to_thread(self._over, item.row.mirror) if searching else self._plain
         held = await sittings.ahold(item)
-        leant = [[e["value"], e["probability"]] for e in held.events[-1] if e["kind"] == LEANING]
-        return held._replace(reply=held.reply.model_copy(update={"told": {LEANING: leant[-1]} if leant else {}}))
+        return with_stage(held)
 
     def _over(self, mirror: Path) -> Sittings:
         with self._lock:
             if mirror not in self._opened:
                 self._opened[mirror] = self._open_mirror(mirror)
             return self._opened[mirror]
+
+
+def with_stage(held: Held) -> Held:
+    """A session whose reply tells what the judge of closed questions leant to, and how far its sentences came."""
+    last = {e["kind"]: e for e in held.events[-1]}
+    told: dict[str, Any] = {}
+    if LEANING in last:
+        told[LEANING] = [last[LEANING]["value"], last[LEANING]["probability"]]
+    if STAGE in last:
+        told[STAGE] = last[STAGE]["stage"]
+    return held._replace(reply=held.reply.model_copy(update={"told": told}))
+
+
+def stage_of(item: Item, reply: Reply) -> str:
+    """Where a question ends: at the stage that its sentences came to, or at the search, of a page that answers it."""
+    page = getattr(item.row, "monograph", "")
+    named = f"{COLLECTION}:{page}"
+    if page and item.target != NOT_COVERED and not any(i.partition("@")[0] == named for i in reply.found):
+        return UNFOUND
+    return str(reply.told.get(STAGE, "not_asked"))
+
+
+def stage_figures(name: str, ended: Sequence[str]) -> list[Figure]:
+    """The share of questions that end at each stage that one ends at."""
+    return [f for stage in sorted(set(ended)) for f in share(f"{name}.ends.{stage}", [s == stage for s in ended])]
 
 
 @contextlib.contextmanager
@@ -187,6 +215,12 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     for name, members in sets.items():
         out += closed_figures(name, [pair for one in members for pair in said.get(one, [])])
         out += risk_coverage(name, [row for one in members for row in leant.get(one, [])], context.seed)
+    english = [(item, reply) for item, reply in told if item.group in ENGLISH]
+    for name, rows in (
+        ("closed.english.covered", [(i, r) for i, r in english if i.target != NOT_COVERED]),
+        ("pubmedqa.given", [(i, r) for i, r in told if i.group == GIVEN]),
+    ):
+        out += stage_figures(name, [stage_of(item, reply) for item, reply in rows])
     out += words_figures(context, [item for name in ENGLISH for item in by_set[name]])
     out += pubmedqa_figures(context, said.get(GIVEN, []), leant.get(GIVEN, []))
     out += risk_coverage(SEARCHED, leant.get(SEARCHED, []), context.seed)

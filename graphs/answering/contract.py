@@ -15,7 +15,7 @@ from graphs.reporting.contract import Report
 from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
 from graphs.triage.facts import Fact
-from graphs.verdicts.contract import Leaning, Verdict
+from graphs.verdicts.contract import Leaning, Stage, Verdict
 from prompts.metering import Usage as ModelUsage
 from tools.contract import (
     AnsweredQuestion,
@@ -255,6 +255,7 @@ class Draft(Frozen):
         emergency: what a model sees beside the red flags of the rules.
         left_open: of the open points of the research those that the answer leaves open; None where nobody told.
         leaning: what the judge of closed questions leans to, sure enough or not; for the trace.
+        stage: how far its sentences came, for the same; None where none was asked.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -271,6 +272,7 @@ class Draft(Frozen):
     emergency: tuple[RedFlag, ...] = ()
     left_open: tuple[str, ...] | None = None
     leaning: Leaning | None = None
+    stage: Stage | None = None
 
 
 class Answerer(Protocol):

@@ -167,14 +167,14 @@ class AnswererLocal:
         ruling = self.judge.judge(view.question, given or list(pieces.values()))
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
-            return draft.model_copy(update={"leaning": ruling.leaning})
+            return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
         near = ruling.beside or [
             s
             for s in self._stating(scored, limit=CONTEXT)
             if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
         ]
         draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
-        return draft.model_copy(update={"leaning": ruling.leaning})
+        return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)

@@ -31,6 +31,8 @@ def answer_node(answerer: Answerer) -> Body:
             context.recorder.event("left_out", statements=list(draft.dropped))
         if draft.leaning is not None:
             context.recorder.event("leaning", **draft.leaning._asdict())
+        if draft.stage is not None:
+            context.recorder.event("verdict_stage", stage=draft.stage.value)
         state_of = "abstained" if draft.abstained else f"{len(draft.statements)} statements"
         return {"draft_key": context.keep(draft), SUMMARY: state_of}
 

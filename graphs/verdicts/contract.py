@@ -76,6 +76,17 @@ class Leaning(NamedTuple):
     probability: float
 
 
+class Stage(StrEnum):
+    """How far the sentences of a question came: its last one without a verdict, each lacking what the next has."""
+
+    NOTHING = "nothing_found"  # there was no sentence to read
+    ELSEWHERE = "elsewhere"  # some, none of them about the question
+    SILENT = "silent"  # about it, none a result or a conclusion
+    NOT_SHOWN = "not_shown"  # such ones, whose likeliest reading is no answer
+    UNSURE = "unsure"  # an answer, not sure enough
+    VERDICT = "verdict"
+
+
 class Ruling(NamedTuple):
     """What was decided.
 
@@ -84,12 +95,14 @@ class Ruling(NamedTuple):
         carrying: the sentences that carry it, the leading one first.
         beside: sentences of results and conclusions on the same question, most relevant first, that do not answer it.
         leaning: None when no sentence may lead at all. No answer shows it; traces and evaluations do.
+        stage: how far it came, for the same.
     """
 
     verdict: Verdict | None
     carrying: Sequence[Sentence] = ()
     beside: Sequence[Sentence] = ()
     leaning: Leaning | None = None
+    stage: Stage = Stage.NOTHING
 
 
 class VerdictJudge(Protocol):

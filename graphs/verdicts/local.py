@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
-from graphs.verdicts.contract import Leaning, Ruling, Sentence, Verdict, VerdictValue
+from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
     Document,
     Studies,
@@ -18,7 +18,7 @@ from graphs.verdicts.studies import (
     medicines_of,
     of_a_part,
     parts_of,
-    tests_of,
+    significances,
     words_held,
 )
 from tools.encoders import Encoder
@@ -104,11 +104,13 @@ OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence open
 
 
 class Told(NamedTuple):
-    """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, its place."""
+    """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, whether it is
+    the first with one, and whether it was taken for the main result."""
 
     near: float
     tested: bool | None
     first: bool
+    main: bool = False
 
 
 class Said(NamedTuple):
@@ -134,9 +136,10 @@ class Said(NamedTuple):
         """Its probability."""
         return _answers(self.reading)[0]
 
-    def rank(self) -> tuple[bool, bool, bool, float]:
-        """What leads: a short answer, what a known question carries, what answers outright, what is surest."""
-        return self.short, self.known, self.outright, self.p
+    def rank(self) -> tuple[bool, bool, bool, bool, float]:
+        """What leads: a short answer, what a known question carries, what answers outright, what is the main result or
+        of no study, what is surest."""
+        return self.short, self.known, self.outright, self.study is None or self.study.main, self.p
 
     @property
     def short(self) -> bool:
@@ -182,7 +185,7 @@ class VerdictJudgeLocal:
     def __init__(self, reader: Reader, encoder: Encoder | None = None, settings: VerdictSettings | None = None) -> None:
         self._reader, self._encoder = reader, encoder
         self.settings = settings or VerdictSettings()
-        self._studies = Studies(encoder, self.settings.studies) if encoder is not None else None
+        self._studies = Studies(encoder, self.settings.studies)
 
     def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
         """The ruling on a question; sentences of the pieces in their order, as many as may be read.
@@ -211,23 +214,25 @@ class VerdictJudgeLocal:
             for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
-        pool = self._pool(told)
+        pool, outvoted = self._pool(told)
         carrying = self._carrying(pool)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
-        beside = [s for s in told if s not in carrying and s.reading.relevance >= (least if s.about else own.relevant)]
+        carried = [s.sentence for s in carrying]
+        beside = [
+            s for s in told if s.sentence not in carried and s.reading.relevance >= (least if s.about else own.relevant)
+        ]
         beside.sort(key=lambda s: -s.reading.relevance)
         return Ruling(
-            self._verdict(carrying),
-            [s.sentence for s in carrying],
+            self._verdict(carrying, disputed=outvoted),
+            carried,
             [s.sentence for s in beside[: self.settings.beside]],
             self._leaning(pool),
+            _stage(told, carrying, bool(pieces), any(about) or bool(alike) or bool(studies)),
         )
 
     def _of_studies(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[int, float]:
         """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
-        if self._studies is None:
-            return {}
         found: dict[str, list[int]] = defaultdict(list)
         for at, (e, _, _) in enumerate(pieces):
             if EvidenceId.parse(e.id).collection not in WRITTEN and e.origin is not Origin.CASE:
@@ -252,7 +257,7 @@ class VerdictJudgeLocal:
             return {}
         same = parts_of(question).sameness
         places = sorted(near)
-        tests = dict(zip(places, tests_of([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
+        tests = dict(zip(places, significances([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
         out: dict[int, Told] = {}
         begun: set[str] = set()
         for at in places:
@@ -263,13 +268,23 @@ class VerdictJudgeLocal:
                 begun.add(document)
         return out
 
-    def _pool(self, told: Sequence[Said]) -> list[Said]:
-        """What may speak: of a study its main result, and one that speaks against it, for all of its sentences."""
+    def _pool(self, told: Sequence[Said]) -> tuple[list[Said], bool]:
+        """What may speak, and whether studies do not: of one its main result and what stands beside it, for all of it.
+
+        Of studies of which most answer alike those that answer otherwise do not speak: they stay to be shown beside.
+        """
         studies: dict[str, list[Said]] = defaultdict(list)
         for said in told:
             if said.study is not None:
                 studies[said.document].append(said)
-        return [s for s in told if s.study is None] + [s for own in studies.values() for s in self._findings(own)]
+        found = [own for each in studies.values() if (own := self._findings(each))]
+        votes = Counter(own[0].answer for own in found if self._sure(own[0]))
+        outvoted = False
+        usual, most = votes.most_common(1)[0] if votes else (None, 0)
+        if votes.total() >= self.settings.studies.several and most >= self.settings.studies.alike * votes.total():
+            found = [own for own in found if own[0].answer is usual or not self._sure(own[0])]
+            outvoted = most < votes.total()
+        return [s for s in told if s.study is None] + [s for own in found for s in own], outvoted
 
     def _findings(self, told: Sequence[Said]) -> list[Said]:
         """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise."""
@@ -279,12 +294,18 @@ class VerdictJudgeLocal:
         lead = next((s for s in able if s.p >= self._bar(s)), None)
         if lead is None:
             return able[:1]
-        others = [s for s in able if s is not lead and s.answer is not lead.answer and s.p >= own.opposed]
+        others = [s for s in able if s is not lead]
+        along = [s for s in others if s.answer is lead.answer and s.p >= self.settings.heard]
         parted = of_a_part(lead.sentence.text)
         against = [
-            s for s in others if parted or of_a_part(s.sentence.text) or self._key(s) >= self._key(lead) - own.band
+            s
+            for s in others
+            if s.answer is not lead.answer
+            and s.p >= own.opposed
+            and (parted or of_a_part(s.sentence.text) or _near(s) >= _near(lead) - own.band)
         ]
-        return [lead, *against[:1]]
+        main = lead._replace(study=lead.study._replace(main=True)) if lead.study is not None else lead
+        return [main, *along, *against[:1]]
 
     def _key(self, said: Said) -> float:
         """How likely a sentence of a study tells its main result on what is asked."""
@@ -437,7 +458,7 @@ class VerdictJudgeLocal:
         lead = max((s for s in told if s.known or s.about or s.study is not None), key=Said.rank, default=None)
         return Leaning(value_of({lead.answer: [lead]}), lead.p) if lead is not None else None
 
-    def _verdict(self, carrying: Sequence[Said]) -> Verdict | None:
+    def _verdict(self, carrying: Sequence[Said], *, disputed: bool) -> Verdict | None:
         if not carrying:
             return None
         sides: dict[Stance, list[Said]] = defaultdict(list)
@@ -450,10 +471,25 @@ class VerdictJudgeLocal:
             statements=tuple(s.text for s in shown),
             effect=effect_of(shown[0].text),
             population=population_of(shown[0]),
-            certainty=certainty_of(shown, disputed=len(sides) > 1),
+            certainty=certainty_of(shown, disputed=disputed or len(sides) > 1),
             reason=reason_of(shown),
             sides=tuple(VALUE[s.answer] for s in carrying),
         )
+
+
+def _stage(told: Sequence[Said], carrying: Sequence[Said], read: bool, about: bool) -> Stage:
+    """How far the sentences came; ``read``: there were any, ``about``: some of them are about the question."""
+    if carrying or not read:
+        return Stage.VERDICT if carrying else Stage.NOTHING
+    able = [s for s in told if s.about or s.known or s.study is not None]
+    if not about or not able:
+        return Stage.SILENT if about else Stage.ELSEWHERE
+    answers = (max(s.reading.stances) == s.p for s in able)
+    return Stage.UNSURE if any(answers) else Stage.NOT_SHOWN
+
+
+def _near(said: Said) -> float:
+    return said.study.near if said.study is not None else 0.0
 
 
 def _answers(reading: Reading) -> tuple[float, Stance]:

@@ -92,6 +92,8 @@ class StudySettings(Frozen):
         sure, tested: probability of its answer from which the main result carries a verdict; with a test that agrees.
         opposed, band: probability from which another result of the document speaks against the main one, and how much
             farther from the question it may be; any distance where one of both is told of a part of the people.
+        several, alike: studies with a sure main result, and the share of these that answer alike, from which the others
+            do not speak.
     """
 
     title: float = 0.55
@@ -105,9 +107,11 @@ class StudySettings(Frozen):
     first: float = 0.3
     figures: float = 0.1
     sure: float = 0.85
-    tested: float = 0.5
+    tested: float = 0.6
     opposed: float = 0.6
-    band: float = 0.1
+    band: float = 0.05
+    several: int = 3
+    alike: float = 0.66
 
 
 def words_held(question: str, text: str) -> float:
@@ -186,7 +190,7 @@ def _number(text: str) -> float:
     return float(re.sub("[−–]", "-", text).replace("·", "."))
 
 
-def tests_of(sentences: Sequence[str]) -> list[bool | None]:
+def significances(sentences: Sequence[str]) -> list[bool | None]:
     """`significance` of each sentence of a text; what "this difference" is said of, the sentence before has too."""
     out = [significance(text) for text in sentences]
     for at in range(1, len(sentences)):
@@ -259,10 +263,10 @@ class Studies:
     """Which documents ask what a question asks, and how near each sentence of theirs is to the outcome.
 
     Args:
-        encoder: of meaning.
+        encoder: of meaning; None where all documents were chosen for the question, which is then near by its words.
     """
 
-    def __init__(self, encoder: Encoder, settings: StudySettings | None = None) -> None:
+    def __init__(self, encoder: Encoder | None, settings: StudySettings | None = None) -> None:
         self._encoder = encoder
         self.settings = settings or StudySettings()
 
@@ -271,6 +275,12 @@ class Studies:
         if not documents:
             return {}
         asked, own = parts_of(question), self.settings
+        if self._encoder is None:
+            return {
+                place: words_held(question, text)
+                for d in documents
+                for place, text in zip(d.places, d.sentences, strict=True)
+            }
         whole, subject, outcome = self._encoder.encode_queries([question, asked.subject, asked.outcome])
         out: dict[int, float] = {}
         for document in documents:

@@ -20,6 +20,7 @@ from tools.reading.reader import WEIGHTS, TrainedReader
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 QUESTION = "Does velmoxatrine prevent gout attacks?"
 LESS = "Gout attacks were fewer with velmoxatrine (RR 0.60, 95% CI 0.45 to 0.80) among 412 adults with gout."
+FEWER = "Gout attacks were fewer with velmoxatrine."
 MORE = "Velmoxatrine brought more attacks of gout than placebo."
 SAME = "Attacks of gout were as frequent with velmoxatrine as with placebo."
 OPEN = "Whether velmoxatrine prevents attacks of gout is not settled."
@@ -67,19 +68,19 @@ def test_each_answer_gives_its_verdict(said: Reading, value: VerdictValue) -> No
 @pytest.mark.parametrize("stance", ANSWERS)
 def test_what_is_no_result_and_no_conclusion_never_carries(role: Role, stance: Stance) -> None:
     ruling = judge({LESS: reading(stance, 1.0, role)}).judge(QUESTION, [piece(LESS)])
-    assert ruling == (None, [], [], None)
+    assert ruling[:4] == (None, [], [], None)
 
 
 @pytest.mark.parametrize("said", [BESIDE, UNRELATED, reading(Stance.SUPPORTS, 0.7), reading(Stance.REFUTES, 0.6)])
 def test_without_a_sure_sentence_there_is_no_verdict(said: Reading) -> None:
-    ruling = judge({LESS: said}).judge(QUESTION, [piece(LESS)])
+    ruling = judge({FEWER: said}).judge(QUESTION, [piece(FEWER)])
     assert (ruling.verdict, list(ruling.carrying)) == (None, [])
-    assert [s.text for s in ruling.beside] == ([] if said is UNRELATED else [LESS])
+    assert [s.text for s in ruling.beside] == ([] if said is UNRELATED else [FEWER])
 
 
 def test_nothing_to_read_gives_nothing() -> None:
     reader = ScriptedReader({})
-    assert VerdictJudgeLocal(reader).judge(QUESTION, []) == (None, [], [], None)
+    assert VerdictJudgeLocal(reader).judge(QUESTION, [])[:4] == (None, [], [], None)
     assert VerdictJudgeLocal(reader).judge(QUESTION, [piece(OTHER)])[:3] == (None, [], [])
 
 
@@ -252,12 +253,12 @@ def test_what_is_unsettled_on_another_point_settles_nothing(
 
 
 def test_studies_that_speak_for_either_side_without_a_sure_one_settle_nothing() -> None:
-    table = {LESS: reading(Stance.SUPPORTS, 0.7), MORE: reading(Stance.REFUTES, 0.7), SAME: BESIDE}
-    trials = [piece(f"{LESS} {SAME}", "1"), piece(MORE, "2")]
+    table = {FEWER: reading(Stance.SUPPORTS, 0.7), MORE: reading(Stance.REFUTES, 0.7), SAME: BESIDE}
+    trials = [piece(f"{FEWER} {SAME}", "1"), piece(MORE, "2")]
     ruling = judge(table).judge(QUESTION, trials)
     assert ruling.verdict is not None
-    assert (ruling.verdict.value, carrying(ruling)) == (VerdictValue.INSUFFICIENT, [LESS, MORE])
-    for other in (trials[:1], [piece(f"{LESS} {MORE}")], [piece(LESS, "a", "library"), piece(MORE, "b", "library")]):
+    assert (ruling.verdict.value, carrying(ruling)) == (VerdictValue.INSUFFICIENT, [FEWER, MORE])
+    for other in (trials[:1], [piece(f"{FEWER} {MORE}")], [piece(FEWER, "a", "library"), piece(MORE, "b", "library")]):
         assert judge(table).judge(QUESTION, other).verdict is None
 
 
