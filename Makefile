@@ -5,6 +5,7 @@ PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
+STARTER := $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
 ADVISORIES ?= https://api.osv.dev/v1/query
 Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm and jaw, came on at rest, and he is sweating and nauseated. He smokes and takes tablets for high blood pressure. No fever, no cough.
 # Compiled modules are kept beside the environment: the tests and the command start many processes.
@@ -17,25 +18,31 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-# Every file is held to its hash. PyPI's torch for Linux needs a graphics card's libraries, its CPU build does not.
-$(VENV)/installed: constraints.txt pyproject.toml $(wildcard deploy/lock/*.txt)
+# What answers a question. Every file is held to its hash. PyPI's torch for Linux needs a graphics card's libraries, its
+# CPU build does not.
+$(VENV)/core: constraints.txt pyproject.toml $(wildcard deploy/lock/*.txt)
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11.5 or newer is needed." if sys.version_info < (3, 11, 5) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) --require-hashes --no-deps --no-warn-conflicts $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r deploy/lock/torch.txt
 	test -e $(VENV)/lib/python*/site-packages/torch-*+cpu.dist-info || $(INSTALL) --require-hashes -r deploy/lock/cuda.txt
-	$(INSTALL) --require-hashes -r deploy/lock/dev.txt
+	$(INSTALL) --require-hashes -r deploy/lock/core.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	touch $@
+
+# And what tests, evaluations and every extra need.
+$(VENV)/installed: $(VENV)/core
+	$(INSTALL) --require-hashes -r deploy/lock/dev.txt
 	$(BIN)/python -m pip check
 	touch $@
 
 # What every message needs; the rest is built by `setup`, or when a message first needs it.
-$(VENV)/minimal: $(VENV)/installed $(shell find tools/library/starter tools/knowledge_graph/starter -type f)
+$(VENV)/minimal: $(VENV)/core $(STARTER)
 	$(BIN)/anamnesis setup --minimal
 	touch $@
 
-$(VENV)/ready: $(VENV)/minimal
+$(VENV)/ready: $(VENV)/installed $(STARTER)
 	$(BIN)/anamnesis setup
-	touch $@
+	touch $@ $(VENV)/minimal
 
 setup: $(VENV)/ready ## Make the environment and build what is slow to build once
 

@@ -62,7 +62,7 @@ class LibraryDocuments:
         return f"{document.title}. {document.text}" if document is not None else ""
 
     def monograph(self, id: str) -> str:
-        """Text of a document of the house, whose sentences are embedded at set-up; "" for another."""
+        """Text of a document of the house, whose sentences are often embedded already; "" for another."""
         document = self.get_document(id)
         return document.text if document is not None and document.kind in CLOSELY else ""
 

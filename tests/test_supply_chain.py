@@ -54,7 +54,8 @@ def needed(*extras: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("lock", "extras"), [("dev", ("dev",)), ("image", ("serve", "mcp", "postgres", "milvus", "telemetry"))]
+    ("lock", "extras"),
+    [("core", ()), ("dev", ("dev",)), ("image", ("serve", "mcp", "postgres", "milvus", "telemetry"))],
 )
 def test_a_lock_holds_all_that_is_asked_for_with_hashes_and_the_tried_versions(
     lock: str, extras: tuple[str, ...]

@@ -18,6 +18,7 @@ compile() {
 }
 
 compile ../../pyproject.toml also.in --extra dev --override "$work/apart.txt" --no-emit-package torch -o dev.txt
+compile ../../pyproject.toml also.in --override "$work/apart.txt" --no-emit-package torch -o core.txt
 compile ../../pyproject.toml also.in --extra documents --extra mirror --extra serve --extra mcp --extra postgres --extra milvus --extra telemetry --extra exports --override "$work/apart.txt" --no-emit-package torch \
   -o image.txt
 rm -f torch.txt # uv keeps the hashes of a file that is there

@@ -135,6 +135,7 @@ def test_a_question_embeds_no_passage_and_an_update_only_what_changed(
     assert [t.partition("Contraindications\n")[2] for t in texts] == ["Zelnorine is never given to infants."]
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path) -> None:
     rows = [made.label(f"Zelnorine{chr(97 + n)}", number=n) for n in range(26)]
     path = tmp_path / "labels.json"

@@ -18,6 +18,7 @@ from evals.scripted.faults import MALFORMED, WRONG_IDS, SmallModel
 from evals.scripted.server import serving_by
 from graphs.answering.contract import Answer
 
+pytestmark = pytest.mark.slow
 TURNS = 20
 QUESTIONS = (
     "Does a single dose of dexamethasone help a child with mild croup?",
