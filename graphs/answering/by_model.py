@@ -149,7 +149,7 @@ class AnswererByModel:
 
         def doubting(option: str, standing: Sequence[Stated]) -> Doubt:
             if verdict:
-                return doubted_verdict(option, view, standing, held, judge)
+                return doubted_verdict(option, view, standing, sources, judge)
             return doubted_choice(option, view, standing, bears)
 
         claims = [Claim(s) for s in reply.statements[: self._settings.statements]]

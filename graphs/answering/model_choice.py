@@ -10,6 +10,7 @@ from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
 from graphs.answering.option_words import own_words
 from graphs.answering.prose import Stated
+from graphs.answering.sources import Sources
 from graphs.answering.written import Doubt
 from graphs.judging.relevance import Relevance
 from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
@@ -105,18 +106,25 @@ def verdict_of(
 
 
 def doubted_verdict(
-    said: str, view: AnswerView, standing: Sequence[Stated], held: Mapping[str, Evidence], judge: VerdictJudge
+    said: str, view: AnswerView, standing: Sequence[Stated], sources: Sources, judge: VerdictJudge
 ) -> Doubt:
-    """Why a verdict does not stand on what is cited: what the cited sentences are read as, and what says otherwise."""
+    """Why a verdict does not stand on what is cited: what the cited sentences are read as, and what says otherwise.
+
+    It shows those that are read as an answer, else all that are cited; and of the others those that carry the verdict.
+    """
+    held = {e.id: e for e in sources.documents}
     label = option_named(said, options_of(view))
     if label is None or not standing:
         return Doubt()
     value = VerdictValue(label)
     sentences = [q for _, q in _quoted(standing, held)]
     if not judge.carries(view.question, value, sentences):
-        read = [v.value for v in VerdictValue if judge.carries(view.question, v, sentences)]
+        read = {v.value: kept for v in VerdictValue if (kept := judge.carries(view.question, v, sentences))}
         what = f"are read as {' or '.join(read)}" if read else "are not read as an answer to the question"
-        cites = tuple(cite(q.evidence, q.start, q.end) for q in sentences)
+        others = [Sentence(held[c.evidence_id], c.start, c.end) for c in sources.citations]
+        shown = [*(q for kept in read.values() for q in kept)] or sentences
+        shown += judge.carries(view.question, value, others)
+        cites = tuple(dict.fromkeys(cite(q.evidence, q.start, q.end) for q in shown))
         return Doubt(f"{label} | wrong: the cited sentences {what}. {VERDICT_ASKED}", cites)
     ruling = judge.judge(view.question, list(held.values()))
     if not _opposed(value, ruling):

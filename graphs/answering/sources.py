@@ -79,13 +79,22 @@ class Sources:
         at = _whole(label[1:]) - 1 if label[:1] == "B" else -1
         return self.background[at] if 0 <= at < len(self.background) else None
 
-    def around(self, labels: Iterable[str]) -> Sources:
-        """The same documents under the same numbers, with the sentences of some labels and their neighbours alone."""
-        wanted = [label.partition(".")[::2] for label in labels]
-        kept = [
-            _with_neighbours({_whole(n) for d, n in wanted if d == str(at) and n}, shown)
-            for at, shown in enumerate(self.numbers, start=1)
-        ]
+    @property
+    def citations(self) -> list[Citation]:
+        """Every sentence that is shown."""
+        pairs = zip(self.documents, self.numbers, strict=True)
+        spans = [(d, sentences(d.text)[n - 1]) for d, numbers in pairs for n in numbers]
+        return [cite(document, span.start, span.end) for document, span in spans]
+
+    def around(self, labels: Iterable[str], alone: Iterable[str] = ()) -> Sources:
+        """The same documents under the same numbers, with the sentences of some labels and their neighbours, and those
+        of others ``alone``; no background."""
+        wanted, others = ([label.partition(".")[::2] for label in some] for some in (labels, alone))
+        kept: list[tuple[int, ...]] = []
+        for at, shown in enumerate(self.numbers, start=1):
+            own, single = ({_whole(n) for d, n in some if d == str(at) and n} for some in (wanted, others))
+            near = _with_neighbours(own, shown)
+            kept.append(tuple(n for n in shown if n in near or n in single))
         return replace(self, numbers=tuple(kept), background=())
 
     @property

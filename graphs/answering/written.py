@@ -118,24 +118,26 @@ class ProseWriter:
     ) -> MendReply:
         """The failing statements as the model writes them when it is told why; none when it cannot be asked.
 
-        It is shown these alone, with the sentences that they cite, the nearest ones, and the neighbours of both.
+        It is shown these alone, with the sentences that they cite, the nearest ones, and the neighbours of both; of an
+        option that is doubted the sentences that show it, without neighbours.
         """
         nothing = MendReply(statements=[])
         if rest < LEAST_REST:
             return nothing
         lines = [f"{n + 1}. {_line(claims[n].reply)} | wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()]
         near = [c for n in faults for c in best_citations(claims[n].reply.text, sources.documents)]
-        labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in (*near, *doubt.shown)]
+        labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in near]
+        shown = sources.around(labels, map(sources.label, doubt.shown))
         asked = f"\nOption: {doubt.why}\nA new statement has number {len(claims) + 1}.\n" if doubt.why else ""
         try:
             reply, _ = await self._model.within(rest).structured(
                 "answer_mend",
                 MendReply,
-                rule=sources.rule,
+                rule=shown.rule,
                 question=question_of(view),
                 statements="\n".join(lines) or "(none)",
                 option=asked,
-                documents=sources.around(labels).shown,
+                documents=shown.shown,
             )
         except ServiceError:  # the trace has the failed call; what it was to mend is dropped with a notice
             return nothing

@@ -241,7 +241,8 @@ def test_a_verdict_that_no_sentence_carries_is_asked_about_once_with_the_sentenc
     draft, server, _ = ask(answering, closed)
     again = asked(server.requests[1])
     assert "Option: yes | wrong: the cited sentences are not read as an answer to the question." in again
-    assert f"[1.2] {SECOND}" in again
+    assert f"[1.1] {FIRST}\n[1.2] {SECOND}\n" in again, "what is disputed, and what would carry it"
+    assert "caused by a virus" not in again, "and no other sentence"
     assert len(server.requests) == 2
     assert draft.verdict is not None
     assert (draft.verdict.value, [s.text for s in draft.statements]) == ("yes", [SECOND, FIRST])
