@@ -8,7 +8,7 @@ some servers). Bounds and defaults are ours to check and to fill in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -27,17 +27,26 @@ def form_of(method: Method, schema: type[BaseModel]) -> dict[str, Any]:
         wanted = {"type": "json_schema", "json_schema": {"name": name, **strict, "schema": shape}}
         return _body(response_format=wanted)
     if method == "function_calling":
-        function = {"name": name, "description": "Give the reply.", **strict, "parameters": shape}
+        function = function_of(name, "Give the reply.", schema)
         choice = {"type": "function", "function": {"name": name}}
         return _body(tools=[{"type": "function", "function": function}], tool_choice=choice)
     return _body(response_format={"type": "json_object"}) if method == "json_mode" else {}
 
 
-def form_of_tools(tools: Sequence[Mapping[str, Any]], *, required: bool = False) -> dict[str, Any]:
-    """The part of a request that offers tools (``name``, ``description``, ``parameters``); ``required``: one at least
-    must be called.
+def function_of(name: str, description: str, schema: type[BaseModel], left_out: Collection[str] = ()) -> dict[str, Any]:
+    """A function of the protocol: its arguments are a schema without some of its fields, strict where that may be."""
+    shape = dict(schema_of(schema))
+    shape["properties"] = {key: value for key, value in shape["properties"].items() if key not in left_out}
+    shape["required"] = list(shape["properties"])
+    strict = {"strict": True} if is_closed(shape) else {}
+    return {"name": name, "description": description, **strict, "parameters": shape}
 
-    Not strictly: arguments that may be left out would have to be given, and calls at once are not held to it (code).
+
+def form_of_tools(tools: Sequence[Mapping[str, Any]], *, required: bool = False) -> dict[str, Any]:
+    """The part of a request that offers tools, as `function_of` gives them; ``required``: one at least must be called.
+
+    An argument that may be left out is then given empty. Several calls at once, which a server may not hold to their
+    schemas (code), are checked here as any others.
     """
     must = {"tool_choice": "required"} if required else {}
     return _body(tools=[{"type": "function", "function": dict(tool)} for tool in tools], **must)

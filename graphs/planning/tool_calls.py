@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from graphs.planning.contract import MadeCall, PlannedCall, ResearchView
 from prompts.endpoint import Call
+from prompts.forms import function_of
 from prompts.replies import faults
 from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Outcome, Tool
@@ -23,7 +24,6 @@ LIMIT = "limit"  # left to its default: a planner has better use for its words
 REASON = 200  # ours: characters of a reason, a sentence
 SHOWN = 80  # ours: characters of an argument in a reason
 UNSAFE = re.compile(r"[^A-Za-z0-9_-]")  # what a function's name may not hold (code: the protocol)
-LEFT_OUT = ("title", "minLength", "maxLength", "default")
 REPEATED = "this call was made before, and its result stands above; make another one, or none"
 
 
@@ -39,28 +39,7 @@ class Read(NamedTuple):
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     """The tools as functions of the protocol, without the arguments that are filled in for the model. One that writes
     how many results it wants is heeded."""
-    return [
-        {"name": t.name, "description": t.description, "parameters": _parameters(t.name, t.arguments)} for t in tools
-    ]
-
-
-def _parameters(name: str, schema: type[BaseModel]) -> dict[str, Any]:
-    shape: dict[str, Any] = _plain(schema.model_json_schema())
-    left_out = (WHOLE.get(name, ""), LIMIT)
-    shape["properties"] = {key: value for key, value in shape["properties"].items() if key not in left_out}
-    shape["required"] = [key for key in shape.get("required", []) if key not in left_out]
-    return {key: value for key, value in shape.items() if key != "description"}  # that is for readers of the code
-
-
-def _plain(shape: Any) -> Any:
-    """A JSON schema without the titles that pydantic adds, which say nothing, and without bounds of a text's length,
-    which servers that decode by grammars refuse where they are high; they are checked here."""
-    if isinstance(shape, list):
-        return [_plain(part) for part in shape]
-    if not isinstance(shape, dict):
-        return shape
-    kept = {key: value for key, value in shape.items() if not (key in LEFT_OUT and not isinstance(value, dict))}
-    return {key: _plain(value) for key, value in kept.items()}
+    return [function_of(t.name, t.description, t.arguments, (WHOLE.get(t.name, ""), LIMIT)) for t in tools]
 
 
 def read(
@@ -101,7 +80,7 @@ def _read_one(call: Call, why: str, schemas: Mapping[str, type[BaseModel]], view
         valid = schema.model_validate({**_softened(call.arguments, schema), **whole})
     except ValidationError as error:
         return Read(call, None, faults(error))
-    arguments = valid.model_dump(mode="json", exclude_unset=True)
+    arguments = valid.model_dump(mode="json", exclude_defaults=True)  # strict schemas want what may be left out too
     reason = " ".join(why.split())[:REASON] or _reason(arguments)
     return Read(call, PlannedCall(tool=call.name, arguments=arguments, reason=reason, by="model"))
 

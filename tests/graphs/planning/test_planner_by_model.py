@@ -10,7 +10,7 @@ from graphs.planning.conversation import asked
 from prompts.templates import load_prompt
 from support.planned_by_model import CASE, FOUND, GAPS, LOOKUP, QUESTION, SEARCH, local, made, plan, tools, view
 from support.planning_tools import GERD, SCHEMAS
-from support.scripted_model import Scripted, refusing, serving, serving_by
+from support.scripted_model import Request, Scripted, refused, refusing, serving, serving_by
 from tools.contract import Differential
 from tools.evidence import Evidence, Origin
 
@@ -39,6 +39,29 @@ def test_a_server_that_refuses_to_require_a_call_is_asked_without() -> None:
     with serving_by(refusing(["tool_choice"], lambda _: Scripted(calls=[SEARCH]))) as server:
         assert tools(plan(server, view())) == ["search_literature"]
     assert [r.get("tool_choice") for r in server.requests] == ["required", None]
+
+
+def test_the_tools_are_strict_and_an_argument_that_is_given_empty_is_left_out() -> None:
+    def respond(request: Request) -> Scripted:
+        functions = [t["function"] for t in request["tools"]]
+        return (
+            refused("strict")
+            if "strict" in functions[0]
+            else Scripted(calls=[(SEARCH[0], {"query": "x1", "terms": []})])
+        )
+
+    with serving_by(respond) as server:
+        (call,) = plan(server, view())
+    assert call.arguments == {"query": "x1"}
+    strict, loose = ([t["function"] for t in r["tools"]] for r in server.requests)
+    for function in strict:
+        shape = function["parameters"]
+        assert function["strict"]
+        assert shape["required"] == list(shape["properties"])
+        assert shape["additionalProperties"] is False
+        assert "limit" not in shape["properties"]
+    assert [{k: v for k, v in function.items() if k != "strict"} for function in strict] == loose
+    assert "case" not in next(f for f in strict if f["name"] == "lookup_differential")["parameters"]["properties"]
 
 
 def test_the_model_plans_where_the_short_way_brought_nothing_that_is_kept() -> None:
