@@ -56,6 +56,10 @@ class LibraryDocuments:
         """Ids of the best documents for a query."""
         return [hit.document.id for hit in self._library.search(query, limit)]
 
+    def every_document(self, most: int) -> list[str] | None:
+        """Ids of all documents; None where there are more than ``most``, or a collection cannot list them."""
+        return self._library.ids() if len(self._library) <= most else None
+
     def whole(self, id: str) -> str:
         """Title and text of a document; "" for one that the library does not hold."""
         document = self.get_document(id)

@@ -138,6 +138,7 @@ def assemble(
         requirements=requirements,
         limits=limits(settings),
         document=library.document,
+        weighs=settings.evidence_weighs,
     )
     judged = by_models(parts, settings, models, encoder)
     if isinstance(judged.planner, PlannerByModel):

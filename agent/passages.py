@@ -11,6 +11,13 @@ from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
 
+READ = ("two_stage", "chunk_reranked")  # strategies in which a cross-encoder reads
+HOW = {
+    "chunk_counted": "chunks counted",
+    "chunk_reranked": "chunks reranked",
+    "whole_documents": "whole documents by words",
+}
+
 
 def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -> RetrievePassages:
     """The tool `retrieve_passages`. Raises DataError when a cross-encoder's folder is set and has no model."""
@@ -19,7 +26,7 @@ def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -
         PassagePool(encoder, SeosSettings(method=settings.passage_method)),
         strategy=settings.passage_search,
         room=settings.passage_tokens,
-        reader=cross_encoder(settings.encoder) if settings.passage_search == "two_stage" else None,
+        reader=cross_encoder(settings.encoder) if settings.passage_search in READ else None,
         guard=settings.passage_guard,
     )
 
@@ -37,5 +44,5 @@ def cross_encoder(setting: str) -> MedCPTReranker | None:
 def described(settings: Settings) -> str:
     """The strategy, the room and the cross-encoder, in words."""
     reader = "with" if cross_encoder(settings.encoder) is not None else "without"
-    how = f"two stages, {reader} a cross-encoder" if settings.passage_search == "two_stage" else "chunks counted"
+    how = HOW.get(settings.passage_search, f"two stages, {reader} a cross-encoder")
     return f"{how}, at most {settings.passage_tokens} tokens"

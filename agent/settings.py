@@ -36,7 +36,7 @@ from tools.gaps.settings import GapSettings
 from tools.indexes.settings import IndexSettings
 from tools.knowledge.settings import KnowledgeSettings
 from tools.literature.settings import LiteratureSettings
-from tools.passages.contract import ROOM
+from tools.passages.contract import ROOM, Strategy
 from tools.questions.settings import BuildSettings, QuestionSettings
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
@@ -81,8 +81,9 @@ class Settings(BaseSettings):
             a statement may rest on it, marked as not retrieved.
         max_characters: longest message taken.
         third_party_tracing: leave LangSmith and others as the environment sets them.
-        passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's).
-        passage_guard: leave chunks out that are far from the case; of ``chunk_counted``.
+        passage_search: ``two_stage`` (encoder and words, then a cross-encoder), or ``chunk_counted`` (ICA-RAG's, which
+            hands on documents) and its arms ``chunk_reranked`` and ``whole_documents``.
+        passage_guard: leave documents out that are far from the case; of ICA-RAG's searches.
         passage_method: how documents are cut: ``seos`` exactly, ``seos_paper`` by CoMeta's rule.
         passage_tokens: tokens of all passages that one call returns, in the encoder's own.
         rare_diseases: rank rare diseases over the phenotype ontology for every case; else for cases that ask.
@@ -102,6 +103,7 @@ class Settings(BaseSettings):
             folder of all built collections; None for one in the data folder. ray: how they are built on a cluster.
         knowledge: which imported sources are searched, and whether they may be downloaded (`KnowledgeSettings`).
         document_filter: judge the documents before answering; else all that were selected are kept.
+        evidence_weighs: what was read raises and lowers the diagnoses of a case by its stance (of ``ica-rag``).
         config: a published configuration, for example ``medrgag`` or ``medrgag:without-kads``: what it sets stands
             above everything else that sets it (see `agent.configurations`).
     """
@@ -128,7 +130,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     max_characters: int = Field(default=20_000, ge=100)
     third_party_tracing: bool = False
-    passage_search: Literal["two_stage", "chunk_counted"] = "two_stage"
+    passage_search: Strategy = "two_stage"
     passage_guard: bool = True
     passage_method: Literal["seos", "seos_paper"] = "seos"
     passage_tokens: int = Field(default=ROOM, ge=64)
@@ -148,6 +150,7 @@ class Settings(BaseSettings):
     question_index: BuildSettings = Field(default_factory=BuildSettings)
     pipeline: PipelineSettings = Field(default_factory=PipelineSettings)
     document_filter: bool = True
+    evidence_weighs: bool = False
     database: SecretStr | None = None
     sessions: SessionSettings = Field(default_factory=SessionSettings)
     server: ServerSettings = Field(default_factory=ServerSettings)

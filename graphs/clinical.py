@@ -51,7 +51,7 @@ def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool |
     graph.add_node("tools", tool_node(parts.tools, parts.said))
     add("collect", collect_node())
     add("kads_selector", select_node(parts.selector, parts.requirements, parts.limits))
-    add("differential_filter", filter_node(parts.filter))
+    add("differential_filter", filter_node(parts.filter, weighs=parts.weighs))
     add("answer", answer_node(parts.answerer))
     add("report", report_node(parts.reporter))
     add("verify", verify_node(parts.verifier))

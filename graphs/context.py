@@ -52,6 +52,7 @@ class Parts:
     ``requirements`` gives KADS what one must know: (question, kind, language, options, diseases) to phrases.
     ``said`` tells a planner what the documents of a result say: (question, evidence) to sentences by document.
     ``document`` gives a document of the library by the id of a slice of it, and raises InputError for one that is gone.
+    ``weighs``: what was read raises and lowers the diagnoses (`graphs.differential_filter.weighing`).
     """
 
     triage: Triage
@@ -68,6 +69,7 @@ class Parts:
     limits: Limits = field(default_factory=Limits)
     said: Said = first_words
     document: Callable[[str], Document] | None = None
+    weighs: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tools.contract import Finding, RankedDisease
-from tools.evidence import Evidence, EvidenceId, Frozen
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin
+from tools.passages.units import sections
 from tools.text.clauses import clauses
 from tools.text.language import HAN
 from tools.text.sentences import sentences
@@ -58,9 +59,16 @@ def read(document: Evidence, findings: Sequence[Finding], wordings: Wordings | N
     """What the document says about each finding, the clearest mention of each."""
     section = document.section or ""
     others = OTHERS.search(section) is not None
-    parts = _parts(document.text)
+    text = document.text if document.section or document.origin is not Origin.RETRIEVED else _own(document.text)
+    parts = _parts(text)
     said = [_mention(f, phrases(f, wordings), parts, others) for f in findings]
     return [s for s in said if s is not None]
+
+
+@lru_cache(maxsize=2048)
+def _own(text: str) -> str:
+    """A whole document without the sections in which findings belong to other diseases."""
+    return "\n".join(text[s.start : s.end] for s in sections(text) if not OTHERS.search(s.title or ""))
 
 
 @lru_cache(maxsize=2048)

@@ -78,6 +78,10 @@ class Library(Searchable):
         """Number of documents."""
         return len(self._documents)
 
+    def ids(self) -> list[str]:
+        """The ids of all documents."""
+        return sorted(self._documents)
+
     @property
     def documents(self) -> tuple[Document, ...]:
         """All documents, by id."""

@@ -72,6 +72,9 @@ class SearchableLibrary(Protocol):
     def document(self, id: str) -> Document:
         """The document with this id, or with the id of a slice of it; else InputError."""
 
+    def ids(self) -> list[str] | None:
+        """The id of every document that can be found; None where they cannot be listed."""
+
     def search(
         self,
         query: str,

@@ -101,6 +101,13 @@ class JoinedLibrary:
         shelf = self._shelf()
         return self._starter.question_titles + (shelf.question_titles if shelf else ())
 
+    def ids(self) -> list[str] | None:
+        """The id of every document; None with a collection that was built at scale."""
+        if self._built:
+            return None
+        shelf = self._shelf()
+        return [*self._starter.ids(), *(shelf.ids() if shelf is not None else [])]
+
     def document(self, id: str) -> Document:
         """The document with this id, or with the id of a slice of it; else InputError."""
         shelf = self._shelf()

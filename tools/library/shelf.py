@@ -98,6 +98,10 @@ class Shelf(Searchable):
         with self.store.read() as db:
             return list(records.list_documents(db))
 
+    def ids(self) -> list[str]:
+        """The ids of all documents."""
+        return [row.id for row in self.documents()]
+
     def holds(self, id: str) -> bool:
         """Whether there is a document with this id, or with the id of a slice of it."""
         with self.store.read() as db:

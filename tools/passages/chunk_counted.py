@@ -7,7 +7,7 @@ source leaves m, k and the length open; ties, the fallback and the two variants 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -26,6 +26,7 @@ LENGTH = 128  # ours: tokens of a chunk, SEOS's own budget
 IMPORTANT = frozenset("AB")  # paper: A decides, B helps the search; C is left out
 
 Labelled = tuple[str, str]  # a sentence of the case and its label: A, B or C
+Reader = Callable[[Sequence[str]], Sequence[float]]  # texts of chunks to scores, higher for what fits the case better
 
 
 class Chunk(NamedTuple):
@@ -94,27 +95,38 @@ class ChunkIndex:
         self.bm25 = BatchedBM25([tokens(text) for text in texts])
 
     @classmethod
-    def of(cls, documents: Sequence[StoredDocument], encoder: Encoder, length: int = LENGTH) -> ChunkIndex:
-        """The index of documents, in the order of their ids. A chunk is searched in with its title and section."""
+    def of(cls, documents: Sequence[StoredDocument], encoder: Encoder, length: int | None = LENGTH) -> ChunkIndex:
+        """The index of documents, in the order of their ids. A chunk is searched in with its title and section.
+
+        ``length``: tokens of a chunk; None for one chunk a document, the whole of it.
+        """
         chunks: list[Chunk] = []
         texts: list[str] = []
         for document in sorted(documents, key=lambda d: d.id):
-            for chunk in chunks_of(document, encoder, length):
+            whole = [Chunk(document.id, 0, len(document.text))]
+            for chunk in whole if length is None else chunks_of(document, encoder, length):
                 chunks.append(chunk)
                 context = context_of(document.title, chunk.section)
                 texts.append(f"{context}\n{document.text[chunk.start : chunk.end]}")
         return cls(chunks, texts, encoder)
 
-    def search(self, units: Sequence[Labelled], text: str, settings: ChunkCountSettings | None = None) -> ChunkCounted:
+    def search(
+        self,
+        units: Sequence[Labelled],
+        text: str,
+        settings: ChunkCountSettings | None = None,
+        reader: Reader | None = None,
+    ) -> ChunkCounted:
         """The documents for a case.
 
         Args:
             units: its sentences with their labels. text: the whole of it, the query when no label is A or B.
+            reader: orders the documents by their best chunk as it scores it, in place of the count (the source's arm).
         """
         chosen = settings or ChunkCountSettings()
-        queries = unique([unit for unit, label in units if label in IMPORTANT and unit.strip()])
+        queries = important(units)
         wanted = queries or [text]
-        counted = self._count(self._hits(wanted, chosen), chosen)
+        counted = self._count(self._hits(wanted, chosen), chosen, reader)
         return ChunkCounted(counted, tuple(wanted), not queries)
 
     def query_tokens(self, queries: Sequence[str]) -> list[list[str]]:
@@ -130,12 +142,14 @@ class ChunkIndex:
             self._vectors = self._encoder.encode_documents(self._texts)
         return best_rows(self._vectors @ self._encoder.encode_queries(queries).T, chosen.top_chunks)
 
-    def _count(self, hits: Hits, chosen: ChunkCountSettings) -> tuple[CountedDocument, ...]:
+    def _count(self, hits: Hits, chosen: ChunkCountSettings, reader: Reader | None) -> tuple[CountedDocument, ...]:
         best: dict[int, float] = {}
         times: dict[int, int] = {}
         for row, score in zip(hits.row.tolist(), hits.score.tolist(), strict=True):
             best[row] = max(score, best.get(row, score))
             times[row] = times.get(row, 0) + 1
+        if reader is not None and best:
+            best = dict(zip(best, reader([self._texts[row] for row in best]), strict=True))
         rows: dict[str, list[int]] = {}
         for row in best:
             rows.setdefault(self.chunks[row].document, []).append(row)
@@ -148,8 +162,13 @@ class ChunkIndex:
             )
             for document, own in rows.items()
         ]
-        found.sort(key=lambda d: (-d.s_doc, -d.best, d.id))
+        found.sort(key=lambda d: (-d.s_doc if reader is None else 0, -d.best, d.id))
         return tuple(found[: chosen.top_documents])
+
+
+def important(units: Sequence[Labelled]) -> list[str]:
+    """The sentences that are searched for, each once."""
+    return unique([unit for unit, label in units if label in IMPORTANT and unit.strip()])
 
 
 def chunks_of(document: StoredDocument, encoder: Encoder, length: int = LENGTH) -> list[Chunk]:

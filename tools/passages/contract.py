@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from tools.evidence import Evidence, Frozen, Status
 
 # ours: tokens of all passages of a call, in the encoder's own. Six passages of 128 with an overlap take some 900; the
 # rest is room for neighbours and for longer passages.
 ROOM = 2048
+
+# how passages are sought: CoMeta's two stages, or ICA-RAG's count of chunks and its arms (`CountedReader`)
+Strategy = Literal["two_stage", "chunk_counted", "chunk_reranked", "whole_documents"]
 
 
 class Passage(Frozen):
@@ -77,6 +80,9 @@ class DocumentSource(Protocol):
 
     def find_documents(self, query: str, limit: int) -> list[str]:
         """Ids of at most ``limit`` documents for a query, best first."""
+
+    def every_document(self, most: int) -> list[str] | None:
+        """Ids of all documents; None where there are more than ``most``, or they cannot be listed."""
 
 
 def evidence_text(item: Evidence) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
@@ -16,8 +15,9 @@ from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, EvidenceId, Origin
 from tools.files import REBUILD
-from tools.passages.contract import ROOM, DocumentSource, Passage, StoredDocument, context_of
-from tools.passages.counted_reading import CountedReader, units_for
+from tools.passages.chunk_counted import important
+from tools.passages.contract import ROOM, DocumentSource, Passage, StoredDocument, Strategy, context_of
+from tools.passages.counted_reading import CountedReader, CrossEncoder, units_for
 from tools.passages.pool import PassagePool
 from tools.passages.search import Ranked, rank, rows_of
 from tools.passages.selection import TOOL, select
@@ -25,13 +25,6 @@ from tools.passages.selection import TOOL, select
 # The last look of the second stage: a cross-encoder reads the best passages together with the query.
 DEPTH = 32  # ours: passages that are read together with the query, as MedRGAG reranks 32 of a source
 STREAM = "cross_encoder"
-
-
-class CrossEncoder(Protocol):
-    """Reads a query and texts together (`tools.literature.medcpt.reranking` has MedCPT's)."""
-
-    def rerank(self, query: str, articles: Sequence[str]) -> NDArray[np.float32]:
-        """Array (len(articles),): higher is more relevant."""
 
 
 def reranked(query: str, ranked: Sequence[Ranked], reader: CrossEncoder | None, depth: int = DEPTH) -> list[Ranked]:
@@ -53,9 +46,10 @@ def reranked(query: str, ranked: Sequence[Ranked], reader: CrossEncoder | None, 
 
 DOCUMENTS = 8  # ours: documents read when none are named
 KNOWN_IDS = "Use ids of documents that a tool returned, or leave documents empty to read the best ones for the query."
-MAX_DOCUMENTS = 50  # ours: documents that one call may name, and those among which chunks are counted
-
-Strategy = Literal["two_stage", "chunk_counted"]
+MAX_DOCUMENTS = 50  # ours: documents that one call may name
+# ours: documents of a collection whose chunks are all searched by sentences; of a larger one (its index would be made
+# anew in every process: 7 s for 1,149 documents) those that the sentences find, MAX_DOCUMENTS each
+EVERY = 3000
 
 
 class _Named(NamedTuple):
@@ -81,10 +75,11 @@ class RetrievePassages:
         source: where documents come from.
         pool: cuts documents and keeps their passages; its encoder ranks them.
         found_documents: documents read when the call names none.
-        strategy: ``two_stage`` (CoMeta) or ``chunk_counted`` (ICA-RAG).
+        strategy: ``two_stage`` (CoMeta), or ``chunk_counted`` (ICA-RAG) and its arms (`CountedReader`), which hand on
+            documents, not passages.
         room: tokens of all passages of a call together.
         reader: a cross-encoder that orders the best passages, None without one.
-        guard: leave chunks out that are far from the query (ours, of ``chunk_counted``).
+        guard: leave documents out that are far from the query (ours, of ICA-RAG's strategies).
     """
 
     name = TOOL
@@ -102,8 +97,9 @@ class RetrievePassages:
         guard: bool = True,
     ) -> None:
         self._source, self._pool, self._room, self._reader = source, pool, room, reader
-        self._found_documents = found_documents if strategy == "two_stage" else MAX_DOCUMENTS
-        self._counted = CountedReader(pool.encoder, guard=guard) if strategy == "chunk_counted" else None
+        self._found_documents = found_documents
+        counted = strategy != "two_stage"
+        self._counted = CountedReader(pool.encoder, guard=guard, strategy=strategy, reader=reader) if counted else None
 
     @cached_property
     def description(self) -> str:
@@ -120,13 +116,14 @@ class RetrievePassages:
             ToolError: no document that is named is known, or too many are named.
             DataError: the source finds a document that it does not hold.
         """
-        documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context.evidence)
+        documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context)
         readable = [d for d in documents if d.status.usable]
         read = await asyncio.to_thread(self._read, arguments, readable, context)
         read = read._replace(evidence=[*read.evidence, *entries])
+        whole = self._counted is not None and not arguments.documents  # a whole collection was searched
         context.recorder.event(
             "passages",
-            documents=[d.id for d in readable],
+            documents=unique([e.document_id for e in read.evidence]) if whole else [d.id for d in readable],
             relevant=read.relevant,
             passages=[e.id for e in read.evidence],
         )
@@ -138,12 +135,12 @@ class RetrievePassages:
             remarks=remarks,
         )
 
-    def _documents(self, arguments: Arguments, found: Sequence[Evidence]) -> _Named:
-        """The documents that are named, else the best for the query."""
+    def _documents(self, arguments: Arguments, context: ToolContext) -> _Named:
+        """The documents that are named, else the best for the query, or those that its sentences are searched in."""
         named = unique([name.strip().partition("@")[0] for name in arguments.documents if name.strip()])
         if len(named) > MAX_DOCUMENTS:
             raise ToolError(f"{len(named)} documents are too many.", f"Name at most {MAX_DOCUMENTS}.")
-        ids = named or self._source.find_documents(arguments.query, self._found_documents)
+        found, ids = context.evidence, named or self._unnamed(arguments.query, context)
         documents: list[StoredDocument] = []
         entries: list[Evidence] = []
         unknown: list[str] = []
@@ -164,6 +161,15 @@ class RetrievePassages:
         if not documents and not entries:
             raise ToolError(told, KNOWN_IDS)
         return _Named(documents, entries, [told])
+
+    def _unnamed(self, query: str, context: ToolContext) -> list[str]:
+        if self._counted is None:
+            return self._source.find_documents(query, self._found_documents)
+        every = self._source.every_document(EVERY)
+        if every is not None:
+            return every
+        sentences = important(units_for(query, context)) or [query]
+        return unique([d for sentence in sentences for d in self._source.find_documents(sentence, MAX_DOCUMENTS)])
 
     def _read(self, arguments: Arguments, documents: Sequence[StoredDocument], context: ToolContext) -> _Reading:
         query, limit = arguments.query, arguments.limit

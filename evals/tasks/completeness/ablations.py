@@ -5,11 +5,12 @@ whole in place of chunks; ``ablation_reranked``: a reranker in place of the coun
 document stays.
 Columns: set-level ``precision``, ``recall`` and ``f1`` of ICD-10 categories over all cases; ``retrieval_rate``, the
 share of cases that were researched; ``document``, the share of these in which a document of the right disease stayed.
+``ablation_full_over_ARM``: what the part adds, in points, paired by case; ``named_otherwise`` the share of cases in
+which the arm names other categories than the full configuration: where it is 0 the two are equal.
 
-The labels are the trained head's, as in the arm ``trained-classifier``, whose thresholds are ours. Without a language
-model nobody reads the documents, so a reader of ours stands in for it: the first look-up's belief in a disease counts
-twice where a document of it was kept, and the diseases with at least half of the first one's belief are named. The
-figures therefore compare the arms with each other, not with the paper's. ``agentclinic`` are a sample of its cases
+Without a language model nobody reads the documents, so what was read weighs by its stance, in the direction that
+`graphs.differential_filter.weighing` states, and the diseases with at least half of the first one's belief are named.
+The figures therefore compare the arms with each other, not with the paper's. ``agentclinic`` are a sample of its cases
 whose diagnosis has a code; ``ddxplus`` a sample of the validate rows with half of their statements removed.
 """
 
@@ -19,13 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.icd10 import open_linker
-from agent.settings import Settings
 from evals.contract import Figure, TaskContext
 from evals.datasets.clinical import read_clinic
 from evals.datasets.ddxplus import degraded, read_conditions, validate_texts
 from evals.runner import local_settings
 from evals.sessions import asking
-from evals.statistics import METRICS, SetPair, set_figures, share
+from evals.statistics import METRICS, SetPair, paired_set_difference, set_figures, share
 from evals.tasks.diagnosis import HALF, NAMED
 from graphs.answering.contract import Answer
 from tools.contract import RankedDisease
@@ -33,15 +33,14 @@ from tools.evidence import EvidenceId, Origin
 from tools.knowledge_graph.schema import Graph
 
 ARMS = {
-    "full": "ica-rag:trained-classifier",
+    "full": "ica-rag",
     "always": "ica-rag:without-decision",
     "whole_documents": "ica-rag:without-chunks",
     "reranked": "ica-rag:reranked",
     "no_filter": "ica-rag:without-filter",
 }
-CASES = 25  # ours: of each source, so that five arms take two minutes
+CASES = 100  # ours: of each source; AgentClinic has fewer
 LEVEL = 50  # ours: percent of the statements removed: few diagnoses are sure, few are hopeless
-DOUBLED = 2.0  # ours: what a kept document of a disease does to the belief in it
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,17 @@ def ablation_figures(context: TaskContext, graph: Graph) -> list[Figure]:
     """Every figure; ``graph`` is the starter graph."""
     sources = sources_of(context, graph)
     out: list[Figure] = []
+    full: dict[str, list[Read]] = {}
     for arm in ARMS:
-        with asking(arm_settings(context, arm)) as ask:
+        with asking(local_settings(ARMS[arm], home=context.settings.home)) as ask:
             for source, rows in sources.items():
                 read = [read_of(ask(row.text)) for row in context.each(rows, f"{arm}, {source}")]
                 out += arm_figures(f"ablation_{arm}.{source}", rows, read, context.seed)
+                if arm == "full":
+                    full[source] = read
+                else:
+                    name = f"ablation_full_over_{arm}.{source}"
+                    out += compared_figures(name, rows, full[source], read, context.seed)
     return out
 
 
@@ -78,12 +83,6 @@ def sources_of(context: TaskContext, graph: Graph) -> dict[str, list[AblationCas
     """The cases by their source."""
     linker = open_linker(context.settings, context.home, "strict", None)
     return {"agentclinic": _clinic(context, graph, linker.codes), "ddxplus": _ddxplus(context, graph)}
-
-
-def arm_settings(context: TaskContext, arm: str) -> Settings:
-    """The settings of an arm. All arms but the one without a decision have the full one's gate."""
-    settings, full = (local_settings(ARMS[name], home=context.settings.home) for name in (arm, "full"))
-    return settings if arm == "always" else settings.model_copy(update={"gate": full.gate})
 
 
 def _clinic(context: TaskContext, graph: Graph, codes: Callable[[str], frozenset[str]]) -> list[AblationCase]:
@@ -121,16 +120,23 @@ def arm_figures(name: str, cases: Sequence[AblationCase], read: Sequence[Read], 
     return [*found, *share(f"{name}.retrieval_rate", [r.researched for r in read]), *share(f"{name}.document", kept)]
 
 
+def compared_figures(
+    name: str, cases: Sequence[AblationCase], full: Sequence[Read], read: Sequence[Read], seed: int
+) -> list[Figure]:
+    """The full configuration less an arm, in points with paired intervals, and in how many cases they differ."""
+    left, right = ([(r.codes, c.codes) for c, r in zip(cases, own, strict=True)] for own in (full, read))
+    otherwise = [a.codes != b.codes for a, b in zip(full, read, strict=True)]
+    return [*paired_set_difference(name, left, right, seed), *share(f"{name}.named_otherwise", otherwise)]
+
+
 def read_of(answer: Answer) -> Read:
     """What the reader makes of an answer."""
     documents = frozenset(EvidenceId.parse(e.id).name for e in answer.evidence if e.origin is Origin.RETRIEVED)
     researched = answer.gate is None or answer.gate.decision.value != "direct"
-    return Read(named(answer.differential, documents), researched, documents)
+    return Read(named(answer.differential), researched, documents)
 
 
-def named(ranking: Sequence[RankedDisease], documents: frozenset[str]) -> frozenset[str]:
-    """The categories of the diseases that the reader names."""
-    belief = {d.disease: d.score * (DOUBLED if d.disease in documents else 1.0) for d in ranking if d.icd10}
-    code = {d.disease: d.icd10[:3] for d in ranking}
-    best = sorted(belief, key=lambda disease: -belief[disease])[:NAMED]
-    return frozenset(code[d] for d in best if belief[d] > 0 and belief[d] >= HALF * belief[best[0]])
+def named(ranking: Sequence[RankedDisease]) -> frozenset[str]:
+    """The categories of the first diseases with at least half of the first one's belief."""
+    best = [d for d in ranking if d.icd10][:NAMED]
+    return frozenset(d.icd10[:3] for d in best if d.score > 0 and d.score >= HALF * best[0].score)
