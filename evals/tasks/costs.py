@@ -27,7 +27,7 @@ from evals.datasets.mirage import EXAM, ExamQuestion, read_exam
 from evals.runner import local_settings
 from evals.sessions import asking
 from evals.statistics import mean, paired_ratio, quantile, share
-from evals.tasks.completeness.ablations import AblationCase, arm_figures, arm_settings, read_of, sources_of
+from evals.tasks.completeness.ablations import ARMS, AblationCase, arm_figures, read_of, sources_of
 from graphs.answering.contract import Answer
 from graphs.completeness.score import GateSettings
 from tools.knowledge_graph.loader import read_graph
@@ -81,7 +81,7 @@ def run(context: TaskContext) -> list[Figure]:
 
 def gate_settings(context: TaskContext, arm: str) -> Settings:
     """The settings of an arm of ICA-RAG: the same retrieval, another decision."""
-    settings = arm_settings(context, "always" if arm == "always" else "full")
+    settings = local_settings(ARMS["always" if arm == "always" else "full"], home=context.settings.home)
     return settings.model_copy(update={"gate": GateSettings(**OWN_GATES[arm])}) if arm in OWN_GATES else settings
 
 

@@ -88,7 +88,12 @@ def test_an_arm_differs_from_its_method_in_what_it_names_and_in_nothing_else(cho
     differs = {n for n in {*method, *arm} if method.get(n) != arm.get(n)} - {"config"}
     own = chosen.configuration.arms[chosen.arm].settings
     assert differs <= {s.set for s in own}
-    no_settings = ("cometa:d1-d2", "medrgag:different-generator", "medrag-kg:without-records")
+    no_settings = (
+        "cometa:d1-d2",
+        "ica-rag:trained-classifier",
+        "medrgag:different-generator",
+        "medrag-kg:without-records",
+    )
     assert differs or chosen.name in no_settings
 
 
@@ -230,3 +235,19 @@ def test_our_default_reads_once_and_chooses_once(
     assert any(said.startswith("speaks ") for said in told["gaps"]["readings"].values())
     assert told["filter"]["verdicts"] == told["selection"]["verdicts"]
     assert [n.code for n in answer.notices if n.code == "judged_locally"] == []
+
+
+def test_icarag_is_unsure_of_next_to_nothing_and_weighs_what_it_read(built_home: Path) -> None:
+    with Agent(config="ica-rag", home=built_home, literature=LOCAL) as agent:
+        unwell, case = agent.ask("I feel unwell."), agent.ask(CASE)
+        events = {e["kind"]: e for e in read_trace(agent.home.traces, case.run)}
+    assert unwell.gate is not None
+    assert case.gate is not None
+    assert unwell.gate.decision.value == "retrieve_with_warning"
+    assert unwell.gate.score == 0.0
+    assert all("classifier" in unit.reason for unit in case.gate.units)
+    about = {d.disease for d in case.differential}
+    supporting = {
+        v["evidence_id"].partition(":")[2].partition("@")[0] for v in events["filter"]["verdicts"] if v["keep"]
+    }
+    assert set(events["weighed"]["raised"]) == about & supporting != set()

@@ -13,7 +13,8 @@ from agent.configurations.loading import find
 from agent.sessions import Home
 from agent.settings import Settings
 from evals.contract import TaskContext
-from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_figures, arm_settings, named
+from evals.runner import local_settings
+from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_figures, compared_figures, named
 from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow
 from evals.tasks.completeness.labels import (
     Labelled,
@@ -131,12 +132,9 @@ def test_a_twin_is_never_of_the_same_patient(held: Labelled) -> None:
     assert figure.value > 90  # the same sentences, of other patients
 
 
-def test_a_document_doubles_belief_and_only_near_diseases_are_named() -> None:
-    ranking = [line("a", "A00.1", 0.5), line("b", "B00", 0.3), line("c", "C00", 0.1)]
-    assert named(ranking, frozenset()) == {"A00", "B00"}
-    assert named(ranking, frozenset({"a"})) == {"A00"}
-    assert named(ranking, frozenset({"b"})) == {"B00", "A00"}
-    assert named([], frozenset({"b"})) == frozenset()
+def test_only_diseases_near_the_first_are_named() -> None:
+    assert named([line("a", "A00.1", 0.5), line("b", "B00", 0.3), line("c", "C00", 0.1)]) == {"A00", "B00"}
+    assert named([]) == frozenset()
 
 
 def test_columns_of_an_arm_are_the_published_ones_over_all_cases() -> None:
@@ -155,16 +153,27 @@ def test_columns_of_an_arm_are_the_published_ones_over_all_cases() -> None:
     }
 
 
+def test_arms_are_compared_by_case_and_equal_ones_are_told_as_equal() -> None:
+    cases = [AblationCase("t", frozenset({"A00"}), frozenset()), AblationCase("u", frozenset({"B00"}), frozenset())]
+    full = [Read(frozenset({"A00"}), True, frozenset()), Read(frozenset({"B00"}), True, frozenset())]
+    less = [full[0], Read(frozenset({"C00"}), True, frozenset())]
+    equal = compared_figures("x", cases, full, full, 0)
+    assert {(f.value, f.ci95) for f in equal if not f.name.endswith("named_otherwise")} == {(0.0, (0.0, 0.0))}
+    found = {f.name: f for f in compared_figures("x", cases, full, less, 0)}
+    assert (found["x.f1"].value, found["x.named_otherwise"].value) == (50.0, 50.0)
+    assert found["x.f1"].ci95 == (0.0, 100.0)
+
+
 def test_arms_differ_in_their_own_part_alone(tmp_path: Path) -> None:
-    context = TaskContext(data=tmp_path, limit=1, seed=0, settings=Settings(home=tmp_path))
-    held = {arm: arm_settings(context, arm) for arm in ARMS}
+    held = {arm: local_settings(name, home=tmp_path) for arm, name in ARMS.items()}
     gates = {arm: settings.gate.method for arm, settings in held.items()}
     assert gates == {arm: "retrieve" if arm == "always" else "published" for arm in ARMS}
     assert {s.gate.labels for arm, s in held.items() if arm != "always"} == {"head"}
     assert not held["no_filter"].document_filter
     assert held["full"].document_filter
-    assert held["reranked"].passage_search == "two_stage"
-    assert held["whole_documents"].pipeline.steps != held["full"].pipeline.steps
+    assert held["reranked"].passage_search == "chunk_reranked"
+    assert held["whole_documents"].passage_search == "whole_documents"
+    assert held["whole_documents"].pipeline.steps == held["full"].pipeline.steps
     assert all(settings.language_model is None for settings in held.values())
     assert find("ica-rag:trained-classifier").missing == ""
 

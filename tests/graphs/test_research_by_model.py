@@ -129,6 +129,9 @@ class NoDocuments:
     def get_document(self, id: str) -> StoredDocument | None:
         return None
 
+    def every_document(self, most: int) -> list[str] | None:
+        return []
+
     def find_documents(self, query: str, limit: int) -> list[str]:
         return []
 

@@ -17,7 +17,8 @@ from prompts.tool_arguments import RetrievePassages as Arguments
 from support.tiny_medcpt import tiny_models
 from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
-from tools.passages.contract import StoredDocument
+from tools.passages.contract import StoredDocument, Strategy
+from tools.passages.counted_reading import WHOLE, CrossEncoder
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
@@ -40,15 +41,19 @@ CHESS = StoredDocument(id="library:chess", title="Chess", text="Chess is played 
 class Source:
     """Documents in memory, all of them found."""
 
-    def __init__(self, *documents: StoredDocument) -> None:
+    def __init__(self, *documents: StoredDocument, listed: bool = True) -> None:
         self._documents = {d.id: d for d in documents}
-        self.asked: list[int] = []
+        self.listed = listed
+        self.asked: list[tuple[str, int]] = []
 
     def get_document(self, id: str) -> StoredDocument | None:
         return self._documents.get(id)
 
+    def every_document(self, most: int) -> list[str] | None:
+        return list(self._documents) if self.listed else None
+
     def find_documents(self, query: str, limit: int) -> list[str]:
-        self.asked.append(limit)
+        self.asked.append((query, limit))
         return list(self._documents)[:limit]
 
 
@@ -59,24 +64,66 @@ class ByLength:
         return np.array([len(a) for a in articles], dtype=np.float32)
 
 
+class Shortest:
+    """A cross-encoder that likes short texts."""
+
+    def rerank(self, query: str, articles: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([-len(a) for a in articles], dtype=np.float32)
+
+
 def run(tool: RetrievePassages, query: str, context: ToolContext | None = None, limit: int = 6) -> ToolArtifact:
     return asyncio.run(tool.run(Arguments(query=query, limit=limit), context or ToolContext()))
 
 
 def test_chunks_are_counted_for_the_important_sentences_of_the_case(encoder: Encoder) -> None:
-    source = Source(FLU, CROUP, CHESS)
-    tool = RetrievePassages(source, PassagePool(encoder), strategy="chunk_counted")
+    tool = RetrievePassages(Source(FLU, CROUP, CHESS), PassagePool(encoder), strategy="chunk_counted")
     sentences = CASE.replace(". ", ".|").split("|")
     context = ToolContext(question=CASE, units=[(sentences[0], "A"), (sentences[1], "C")])
     artifact = run(tool, CASE, context)
-    assert source.asked == [50]
-    assert [e.document_id for e in artifact.evidence][:2] == ["library:croup", "library:flu"]
-    assert "library:chess" not in {e.document_id for e in artifact.evidence}  # its sentence is unimportant
+    assert [e.document_id for e in artifact.evidence] == ["library:croup", "library:flu"]  # chess is unimportant
     first = artifact.evidence[0]
-    start, end = (int(n) for n in first.id.partition("@")[2].split("-"))
-    assert CROUP.text[start:end] == first.text
+    assert first.text == CROUP.text  # documents are handed on, not chunks
+    assert first.id == f"library:croup@0-{len(CROUP.text)}"
     assert [(f.stream, f.rank, f.score) for f in first.found] == [("chunk_count", 1, 1.0)]
     assert artifact.notices == []
+
+
+def test_a_collection_that_is_too_large_is_searched_by_sentences_first(encoder: Encoder) -> None:
+    source = Source(FLU, CROUP, CHESS, listed=False)
+    tool = RetrievePassages(source, PassagePool(encoder), strategy="chunk_counted")
+    sentences = CASE.replace(". ", ".|").split("|")
+    units = [(sentences[0], "A"), (sentences[1], "C"), ("She has stridor.", "B")]
+    assert run(tool, CASE, ToolContext(question=CASE, units=units)).evidence[0].document_id == "library:croup"
+    assert source.asked == [(sentences[0], 50), ("She has stridor.", 50)]  # never the whole text
+
+
+def test_chunks_vote_and_the_arms_order_otherwise(encoder: Encoder) -> None:
+    brother = StoredDocument(
+        id="library:brother",
+        title="Brothers",
+        text="## One\nA brother has a cough.\n## Two\nA brother has stridor.\n## Three\nA brother may bark.",
+    )
+    units = [("A child has a barking cough and stridor.", "A"), ("Her brother plays chess.", "B")]
+    context = ToolContext(question=CASE, units=units)
+
+    def first(strategy: Strategy, reader: CrossEncoder | None = None) -> str:
+        pool = PassagePool(encoder)
+        tool = RetrievePassages(Source(CROUP, FLU, brother), pool, strategy=strategy, reader=reader, guard=False)
+        return run(tool, CASE, context).evidence[0].document_id
+
+    assert first("chunk_counted") == "library:brother"  # three chunks; two of croup
+    assert first("chunk_reranked") == "library:croup"  # by the nearest chunk
+    assert first("chunk_reranked", Shortest()) == "library:brother"
+    assert first("whole_documents") in {"library:croup", "library:brother"}
+
+
+def test_a_document_that_is_too_long_is_handed_on_by_the_stretch_of_its_chunks(encoder: Encoder) -> None:
+    filler = "The ward has a garden with roses and a bench for visitors. " * 160
+    long = StoredDocument(id="library:long", text=f"{filler}\n## Croup\nCroup causes a barking cough.\n{filler}")
+    tool = RetrievePassages(Source(long), PassagePool(encoder), strategy="chunk_counted", room=8000)
+    piece = run(tool, "What causes a barking cough in croup?").evidence[0]
+    assert "barking cough" in piece.text
+    assert encoder.count_tokens([piece.text])[0] <= WHOLE
 
 
 def test_a_case_without_an_important_sentence_is_searched_for_whole_and_told(encoder: Encoder) -> None:

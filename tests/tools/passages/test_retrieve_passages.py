@@ -48,6 +48,9 @@ class Source:
     def get_document(self, id: str) -> StoredDocument | None:
         return self._documents.get(id)
 
+    def every_document(self, most: int) -> list[str] | None:
+        return self._finds if len(self._finds) <= most else None
+
     def find_documents(self, query: str, limit: int) -> list[str]:
         return self._finds[:limit]
 
