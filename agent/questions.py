@@ -29,7 +29,7 @@ from tools.library.shelf import Shelf, shelf_file
 from tools.literature.tool import SearchLiterature
 from tools.medicines.names import other_names
 from tools.questions.building import build
-from tools.questions.by_model import JudgeByModel, SearchedAhead, WriterByModel
+from tools.questions.by_model import JudgeByModel, NearestDocuments, SearchedAhead, WriterByModel
 from tools.questions.collection import Collection, Progress, of_library, of_paths
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
 from tools.questions.index import PreparedQuestions
@@ -105,7 +105,7 @@ async def build_questions(
 
     return await build(
         documents,
-        folder_of(home, collection),
+        _by_rule(settings, folder_of(home, collection)),
         encoder,
         settings.question_index,
         writer=None if models is None else WriterByModel(models.of("questions")),
@@ -114,6 +114,17 @@ async def build_questions(
         given=learnt_of(settings, home),
         progress=progress,
     )
+
+
+def _by_rule(settings: Settings, folder: Path) -> Path:
+    """Where an index lies: one by the published rule beside that of the product, which it leaves as it is."""
+    return folder if settings.question_index.judge == "round_trip" else folder.with_name(f"{folder.name}-pair")
+
+
+def _asked(settings: Settings, folder: Path) -> Path:
+    """The index of a collection that is asked: by the rule of the settings where it was built, else the product's."""
+    own = _by_rule(settings, folder)
+    return own if (own / MANIFEST).exists() else folder
 
 
 def learnt_of(settings: Settings, home: Home) -> list[Question]:
@@ -198,7 +209,9 @@ class StarterQuestions:
         if writer:
             self._say(f"questions: those that {writer} has written are kept")
         else:
-            asyncio.run(build_questions(self._settings, self._home, STARTER, documents, self._encoder))
+            index = self._settings.question_index.model_copy(update={"judge": "round_trip"})  # whatever runs first
+            settings = self._settings.model_copy(update={"question_index": index})
+            asyncio.run(build_questions(settings, self._home, STARTER, documents, self._encoder))
 
 
 def _due(home: Home) -> Path:
@@ -237,7 +250,7 @@ def question_tool(
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
         search = SearchSettings.published(settings.questions.coverage)
-    folders = [folder_of(home, STARTER), folder_of(home, OWN)]
+    folders = [_asked(settings, folder_of(home, collection)) for collection in (STARTER, OWN)]
     prepared = PreparedQuestions(library, folders, encoder, search, ensure)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
     sections = SectionQuestions(library, names) if settings.questions.guards else None
@@ -263,9 +276,11 @@ def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> P
 
 
 def searched_ahead(search: SearchLiterature, settings: Settings, models: LanguageModels | None) -> Tool:
-    """The literature search; for the comparators of QB-RAG one that searches for a text that a model writes first."""
+    """The literature search; for the comparators of QB-RAG the nearest documents, to the question or to a text that a
+    model writes first."""
+    nearest = NearestDocuments(search.library) if settings.questions.nearest_documents else search
     if settings.questions.ahead == "off":
-        return search
+        return nearest
     if models is None:
         raise InputError("A text to search with is written by a language model.", "Set ANAMNESIS_MODEL.")
-    return SearchedAhead(search, models.of("background"), settings.questions.ahead)
+    return SearchedAhead(nearest, models.of("background"), settings.questions.ahead)

@@ -246,7 +246,8 @@ def paired_set_difference(name: str, first: Sequence[SetPair], second: Sequence[
     counts = np.array([(len(p & g), len(p), len(g), len(q & h), len(q), len(h)) for (p, g), (q, h) in rows], float)
 
     def difference(sums: Sequence[float], metric: str) -> float:
-        return 100 * (getattr(SetScore.of(*sums[:3]), metric) - getattr(SetScore.of(*sums[3:]), metric))
+        left, right = (float(getattr(SetScore.of(*part), metric)) for part in (sums[:3], sums[3:]))
+        return 100 * (left - right)
 
     drawn, whole = _drawn(counts, seed).tolist(), counts.sum(axis=0).tolist()
     return [

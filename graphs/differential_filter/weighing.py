@@ -43,7 +43,7 @@ def weighed(differential: Differential, documents: Sequence[Evidence], verdicts:
     factors = {disease: math.prod(own) for disease, own in read.items()}
     belief = [d.score * factors.get(d.disease, 1.0) for d in differential.ranking]
     before, after = sum(d.score for d in differential.ranking), sum(belief)
-    if not after:
+    if not factors or not after:
         return Weighed(differential, (), ())
     scored = [
         d.model_copy(update={"score": own * before / after})

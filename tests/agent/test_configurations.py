@@ -20,6 +20,7 @@ from agent.judgements import document_filter, gap_settings, limits, planner, sel
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from agent.trace import read_trace
+from evals.scripted.server import Request, Scripted
 from graphs.differential_filter.keeping import DocumentFilterOff
 from graphs.kads.by_model import PUBLISHED as KADS
 from graphs.kads.in_order import SelectorInOrder
@@ -27,7 +28,7 @@ from graphs.kads.local import SelectorLocal
 from graphs.planning.fixed import PlannerFixed
 from prompts.errors import InputError
 from prompts.metering import Usage
-from support.model_player import play
+from support.model_player import in_form, play, schema_of
 from support.scripted_model import serving_by
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
@@ -93,6 +94,7 @@ def test_an_arm_differs_from_its_method_in_what_it_names_and_in_nothing_else(cho
         "ica-rag:trained-classifier",
         "medrgag:different-generator",
         "medrag-kg:without-records",
+        "qb-rag:generated-questions",
     )
     assert differs or chosen.name in no_settings
 
@@ -251,3 +253,42 @@ def test_icarag_is_unsure_of_next_to_nothing_and_weighs_what_it_read(built_home:
         v["evidence_id"].partition(":")[2].partition("@")[0] for v in events["filter"]["verdicts"] if v["keep"]
     }
     assert set(events["weighed"]["raised"]) == about & supporting != set()
+
+
+WRITTEN_AHEAD = "Sore throat: antibiotics shorten it by a day at most, and most people need none."
+
+
+@pytest.mark.parametrize("text", [WRITTEN_AHEAD, "Xylophones and violins are played in an orchestra."])
+@pytest.mark.parametrize("arm", ["hyde", "qa-rag"])
+def test_what_a_model_writes_ahead_finds_the_nearest_documents_however_far(
+    arm: str, text: str, built_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def written(request: Request) -> Scripted:
+        ahead = schema_of(request).get("title") == "AheadReply"
+        return in_form(request, json.dumps({"text": text})) if ahead else play(request)
+
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving_by(written) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with Agent(config=f"qb-rag:{arm}", home=built_home, model="m", literature=LOCAL) as agent:
+            events = read_trace(agent.home.traces, agent.ask("Do antibiotics help a sore throat?").run)
+    (ahead,) = [e for e in events if e["kind"] == "searched_ahead"]
+    (search,) = [e for e in events if e["kind"] == "tool"]
+    assert ahead["text"] == text
+    assert (search["outcome"], len(search["evidence"])) == ("ok", 3)
+    assert {f["query"] for e in search["evidence"] for f in e["found"]} == {text}
+    assert {f["stream"] for e in search["evidence"] for f in e["found"]} == {"dense"}
+    assert ("pharyngitis" in search["evidence"][0]["id"] or "throat" in search["evidence"][0]["id"]) == (
+        text == WRITTEN_AHEAD
+    )
+
+
+def test_qbrag_goes_by_the_nearest_generated_question(built_home: Path) -> None:
+    for name, generated in (("qb-rag", True), ("qb-rag:qb-2", True), ("qb-rag:written-questions", False)):
+        with Agent(config=name, home=built_home, literature=LOCAL) as agent:
+            events = read_trace(agent.home.traces, agent.ask("Why does gout come back?").run)
+        (search,) = [e for e in events if e["kind"] == "tool"]
+        near = [h["similarity"] for h in search["strategy"]]
+        assert len(near) == 3
+        assert {h["generated"] for h in search["strategy"]} == {generated}
+        assert near == sorted(near, reverse=True)

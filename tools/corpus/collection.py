@@ -17,7 +17,7 @@ from tools.corpus.parts import Catalogue
 from tools.encoders import Encoder
 from tools.indexes.contract import Backend, CollectionIndex, Filter, Hit
 from tools.library.document import Document, Window
-from tools.library.search import MIN_SIMILARITY, Query, Searchable, Streams, windows_only
+from tools.library.search import Query, Searchable, Streams, windows_only
 from tools.recorder import timed
 
 DEPTH = 3  # ours: passages fetched for each document wanted; an abstract has two on average
@@ -136,7 +136,7 @@ def _streams(opened: _Open, query: Query, pool: int, where: Filter | None) -> St
         hits += [hit for found in of_these for hit in found]
     best: dict[str, Hit] = {}
     for hit in sorted(hits, key=lambda h: (-h.score, h.id)):
-        if hit.score >= MIN_SIMILARITY:
+        if hit.score >= query.least:
             best.setdefault(_document_of(hit), hit)
     words: dict[str, Hit] = {}
     for hit in shared:

@@ -83,8 +83,12 @@ class SearchableLibrary(Protocol):
         *,
         also: Sequence[str] = (),
         tool: str = "search_literature",
+        nearest: bool = False,
     ) -> list[LibraryHit]:
-        """Documents for a query, best first; ``also`` are other wordings, ``where`` restricts documents."""
+        """Documents for a query, best first; ``also`` are other wordings, ``where`` restricts documents.
+
+        With ``nearest`` by cosine alone, and however far.
+        """
 
     def search_questions(self, question: str, limit: int) -> list[QuestionHit]:
         """The questions nearest to one asked, by cosine."""

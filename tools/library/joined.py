@@ -127,18 +127,21 @@ class JoinedLibrary:
         *,
         also: Sequence[str] = (),
         tool: str = "search_literature",
+        nearest: bool = False,
     ) -> list[LibraryHit]:
-        """Documents for a query, best first."""
+        """Documents for a query, best first; with ``nearest`` by cosine alone, and however far."""
         with timed("retrieval", source="library") as told:
-            hits = self._search(query, limit, where, also, tool)
+            hits = self._search(query, limit, where, also, tool, nearest=nearest)
             told["hits"] = len(hits)
         return hits
 
-    def _search(self, query: str, limit: int, where: Filter | None, also: Sequence[str], tool: str) -> list[LibraryHit]:
+    def _search(
+        self, query: str, limit: int, where: Filter | None, also: Sequence[str], tool: str, *, nearest: bool
+    ) -> list[LibraryHit]:
         shelf = self._shelf()
         if (shelf is None and not self._built) or limit < 1 or not query.strip():
-            return self._starter.search(query, limit, where, also=also, tool=tool)
-        ready, pool = make_query(query, also, self._encoder), pool_size(limit)
+            return self._starter.search(query, limit, where, also=also, tool=tool, nearest=nearest)
+        ready, pool = make_query(query, also, self._encoder, nearest=nearest), pool_size(limit)
         known: list[Streaming] = [self._starter, *self._built]
         held = [_Searched(one.streams(ready, pool, where), one.window) for one in known]
 

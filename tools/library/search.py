@@ -29,11 +29,15 @@ WORD = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]")
 
 
 class Query(NamedTuple):
-    """A query made ready once for every collection: its text, its pieces' vectors (n, dimension), its words."""
+    """A query made ready once for every collection: its text, its pieces' vectors (n, dimension), its words.
+
+    ``least``: similarity below which a document is no result.
+    """
 
     text: str
     vectors: Vectors
     words: str
+    least: float = MIN_SIMILARITY
 
 
 class Streams(NamedTuple):
@@ -71,6 +75,7 @@ class Searchable(ABC):
         *,
         also: Sequence[str] = (),
         tool: str = "search_literature",
+        nearest: bool = False,
     ) -> list[LibraryHit]:
         """Documents for a query, best first: BM25 over documents and cosine over windows, fused by RRF.
 
@@ -81,10 +86,11 @@ class Searchable(ABC):
             where: restrictions on documents; ``ids`` are document ids.
             also: other wordings of the query (its key terms, for example), embedded beside it.
             tool: the tool on whose behalf is searched, for `Found`.
+            nearest: by cosine alone, and however far.
         """
         if limit < 1 or not query.strip():
             return []
-        return self._search(make_query(query, also, self.encoder), limit, where, tool)
+        return self._search(make_query(query, also, self.encoder, nearest=nearest), limit, where, tool)
 
     def _search(self, query: Query, limit: int, where: Filter | None, tool: str) -> list[LibraryHit]:
         return fuse(self.streams(query, pool_size(limit), where), query.text, limit, tool, self.window)
@@ -99,9 +105,11 @@ def windows_only(where: Filter | None, find: Callable[[str], Document | None]) -
     return where.model_copy(update={"ids": ids or ("",)})  # an empty tuple would mean no restriction
 
 
-def make_query(text: str, also: Sequence[str], encoder: Encoder) -> Query:
+def make_query(text: str, also: Sequence[str], encoder: Encoder, *, nearest: bool = False) -> Query:
     """A query and its other wordings, misspelt words put right; one that is longer than the encoder reads is embedded
-    in pieces."""
+    in pieces. With ``nearest`` as it stands, without its words and without a least similarity."""
+    if nearest:
+        return Query(text, _query_vectors([text, *also], encoder), "", -1.0)
     meant = mended(text)
     return Query(text, _query_vectors([meant, *also], encoder), lexical(meant))
 
@@ -128,10 +136,10 @@ def find_streams(
     """
     lists = windows.search_vectors(query.vectors, per_document * pool, window_filter)
     best: dict[str, Hit] = {}
-    hits = [hit for found in lists for hit in found if hit.score >= MIN_SIMILARITY]
+    hits = [hit for found in lists for hit in found if hit.score >= query.least]
     for hit in sorted(hits, key=lambda h: (-h.score, h.id)):
         best.setdefault(hit.id.partition("@")[0], hit)
-    words = {h.id: h for h in texts.search_text(query.words, pool, where) if h.id in best}
+    words = {h.id: h for h in texts.search_text(query.words, pool, where) if h.id in best} if query.words else {}
     return Streams(best, words)
 
 

@@ -84,7 +84,7 @@ class SearchLiterature:
         today: date | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
-        self._library, self._today = library, today
+        self.library, self._today = library, today
         self._settings = settings or LiteratureSettings()
         self._limiter = limiter_for(self._settings) if pubmed is None else None
         self._reachability = reachability or Reachability(
@@ -174,7 +174,7 @@ class SearchLiterature:
         if context.language != "en" and key_terms:  # the library is in English, and so are the terms
             query = f"{query} {key_terms}"
         also = [] if is_question or not key_terms else [key_terms]
-        hits = self._library.search(query, arguments.limit, also=also, tool=self.name)
+        hits = self.library.search(query, arguments.limit, also=also, tool=self.name)
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
         return hits if not is_question or best >= ON_SUBJECT else []
 

@@ -332,7 +332,7 @@ async def build(
         try:
             drafts, reused = await write_questions(collection, own, chosen, timed, work, progress)
             collection.embed(timed, progress)
-            judging = judge or RoundTrip(collection, timed, chosen.rank)
+            judging = judge or _local_judge(collection, timed, chosen)
             kept = await keep_answered(collection, drafts, judging, work, progress)
             written = (len(drafts.questions), len(kept.questions))
             kept, lost = _with_given(kept, given, collection, timed)
@@ -367,6 +367,15 @@ def check(documents: Sequence[SourceDocument]) -> None:
         seen.add(document.id)
 
 
+def _local_judge(collection: Collection, encoder: Encoder, settings: BuildSettings) -> RoundTrip:
+    """The judge without a model: by the published rule no other document matters, however much better it answers."""
+    if settings.judge == "round_trip":
+        return RoundTrip(collection, encoder, settings.rank)
+    judge = RoundTrip(collection, encoder, len(collection.documents))
+    judge.name = f"pair of {judge.name}"
+    return judge
+
+
 def _content(
     documents: Sequence[SourceDocument],
     writer: QuestionWriter,
@@ -376,7 +385,8 @@ def _content(
     encoder: Encoder,
 ) -> str:
     """sha256 over all that an index is made from."""
-    parts = [f"{stored.FORMAT} {encoder.name} {judge.name if judge else RoundTrip.name} {settings.model_dump_json()}"]
+    told = settings.model_dump_json(exclude={"judge"} if settings.judge == "round_trip" else None)
+    parts = [f"{stored.FORMAT} {encoder.name} {judge.name if judge else RoundTrip.name} {told}"]
     keys = keys_of(documents, writer, settings, encoder)
     parts += [key + d.date + d.language for key, d in zip(keys, documents, strict=True)]
     parts += [q.model_dump_json(serialize_as_any=True) for q in given]  # with the words of a quoted answer

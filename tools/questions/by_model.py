@@ -16,8 +16,10 @@ from prompts.questions import AheadReply, AnswerabilityReply, JudgedReply, Quest
 from prompts.shown import one_line
 from prompts.templates import load_prompt
 from prompts.tool_arguments import MAX_QUERY
-from tools.contract import ToolArtifact, ToolContext
+from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder, Vectors
+from tools.library.contract import SearchableLibrary
+from tools.library.document import review_notices
 from tools.literature.tool import SearchLiterature
 from tools.questions.contract import Answer, Judgement, Question, SourceDocument, Verdict
 from tools.questions.outline import in_turns, spread
@@ -197,6 +199,28 @@ TEMPLATES = {"document": "hypothetical_document", "answer": "pseudo_answer"}
 SHOWN_QUESTION = 4000  # ours: characters of the question that a model is shown
 
 
+class NearestDocuments:
+    """``search_literature`` as naive retrieval: the nearest documents by cosine alone, however far."""
+
+    name = "search_literature"
+    arguments = tool_arguments.SearchLiterature
+
+    def __init__(self, library: SearchableLibrary) -> None:
+        self.description, self._library = tool_arguments.description(self.name), library
+
+    async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
+        """The best window of each of the nearest documents."""
+        del context
+        query, limit = arguments.query, arguments.limit
+        hits = await asyncio.to_thread(lambda: self._library.search(query, limit, tool=self.name, nearest=True))
+        return ToolArtifact(
+            tool=self.name,
+            outcome=Outcome.OK if hits else Outcome.NOTHING_FOUND,
+            evidence=[hit.evidence() for hit in hits],
+            notices=review_notices([hit.document for hit in hits], None),
+        )
+
+
 class SearchedAhead:
     """``search_literature`` with a hypothetical document (HyDE) or a pseudo-answer (QA-RAG) in the question's place.
 
@@ -211,7 +235,12 @@ class SearchedAhead:
     name = "search_literature"
     arguments = tool_arguments.SearchLiterature
 
-    def __init__(self, search: SearchLiterature, model: LanguageModel, writes: Literal["document", "answer"]) -> None:
+    def __init__(
+        self,
+        search: SearchLiterature | NearestDocuments,
+        model: LanguageModel,
+        writes: Literal["document", "answer"],
+    ) -> None:
         self.description = search.description
         self._search, self._model, self._template = search, model, TEMPLATES[writes]
 

@@ -145,7 +145,7 @@ class AnsweredQuestions:
     def _search_batch(self, questions: Sequence[str], k: int) -> list[list[IndexedHit]]:
         if not len(self) or k < 1:
             return [[] for _ in questions]
-        asked = [wordings(q) if q.strip() else [] for q in questions]
+        asked = [self.forms(q) for q in questions]
         vectors = self._encoder.encode_queries([form for forms in asked for form in forms])
         near = self._near(vectors, k)
         hits, at = [], 0
@@ -156,6 +156,12 @@ class AnsweredQuestions:
             found = self._candidates(vectors[mine], near[mine], words, k) if forms else None
             hits.append([] if found is None else self.documents(found, k, found.least))
         return hits
+
+    def forms(self, question: str) -> list[str]:
+        """The wordings in which a question is compared; none for an empty one."""
+        if not question.strip():
+            return []
+        return wordings(question) if self._settings.wordings else [question]
 
     def candidates(self, vectors: Vectors, words: Vectors, most: float, k: int) -> Candidates:
         """What `search` looks at, where several indexes are searched together (`prepared.py`).
@@ -283,11 +289,11 @@ def search_together(indexes: Sequence[AnsweredQuestions], encoder: Encoder, ques
     share of the best question of them all, so that scores of a small index and of a large one can be compared.
 
     Args:
-        encoder: that of the indexes.
+        encoder: that of the indexes, which have one way of searching.
     """
     if not question.strip() or not indexes:
         return []
-    vectors = encoder.encode_queries(wordings(question))
+    vectors = encoder.encode_queries(indexes[0].forms(question))
     asked = Counter(tokens(lexical(question)))
     every = [index.lexicon for index in indexes]
     words = [own.weighted(_weights(asked, own, every)) for own in every]

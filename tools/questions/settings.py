@@ -24,6 +24,8 @@ class QuestionSettings(Frozen):
         stored: which questions count: those written with the documents, those generated for them, or both.
         ahead: what a language model writes first, to search for in the question's place: a hypothetical ``document``
             (HyDE) or ``answer`` (QA-RAG); comparators of QB-RAG.
+        nearest_documents: a search gives the nearest documents of the library by meaning alone, however far (QB-RAG's
+            naive retrieval); else as the product searches.
         short_way: a question that a stored one answers is answered from there, without any further search.
         learn: questions of turns are noted for review, never a case; accepted ones are indexed.
     """
@@ -32,6 +34,7 @@ class QuestionSettings(Frozen):
     coverage: int | None = Field(default=None, ge=1)
     stored: Literal["written", "generated", "both"] = "both"
     ahead: Literal["off", "document", "answer"] = "off"
+    nearest_documents: bool = False
     short_way: bool = False
     learn: bool = False
 
@@ -63,6 +66,8 @@ class BuildSettings(Frozen):
         rank: the own document must be among the first so many for its question (ours: the best).
         merge: cosine from which two questions are one (ours).
         matrix: which further documents of a question are judged.
+        judge: who keeps questions without a model: ``round_trip`` through the collection (ours), or ``pair``, the
+            question and its document alone, as QB-RAG's answerability model judges.
     """
 
     per_document: int = Field(default=24, ge=1, le=200)
@@ -70,6 +75,7 @@ class BuildSettings(Frozen):
     rank: int = Field(default=1, ge=1)
     merge: float = Field(default=0.95, gt=0.0, le=1.0)
     matrix: MatrixSettings = Field(default_factory=MatrixSettings)
+    judge: Literal["round_trip", "pair"] = "round_trip"
 
     def wanted(self, text: str) -> int:
         """Questions that are written for a text: about one for each statement, and ``per_document`` at least."""
@@ -90,6 +96,8 @@ class SearchSettings(Frozen):
         several: weight of a document's next best questions beside its best one: what is asked of it in several ways
             tells more than one near question (ours).
         coverage: mean number of questions a document, None for all; a sample of the whole set (QB-RAG).
+        wordings: a question is compared in other wordings too, abbreviations and classes of medicines written out
+            (ours).
 
     The shares were set on 150 reworded and 150 unforeseen questions of the library and 998 of MedQuAD; those around
     them (spans 0.3 to 0.5, words 0.05 to 0.15, several 0.3 to 1) do as well.
@@ -100,8 +108,9 @@ class SearchSettings(Frozen):
     support: float = Field(default=0.05, ge=0.0, le=1.0)
     several: float = Field(default=0.5, ge=0.0, le=1.0)
     coverage: float | None = Field(default=None, gt=0.0)
+    wordings: bool = True
 
     @classmethod
     def published(cls, coverage: float | None = None) -> SearchSettings:
         """QB-RAG's own order: by the nearest question alone."""
-        return cls(spans=0.0, words=0.0, support=0.0, several=0.0, coverage=coverage)
+        return cls(spans=0.0, words=0.0, support=0.0, several=0.0, coverage=coverage, wordings=False)

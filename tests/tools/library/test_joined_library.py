@@ -143,3 +143,19 @@ def test_a_user_s_question_answers_beside_the_starter_s(library: Library, encode
     assert best.similarity == pytest.approx(1, abs=1e-4)
     assert best.document.text[best.question.start : best.question.end] == "Cold night air eases croup for a while."
     assert joined.question_titles == (*library.question_titles, "Croup at night")
+
+
+def test_the_nearest_documents_are_found_however_far_and_by_meaning_alone(joined: JoinedLibrary) -> None:
+    assert joined.search(QUERIES[3], 3) == []
+    hits = joined.search(QUERIES[3], 3, nearest=True)
+    assert len(hits) == 3
+    assert {f.stream for hit in hits for f in hit.found} == {"dense"}
+    scores = [hit.found[0].score or 0.0 for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_every_document_is_listed_once_and_no_large_collection_is(joined: JoinedLibrary) -> None:
+    listed = LibraryDocuments(joined).every_document(len(joined))
+    assert listed is not None
+    assert len(listed) == len(set(listed)) == len(joined)
+    assert LibraryDocuments(joined).every_document(len(joined) - 1) is None

@@ -111,6 +111,25 @@ def test_a_question_that_its_document_does_not_answer_is_left_out(tmp_path: Path
     assert "What is the dose of dexamethasone in croup?" in found
 
 
+def test_by_the_published_rule_no_other_document_matters(tmp_path: Path, encoder: Encoder) -> None:
+    class Overlapping:
+        name = "overlapping"
+
+        async def write(self, document: SourceDocument, wanted: int) -> list[Question]:
+            at = document.text.index("Antibiotics")
+            answer = Answer(document=document.id, start=at, end=len(document.text))
+            return [Question(text="Do antibiotics help in croup?", answers=(answer,), writer=self.name)]
+
+    told = SourceDocument(id="own:cough", title="", text="A cough has many causes. Antibiotics do not help in croup.")
+    documents = [*pages("croup"), told]
+    stray = made(tmp_path / "s", encoder, writer=StrayWriter(), settings=BuildSettings(judge="pair"))
+    assert stray.kept == 2  # what no statement of the document holds is not kept by either rule
+    by_rule = made(tmp_path / "p", encoder, documents, writer=Overlapping(), settings=BuildSettings(judge="pair"))
+    by_round_trip = made(tmp_path / "r", encoder, documents, writer=Overlapping())
+    assert (by_rule.kept, by_round_trip.kept) == (2, 1)
+    assert (by_rule.judge, by_round_trip.judge) == ("pair of round trip@1", "round trip@1")
+
+
 def test_pairs_are_judged_once(tmp_path: Path, encoder: Encoder) -> None:
     judge = CountingJudge()
     made(tmp_path / "i", encoder, judge=judge, settings=BuildSettings(per_document=4))

@@ -198,3 +198,19 @@ def test_an_index_whose_words_do_not_count_is_searched_by_meaning(tmp_path: Path
     hits = search_together([one], ENCODER, STATINS, 2)
     assert [each.hit.document for each in hits] == ["own:a", "own:b"]
     assert np.allclose([each.hit.words for each in hits], 0)
+
+
+def test_as_published_the_nearest_question_by_cosine_leads_in_its_own_wording(tmp_path: Path) -> None:
+    rows = [
+        Row("statins for a heart attack", "own:near"),
+        Row("statins and the heart", "own:often", "statins help the heart"),
+        Row("does the heart need statins", "own:often", "statins help the heart"),
+    ]
+    published = index(tmp_path / "p", rows, SearchSettings.published())
+    vector = ENCODER.encode_queries([STATINS])[0]
+    cosines = {r.text: float(ENCODER.encode_queries([r.text])[0] @ vector) for r in rows}
+    hits = published.search(STATINS, 2)
+    assert [round(h.score, 3) for h in hits] == [round(h.similarity, 3) for h in hits]
+    assert hits[0].question.text == max(cosines, key=lambda text: cosines[text])
+    assert published.forms("What helps in MI?") == ["What helps in MI?"]
+    assert len(index(tmp_path / "o", rows).forms("What helps in MI?")) > 1
