@@ -157,11 +157,11 @@ def test_arms_are_compared_by_case_and_equal_ones_are_told_as_equal() -> None:
     cases = [AblationCase("t", frozenset({"A00"}), frozenset()), AblationCase("u", frozenset({"B00"}), frozenset())]
     full = [Read(frozenset({"A00"}), True, frozenset()), Read(frozenset({"B00"}), True, frozenset())]
     less = [full[0], Read(frozenset({"C00"}), True, frozenset())]
-    equal = compared_figures("x", cases, full, full, 0)
+    equal = compared_figures("x.y", cases, full, full, 0)
     assert {(f.value, f.ci95) for f in equal if not f.name.endswith("named_otherwise")} == {(0.0, (0.0, 0.0))}
-    found = {f.name: f for f in compared_figures("x", cases, full, less, 0)}
-    assert (found["x.f1"].value, found["x.named_otherwise"].value) == (50.0, 50.0)
-    assert found["x.f1"].ci95 == (0.0, 100.0)
+    found = {f.name: f for f in compared_figures("x.y", cases, full, less, 0)}
+    assert (found["x.y.f1"].value, found["x.y.named_otherwise"].value) == (50.0, 50.0)
+    assert found["x.y.f1"].ci95 == (0.0, 100.0)
 
 
 def test_arms_differ_in_their_own_part_alone(tmp_path: Path) -> None:
