@@ -16,17 +16,18 @@ from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets import literature as data
 from evals.datasets.bioasq import SNIPPETS
+from evals.datasets.ddxplus import CODES, TEXTS
 from evals.runner import data_sha256
 from evals.sessions import PartSittings, Sittings
 from evals.statistics import share
 from evals.tasks.depth import FULLTEXT, read_articles
 from evals.tasks.literature import build_once, mirror_record
-from evals.tasks.methods import cometa
+from evals.tasks.methods import cometa, ica_rag, qb_rag
 from evals.tasks.methods.check import Asked, Bench, Check, Places
 from tools.mirror.load import load_records
 from tools.reading.corpus import BIOASQ
 
-CHECKS: tuple[Check, ...] = (*cometa.CHECKS,)
+CHECKS: tuple[Check, ...] = (*cometa.CHECKS, *ica_rag.CHECKS, *qb_rag.CHECKS)
 
 
 def mirror_of(context: TaskContext) -> Path:
@@ -84,7 +85,7 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
 TASK = Task(
     name="methods",
     what="each published configuration over a mirror: its method's core acts, and its arms differ",
-    inputs=(data.ABSTRACTS, SNIPPETS, BIOASQ, f"{FULLTEXT}/*"),
+    inputs=(data.ABSTRACTS, SNIPPETS, BIOASQ, TEXTS, CODES, f"{FULLTEXT}/*"),
     expected="8 minutes",
     limit=100,
     asks=AgentEvaluation(items, judge, counted, opened, at_once=False),
