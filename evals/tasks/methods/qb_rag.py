@@ -53,7 +53,7 @@ def naive(bench: Bench, row: Row) -> Seen:
     """Whether the naive arm finds three documents, by meaning alone."""
     turn = bench.turn("qb-rag:naive", row)
     streams = {found["stream"] for e in turn.of("tool") for item in e["evidence"] for found in item["found"]}
-    return Seen(len(documents(turn.found)) == WANTED and streams == {"dense"}, f"{turn.found} by {streams}")
+    return Seen(len(documents(turn.brought())) == WANTED and streams == {"dense"}, f"{turn.brought()} by {streams}")
 
 
 CHECKS = (
