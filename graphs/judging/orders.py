@@ -96,6 +96,11 @@ ENGLISH = (
         r"\b(?:dear|attention|note to|notice to|note for|instructions? (?:to|for)|message (?:to|for)),? "
         rf"(?:the |all |any )?{_MACHINE}\b|\b(?:for|to) (?:the |all |any )?{_MACHINE}\s*:"
     ),
+    (
+        rf"\b(?:for|to) (?:the |all |any |every )?{_MACHINE},? (?:that|who|which) "
+        r"(?:reads?|summari[sz]es?|process(?:es)?) (?:this|these) "
+        r"(?:abstract|article|document|page|paper|passage|record|text)s?\b"
+    ),
     rf"(?:^|[.!?。\n>(\"'*#-]\s*){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
     (
         rf"\b{_MACHINE},? (?:you )?(?:must|should|shall|has to|have to|"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from agent.settings import load_settings
 from evals.datasets.written_documents import PoisonedDocument, read_poisoned
 from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, Way, item_of, poisoned_sitting, turn_of
 from prompts.model_settings import JUDGES, RoleSettings
+from support.fenced import outside
 from support.model_player import in_form, play, reply_to, role_of
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 
@@ -26,7 +26,6 @@ QUICK: list[tuple[str, Way]] = [
     ("p45", "library"),
 ]
 NONE_OF = ("tool_calls_changed", "citations_foreign", "claims_made", "banner_changed", "differential_changed")
-FENCE = re.compile(r"^~{3,}$")
 
 
 def test_a_document_that_gives_orders_changes_nothing_and_the_user_is_told(built_home: Path) -> None:
@@ -64,20 +63,6 @@ def all_by_model(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             (home / part).symlink_to(built_home / part)
     roles = {role: RoleSettings(judge="model") for role in JUDGES}
     return {"home": home, "model": "m", "roles": roles, "literature": {"live": "off"}, "generated": "context"}
-
-
-def outside(request: Request) -> str:
-    """What a request says outside its fences: system parts whole, of the others what no pair of fences holds."""
-    out = []
-    for message in request["messages"]:
-        inside = ""
-        for line in str(message.get("content") or "").splitlines():
-            if FENCE.match(line) and inside in ("", line):
-                inside = "" if inside else line
-            elif not inside:
-                out.append(line)
-        assert not inside, "a fence is left open"
-    return "\n".join(out)
 
 
 def test_every_role_is_shown_the_poison_inside_the_fence_alone(all_by_model: dict[str, Any]) -> None:
