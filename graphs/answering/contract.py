@@ -24,6 +24,7 @@ from tools.contract import (
     Finding,
     FollowUpQuestion,
     Gap,
+    Hypothesis,
     Notice,
     RankedDisease,
     SimilarRecord,
@@ -105,6 +106,9 @@ class Answer(BaseModel):
         unexplained: what the case states and the leading disease does not account for, as the case says it.
         unread: what of the case tells of a complaint that was not understood; asides: what is of the past or of
             somebody else, of which the differential counts little or nothing. Both as the case says it.
+        added: for a case, findings that a planner by a language model read from it in words of its own (``clause``);
+            the differential counts them too. hypotheses: diagnoses that it considered, each with its line and its place
+            among all diseases of the graph, None where the graph does not hold it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
@@ -141,6 +145,8 @@ class Answer(BaseModel):
     unexplained: list[str] = Field(default_factory=list)
     unread: list[str] = Field(default_factory=list)
     asides: list[str] = Field(default_factory=list)
+    added: list[Finding] = Field(default_factory=list)
+    hypotheses: list[Hypothesis] = Field(default_factory=list)
     contrasts: list[str] = Field(default_factory=list)
     similar_records: list[SimilarRecord] = Field(default_factory=list)
     rare_diseases: list[RareDisease] = Field(default_factory=list)

@@ -29,6 +29,7 @@ PLAIN = {  # options that name nothing that a sentence could speak of
     "no": (VerdictValue.NO, VerdictValue.NO_DIFFERENCE),
     "maybe": (VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT),
 }
+ALONE = (VerdictValue.YES, VerdictValue.NO, VerdictValue.DEPENDS, VerdictValue.INSUFFICIENT)  # what a sentence may say
 VERDICT_ASKED = (
     "Give the option that the sentences carry, or the same one with a statement that cites a sentence which says it."
 )
@@ -95,14 +96,23 @@ def verdict_of(
     kept = judge.carries(view.question, value, [q for _, q in quoted])
     if not kept or _opposed(value, judge.judge(view.question, list(held.values()))):
         return None, [notice("model_view", view.language, options[label])]
+    carrying = [(s.text, q) for s, q in quoted if any(q is k for k in kept)]
+    first = dict(reversed(carrying))  # the first quote of each statement
+    texts = tuple(dict.fromkeys(text for text, _ in carrying))
     return Verdict(
         value=value,
-        statements=tuple(dict.fromkeys(s.text for s, q in quoted if any(q is k for k in kept))),
+        statements=texts,
+        sides=tuple(_side(value, first[text], view, judge) for text in texts),
         effect=effect_of(kept[0].text),
         population=population_of(kept[0]),
         certainty=certainty_of(kept, disputed=value is VerdictValue.CONFLICTING),
         reason=reason_of(kept),
     ), []
+
+
+def _side(value: VerdictValue, quote: Sentence, view: AnswerView, judge: VerdictJudge) -> VerdictValue:
+    """What a quote that carries a verdict answers by itself."""
+    return next((side for side in ALONE if judge.carries(view.question, side, [quote])), value)
 
 
 def doubted_verdict(

@@ -32,4 +32,6 @@ def beside_flags(
     kept = told[:1] + tuple(d for d in severe if d.score >= LEAST * told[0].score)
     rare = differential.rare if kept else ()
     questions = differential.questions if replied else ()
-    return differential.model_copy(update={"ranking": kept, "rare": rare, "questions": questions})
+    named = differential.hypotheses if kept else ()
+    told_of = {"ranking": kept, "rare": rare, "questions": questions, "hypotheses": named}
+    return differential.model_copy(update=told_of)

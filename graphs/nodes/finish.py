@@ -106,6 +106,8 @@ def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[E
         unexplained=list(shown.unexplained),
         unread=list(shown.unread),
         asides=list(dict.fromkeys(f.clause for f in shown.asides)),
+        added=list(shown.added),
+        hypotheses=list(shown.hypotheses),
         contrasts=list(shown.contrasts),
         similar_records=list(shown.similar),
         rare_diseases=list(shown.rare),

@@ -1,4 +1,4 @@
-"""K and the similar records reach the answerer and the answer whole, whatever the selector and the filter drop."""
+"""K, similar records and what a planner added reach the answerer and the answer whole, whatever is selected or kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.settings import Settings
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Selection, SelectionContext
 from support.machine_parts import Query, Scripted, parts
-from tools.contract import Differential, Finding, RankedDisease, SimilarRecord, ToolArtifact, ToolContext
+from tools.contract import Differential, Finding, Hypothesis, RankedDisease, SimilarRecord, ToolArtifact, ToolContext
 from tools.evidence import Evidence
 
 DISEASE = RankedDisease(
@@ -23,6 +23,8 @@ DISEASE = RankedDisease(
 )
 FOUND = Differential(
     findings=(Finding(id="cough", name="cough", clause="cough"),),
+    added=(Finding(id="fever", name="fever", clause="no fever", present=False),),
+    hypotheses=(Hypothesis(name="D", disease=DISEASE, place=3), Hypothesis(name="unheard of")),
     ranking=(DISEASE,),
     contrasts=tuple(f"D | symptomatology | feature {i}" for i in range(60)),
     similar=tuple(SimilarRecord(id=f"record:{i}", diagnosis="D", text="t" * 3000, similarity=0.5) for i in range(5)),
@@ -70,3 +72,4 @@ def test_neither_the_selector_nor_the_filter_touches_them(message: str, tmp_path
     assert script.views[-1].differential == FOUND
     assert tuple(answer.contrasts) == FOUND.contrasts
     assert tuple(answer.similar_records) == FOUND.similar
+    assert (tuple(answer.added), tuple(answer.hypotheses)) == (FOUND.added, FOUND.hypotheses)

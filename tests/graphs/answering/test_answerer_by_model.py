@@ -258,6 +258,7 @@ def test_a_verdict_may_be_changed_when_it_is_asked_about(ask: Ask) -> None:
     draft, _, _ = ask(answering, croup().model_copy(update={"closed": True}))
     assert draft.verdict is not None
     assert draft.verdict.value == "yes"
+    assert (draft.verdict.statements, draft.verdict.sides) == ((FIRST,), ("yes",))
 
 
 def test_a_choice_that_no_cited_sentence_speaks_of_is_asked_about_once(ask: Ask) -> None:

@@ -30,7 +30,8 @@
  * @typedef {{tool_calls: number, model_calls: number, cost: number, seconds: Record<string, number>}} Usage
  * @typedef {{session: string, turn: number, run: string, question: string, kind: string, language: string,
  *   emergency: RedFlag[], statements: Statement[], evidence: Evidence[], differential: Ranked[], outside?: boolean,
- *   unexplained?: string[], unread?: string[], asides?: string[], contrasts: string[],
+ *   unexplained?: string[], unread?: string[], asides?: string[],
+ *   added?: object[], hypotheses?: object[], contrasts: string[],
  *   superseded?: {text: string, turn: number, span: number[] | null, by: number, now: string}[],
  *   similar_records: {id: string, diagnosis: string, text: string, similarity: number}[],
  *   rare_diseases: Ranked[], verdict: Verdict | null, choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
