@@ -237,7 +237,7 @@ def shown(reply: Reply) -> str:
     answer = reply.answer
     lines = [f"Red flag {flag.code}: {flag.seen}" for flag in answer.emergency]
     if answer.verdict is not None:
-        lines += [headed(answer.verdict, "en"), *facts(answer.verdict, "en")]
+        lines += [headed(answer.verdict, "en", answer.question), *facts(answer.verdict, "en")]
     if answer.choice is not None:
         lines.append(f"Choice: {answer.choice.label} {answer.choice.text}")
     lines += [f"{n}. {d.name} ({d.score:.2f})" for n, d in enumerate(answer.differential, start=1)]

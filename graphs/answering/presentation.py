@@ -18,7 +18,7 @@ from graphs.reporting.contract import PARTS
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import START, effect_of, people_of
 from graphs.verdicts.contract import VerdictValue
-from graphs.verdicts.shown import facts
+from graphs.verdicts.shown import facts, value_in_words
 from prompts.report import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
@@ -439,7 +439,7 @@ def _lead(
     more = tuple(n.text for n in missing)
     verdict, choice = answer.verdict, answer.choice
     if verdict is not None:
-        value = words[f"verdict.values.{verdict.value.value}"]
+        value = value_in_words(verdict, answer.question, answer.language)
         carrying = [line for text in verdict.statements for line in lines if line.text == text] or list(lines)
         both = verdict.value in (VerdictValue.CONFLICTING, VerdictValue.DEPENDS)
         sides = dict(zip(verdict.statements, verdict.sides, strict=False))

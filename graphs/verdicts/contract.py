@@ -14,7 +14,7 @@ class VerdictValue(StrEnum):
 
     ``DEPENDS``: yes for some, no for others. ``CONFLICTING``: sources that disagree. ``INSUFFICIENT``: sources that say
     that it is not settled, or studies that speak for either side and none that is sure. Where nothing answers there is
-    no verdict.
+    no verdict. Of a question that asks which way ("higher, lower, or the same") ``YES`` is higher and ``NO`` lower.
     """
 
     YES = "yes"

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.judging.orders import speaks_to_machines
-from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.certainty import PUBLISHED, certainty_of, effect_of, is_own, population_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
     Document,
     Studies,
     StudySettings,
+    as_directed,
     as_tested,
     medicines_of,
     of_a_part,
     parts_of,
+    significance,
     significances,
     words_held,
 )
@@ -25,7 +27,8 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
-from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
+from tools.reading.contract import ANSWERS, DIRECTIONS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
+from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
 
 VALUE = {
@@ -33,6 +36,12 @@ VALUE = {
     Stance.REFUTES: VerdictValue.NO,
     Stance.MIXED: VerdictValue.DEPENDS,
     Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
+}
+WAYS = {  # what a question that asks which way is answered by
+    Direction.INCREASED: VerdictValue.YES,
+    Direction.DECREASED: VerdictValue.NO,
+    Direction.NO_DIFFERENCE: VerdictValue.NO_DIFFERENCE,
+    Direction.UNCLEAR: VerdictValue.INSUFFICIENT,
 }
 OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
@@ -196,13 +205,17 @@ class VerdictJudgeLocal:
         for e in evidence:
             for span, before in in_context(e.text):
                 told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
-        pieces = [p for text, p in told_by.items() if not speaks_to_machines(text)][: self.settings.pairs]
+        which_way = WHICH_WAY.search(question) is not None
+        may = [p for text, p in told_by.items() if not speaks_to_machines(text)]
+        pieces = self._shared_out(question, may) if which_way else may[: self.settings.pairs]
         alike = self._alike(question, pieces)
         about, plain, rest = self._about(question, pieces)
         near = self._of_studies(question, pieces)
         chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | {*rest, *near})
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
         readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
+        if which_way:
+            readings = {at: as_directed(reading) for at, reading in readings.items()}
         studies = self._tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         known = self._known(question, alike, pieces, readings)
@@ -215,7 +228,7 @@ class VerdictJudgeLocal:
             if self._tells(question, said, before)
         ]
         pool, outvoted = self._pool(told)
-        carrying = self._carrying(pool)
+        carrying, value = self._directed(told) if which_way else (self._carrying(pool), None)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
         carried = [s.sentence for s in carrying]
@@ -224,7 +237,7 @@ class VerdictJudgeLocal:
         ]
         beside.sort(key=lambda s: -s.reading.relevance)
         return Ruling(
-            self._verdict(carrying, disputed=outvoted),
+            self._verdict(carrying, disputed=outvoted, value=value),
             carried,
             [s.sentence for s in beside[: self.settings.beside]],
             self._leaning(pool),
@@ -235,7 +248,8 @@ class VerdictJudgeLocal:
         """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
         found: dict[str, list[int]] = defaultdict(list)
         for at, (e, _, _) in enumerate(pieces):
-            if EvidenceId.parse(e.id).collection not in WRITTEN and e.origin is not Origin.CASE:
+            published = EvidenceId.parse(e.id).collection in PUBLISHED
+            if e.origin is not Origin.CASE and (published or is_own(e)):
                 found[e.document_id].append(at)
         documents = [
             Document(
@@ -458,13 +472,51 @@ class VerdictJudgeLocal:
         lead = max((s for s in told if s.known or s.about or s.study is not None), key=Said.rank, default=None)
         return Leaning(value_of({lead.answer: [lead]}), lead.p) if lead is not None else None
 
-    def _verdict(self, carrying: Sequence[Said], *, disputed: bool) -> Verdict | None:
+    def _shared_out(
+        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]
+    ) -> list[tuple[Evidence, Span, str]]:
+        """As many sentences as may be read, of each document as many: those with a test first, then by words."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for at, (e, _, _) in enumerate(pieces):
+            places[e.document_id].append(at)
+        each = max(1, self.settings.pairs // max(len(places), 1))
+
+        def rank(at: int) -> tuple[bool, float]:
+            text = pieces[at][1].of(pieces[at][0].text)
+            return significance(text) is not None, words_held(question, text)
+
+        kept = [at for own in places.values() for at in sorted(own, key=rank, reverse=True)[:each]]
+        return [pieces[at] for at in sorted(kept)][: self.settings.pairs]
+
+    def _directed(self, told: Sequence[Said]) -> tuple[list[Said], VerdictValue | None]:
+        """What carries the answer to a question that asks which way, and the answer: yes where the outcome is higher.
+
+        Such a question names its outcome, so that of each study the sentence speaks that is most surely about it and a
+        result. Their directions are summed as far as they are; where none has most of the sum it is not settled.
+        """
+        rising = sorted((s for s in told if s.study is not None), key=lambda s: s.reading.relevance * s.reading.telling)
+        mains = list({s.document: s for s in rising}.values())
+        total: dict[Direction, float] = dict.fromkeys(DIRECTIONS, 0.0)
+        for said in mains:
+            for way in DIRECTIONS:
+                part = said.reading.directions[DIRECTIONS.index(way)]
+                total[way] += said.reading.relevance * said.reading.telling * part
+        way = max(total, key=total.__getitem__)
+        carrying = sorted((s for s in mains if s.reading.direction is way), key=lambda s: -s.p)
+        if not carrying or total[way] < self.settings.studies.told:
+            return [], None
+        return carrying[: 1 + self.settings.side], WAYS[way]
+
+    def _verdict(
+        self, carrying: Sequence[Said], *, disputed: bool, value: VerdictValue | None = None
+    ) -> Verdict | None:
         if not carrying:
             return None
         sides: dict[Stance, list[Said]] = defaultdict(list)
         for said in carrying:
             sides[said.answer].append(said)
-        value = value_of(sides) if any(map(self._sure, carrying)) else VerdictValue.INSUFFICIENT
+        if value is None:
+            value = value_of(sides) if any(map(self._sure, carrying)) else VerdictValue.INSUFFICIENT
         shown = [s.sentence for s in carrying]
         return Verdict(
             value=value,

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphs.verdicts.contract import Verdict
+from graphs.verdicts.contract import Verdict, VerdictValue
 from tools.messages import messages
+from tools.text.questions import WHICH_WAY
 
 FACTS = ("effect", "population", "certainty", "reason")
 
 
-def headed(verdict: Verdict, language: str) -> str:
+def value_in_words(verdict: Verdict, question: str, language: str) -> str:
+    """What it answers: "yes"; "higher" for the same value where the question asks which way."""
+    words, value = messages(language), verdict.value
+    asked = "which_way" if value in (VerdictValue.YES, VerdictValue.NO) and WHICH_WAY.search(question) else "values"
+    return words[f"verdict.{asked}.{value.value}"]
+
+
+def headed(verdict: Verdict, language: str, question: str = "") -> str:
     """The verdict in one line: "Verdict: yes"."""
-    words = messages(language)
-    return f"{words['verdict.title']}: {words[f'verdict.values.{verdict.value.value}']}"
+    return f"{messages(language)['verdict.title']}: {value_in_words(verdict, question, language)}"
 
 
 def facts(verdict: Verdict, language: str, names: Sequence[str] = FACTS) -> list[str]:

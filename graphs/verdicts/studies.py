@@ -94,6 +94,7 @@ class StudySettings(Frozen):
             farther from the question it may be; any distance where one of both is told of a part of the people.
         several, alike: studies with a sure main result, and the share of these that answer alike, from which the others
             do not speak.
+        told: of a question that asks which way, the sum of a direction over the studies from which it is the answer.
     """
 
     title: float = 0.55
@@ -112,6 +113,7 @@ class StudySettings(Frozen):
     band: float = 0.05
     several: int = 3
     alike: float = 0.66
+    told: float = 0.5
 
 
 def words_held(question: str, text: str) -> float:
@@ -229,6 +231,19 @@ def as_tested(reading: Reading, significant: bool | None) -> Reading:
 
 
 LEAST = 0.25  # ours: what is left of a reading that its test contradicts; below, it tells nothing
+
+
+def as_directed(reading: Reading) -> Reading:
+    """A reading of a question that asks which way: that the outcome rose supports, that it did not refutes."""
+    rises, falls, same, unclear = reading.directions
+    told = 1.0 - reading.stance(Stance.UNRELATED)
+    given = {
+        Stance.SUPPORTS: told * rises,
+        Stance.REFUTES: told * (falls + same),
+        Stance.NOT_SHOWN: told * unclear,
+        Stance.UNRELATED: 1.0 - told,
+    }
+    return reading._replace(stances=tuple(given.get(s, 0.0) for s in STANCES))
 
 
 def medicines_of(text: str) -> frozenset[str]:

@@ -43,6 +43,10 @@ CLOSED_ZH = re.compile(
 )
 OPEN_ZH = re.compile(r"什么|怎么|怎样|如何|为何|为什么|哪|多少|几|谁|何时|多久|多大")
 TOPIC = re.compile(r":\s+|\s?--+\s?|\s[–—]\s")
+# ours: "Is it higher, lower, or the same with one than with the other?"
+WHICH_WAY = re.compile(
+    r"\bhigher,? (?:or )?lower,?(?: or)? (?:the same|similar|no different|unchanged)\b", re.IGNORECASE
+)
 ENDS = ("?", "？")
 
 LEANING = re.compile(

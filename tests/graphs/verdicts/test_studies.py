@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from evals.datasets.closed import OwnDocument
 from graphs.verdicts.contract import Certainty, Stage, VerdictValue
-from graphs.verdicts.local import VerdictJudgeLocal
+from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings
+from graphs.verdicts.shown import value_in_words
 from graphs.verdicts.studies import Document, Studies, as_tested, of_a_part, parts_of, significance, significances
 from support.scripted_reader import NO, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece
@@ -150,6 +152,39 @@ def test_of_studies_of_which_most_answer_alike_the_other_is_shown_beside() -> No
 def test_a_result_of_a_part_is_told_as_one() -> None:
     assert of_a_part("In children with eczema stay was shorter.")
     assert not of_a_part("Stay was shorter with velmoxatrine.")
+
+
+WHICH = "Is hospital stay higher, lower, or the same with velmoxatrine than with placebo?"
+
+
+@pytest.mark.parametrize(
+    ("ways", "value", "shown"),
+    [
+        ((Direction.INCREASED, Direction.INCREASED, Direction.DECREASED), VerdictValue.YES, "higher"),
+        ((Direction.DECREASED, Direction.DECREASED, Direction.NO_DIFFERENCE), VerdictValue.NO, "lower"),
+        ((Direction.NO_DIFFERENCE,), VerdictValue.NO_DIFFERENCE, "no difference"),
+        ((Direction.UNCLEAR, Direction.UNCLEAR, Direction.INCREASED), VerdictValue.INSUFFICIENT, "not settled"),
+    ],
+)
+def test_a_question_that_asks_which_way_is_answered_by_the_directions_of_the_studies(
+    ways: tuple[Direction, ...], value: VerdictValue, shown: str
+) -> None:
+    table = {
+        f"Stay with velmoxatrine in trial {n}.": reading(Stance.SUPPORTS, 0.9, direction=w) for n, w in enumerate(ways)
+    }
+    pieces = [piece(text, str(n)) for n, text in enumerate(table)]
+    ruling = VerdictJudgeLocal(ScriptedReader(table)).judge(WHICH, pieces)
+    assert ruling.verdict is not None
+    assert ruling.verdict.value is value
+    assert value_in_words(ruling.verdict, WHICH, "en") == shown
+    assert set(carrying(ruling)) <= {text for text, way in zip(table, ways, strict=True) if way is ways[0]}
+
+
+def test_of_many_studies_as_many_sentences_of_each_are_read() -> None:
+    reader = ScriptedReader({})
+    pieces = [piece(" ".join(f"Stay {n} {m} days in trial {n}." for m in range(30)), str(n)) for n in range(8)]
+    VerdictJudgeLocal(reader, settings=VerdictSettings(pairs=16)).judge(WHICH, pieces)
+    assert Counter(p.sentence.rsplit(" ", 1)[1] for p in reader.asked) == {f"{n}.": 2 for n in range(8)}
 
 
 def test_a_stage_is_told_of_what_gives_no_verdict() -> None:
