@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,14 @@ import pytest
 
 from agent.agent import Agent
 from support.browser import chromium
+from support.homes import linked
 from support.served import Served, served
 
 
 @pytest.fixture(scope="session")
 def page_server(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The real server around the real agent, in a data folder of its own."""
-    home = tmp_path_factory.mktemp("page") / "home"
-    shutil.copytree(built_home, home)
+    home = linked(built_home, tmp_path_factory.mktemp("page") / "home")
     with Agent(home=home) as agent, served(agent) as running:
         yield running
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import traceback
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from evals.scripted.faults import FAULTS
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from support.asking_model import plan, settings_for
+from support.homes import linked
 from support.model_player import play, role_of
 from support.scripted_model import Request, Scripted, serving_by
 
@@ -33,8 +33,7 @@ def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_log_file_or_answer_holds_the_key(
     built_home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    home = tmp_path / "home"
-    shutil.copytree(built_home, home)
+    home = linked(built_home, tmp_path / "home")
     spoilt: dict[str, Scripted | str] = {}
 
     def respond(request: Request) -> Scripted:

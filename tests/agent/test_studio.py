@@ -23,6 +23,7 @@ from agent.settings import Settings
 from agent.studio import Conversation, StudioContext, conversation_graph
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
+from support.homes import linked
 from support.machine_parts import Scripted, parts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,8 +106,8 @@ def test_the_file_names_a_graph_that_is_there_and_switches_off_what_would_go_out
 @pytest.fixture
 def development_server(built_home: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """`langgraph dev` in a folder of its own, with stray keys, watched: its address, and what it tried to reach."""
-    home, watched, noted = tmp_path / "home", tmp_path / "site", tmp_path / "noted.txt"
-    shutil.copytree(built_home, home)
+    watched, noted = tmp_path / "site", tmp_path / "noted.txt"
+    home = linked(built_home, tmp_path / "home")
     watched.mkdir()
     (watched / "sitecustomize.py").write_text(WATCH.format(tests=str(ROOT / "tests"), noted=str(noted)))
     shutil.copy(ROOT / "langgraph.json", tmp_path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from mcp import Client, StdioServerParameters
 
 from agent.agent import Agent
 from graphs.answering.contract import Answer
+from support.homes import linked
 from support.mcp_clients import text_of
 from tools.contract import ToolArtifact
 
@@ -40,9 +40,7 @@ HELLO = {
 
 @pytest.fixture(scope="module")
 def home(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    copied = tmp_path_factory.mktemp("mcp") / "home"
-    shutil.copytree(built_home, copied)
-    return copied
+    return linked(built_home, tmp_path_factory.mktemp("mcp") / "home")
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -78,8 +76,7 @@ def test_the_tools_and_three_turns_give_what_python_gives(home: Path, built_home
             return answers, found, trace.contents[0].text
 
     answers, found, trace = asyncio.run(talk())
-    own = tmp_path / "home"
-    shutil.copytree(built_home, own)
+    own = linked(built_home, tmp_path / "home")
     os.environ["ANAMNESIS_LITERATURE__LIVE"] = "off"
     try:
         with Agent(home=own) as agent:

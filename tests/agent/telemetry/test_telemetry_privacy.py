@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from agent.agent import Agent
 from agent.settings import Settings, load_settings
 from evals.scripted.faults import FAULTS
 from support.collector import Collector, collecting
+from support.homes import linked
 from support.model_player import play, role_of
 from support.scripted_model import Request, Scripted, serving_by
 from support.served import served
@@ -91,8 +91,7 @@ def test_no_word_of_a_patient_leaves_for_the_collector(
 ) -> None:
     """A plain run, one over HTTP whose model fails in many ways, and one that breaks."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    home = tmp_path / "home"
-    shutil.copytree(built_home, home)
+    home = linked(built_home, tmp_path / "home")
     spoilt: dict[str, str] = {}
 
     def respond(request: Request) -> Scripted:
