@@ -46,6 +46,7 @@ from tools.questions.tool import FindAnsweredQuestion
 from tools.readers.contract import Problem
 
 STARTER, OWN = "starter", "own"
+FIRST_QUESTION = "The first question builds what the library is known to answer, once: a minute on two idle cores ..."
 COLLECTIONS = f"Name {STARTER}, {OWN}, or a file or folder."
 
 
@@ -199,7 +200,7 @@ class StarterQuestions:
             return
         with locked(self._home.root / "build"):
             if again or not self.of(self._home):
-                self._say("questions that the library answers ...")
+                self._say("questions that the library answers ..." if again else FIRST_QUESTION)
                 self._build()
                 _due(self._home).unlink(missing_ok=True)
 
