@@ -20,20 +20,25 @@ import json, sys
 from support import no_network
 no_network.install()
 from anamnesis import Agent
-with Agent() as agent:
-    answer = agent.ask("Does early mobilisation help after a stroke?")
-    agent.ask("A 30-year-old woman has had palpitations and chest tightness since this morning.")
-print(json.dumps({"attempts": no_network.attempts, "notices": [n.code for n in answer.notices],
-                  "statements": len(answer.statements)}))
+found = {}
+for live in ("auto", "off"):
+    no_network.attempts.clear()
+    with Agent(literature={"live": live}) as agent:
+        answer = agent.ask("Does early mobilisation help after a stroke?")
+        agent.ask("A 30-year-old woman has had palpitations and chest tightness since this morning.")
+    found[live] = {"attempts": list(no_network.attempts), "notices": [n.code for n in answer.notices],
+                   "statements": len(answer.statements)}
+print(json.dumps(found))
 """
 
 
-def asked(home: Path, live: str) -> dict[str, list[str]]:
+@pytest.fixture(scope="module")
+def asked(built_home: Path) -> dict[str, dict[str, list[str]]]:
+    """What one process tried to reach, with live access and without, among keys that nobody named."""
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-        "ANAMNESIS_HOME": str(home),
-        "ANAMNESIS_LITERATURE__LIVE": live,
+        "ANAMNESIS_HOME": str(built_home),
         "LANGSMITH_TRACING": "true",
         "LANGCHAIN_TRACING_V2": "true",
         "LANGSMITH_API_KEY": SECRET,
@@ -41,19 +46,21 @@ def asked(home: Path, live: str) -> dict[str, list[str]]:
     }
     done = processes.snippet(CODE, environment=environment, cwd=ROOT).ended()
     assert done.returncode == 0, done.stderr
-    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, dict[str, list[str]]] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def test_only_pubmed_is_asked_and_its_absence_is_said(built_home: Path) -> None:
-    found = asked(built_home, "auto")
+def test_only_pubmed_is_asked_and_its_absence_is_said(asked: dict[str, dict[str, list[str]]]) -> None:
+    found = asked["auto"]
     assert set(found["attempts"]) == {NCBI}
     assert "pubmed_unreachable" in found["notices"]
     assert found["statements"]
 
 
-def test_with_live_access_off_nothing_is_asked_and_a_stray_key_is_written_nowhere(built_home: Path) -> None:
-    found = asked(built_home, "off")
+def test_with_live_access_off_nothing_is_asked_and_a_stray_key_is_written_nowhere(
+    asked: dict[str, dict[str, list[str]]], built_home: Path
+) -> None:
+    found = asked["off"]
     assert found["attempts"] == []
     assert found["statements"]
     holding = [f for f in built_home.rglob("*") if f.is_file() and SECRET.encode() in f.read_bytes()]
