@@ -17,7 +17,7 @@ from agent.judgements import by_models, document_filter, gap_settings, limits, o
 from agent.knowledge_graph import open_graph
 from agent.mirror import searched, words_of
 from agent.models import check_needs, open_models
-from agent.passages import passage_tool
+from agent.passages import passage_tool, reranker
 from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
@@ -100,6 +100,7 @@ def assemble(
         ),
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),
+        reranker=reranker(settings),
     )
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))

@@ -112,7 +112,8 @@ def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: 
     shuffle = settings.selection.shuffle
     if _together(settings):
         return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle))
-    return SelectorByModel(model, parts.selector, ModelSelectorSettings(shuffle=shuffle))
+    own = ModelSelectorSettings(shuffle=shuffle, neutral=not settings.selection.guard)
+    return SelectorByModel(model, parts.selector, own)
 
 
 def _filter(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> DocumentFilter:

@@ -6,10 +6,13 @@ from agent.settings import Settings
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.literature.medcpt.reranking import MedCPTReranker, load_reranker
+from tools.literature.per_source import Reranker
 from tools.passages.contract import DocumentSource
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
+from tools.reading.reader import TrainedReader
+from tools.reading.relevance import RelevanceReranker
 
 READ = ("two_stage", "chunk_reranked")  # strategies in which a cross-encoder reads
 HOW = {
@@ -39,6 +42,14 @@ def cross_encoder(setting: str) -> MedCPTReranker | None:
         if setting == "medcpt":
             return None
         raise
+
+
+def reranker(settings: Settings) -> Reranker | None:
+    """What orders the documents of all sources where they are retrieved per source: MedCPT's cross-encoder where the
+    encoder setting names it, else the trained reader's relevance head; None where the settings do not retrieve so."""
+    if settings.literature.method != "per_source":
+        return None
+    return cross_encoder(settings.encoder) or RelevanceReranker(TrainedReader())
 
 
 def described(settings: Settings) -> str:

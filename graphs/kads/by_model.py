@@ -31,14 +31,16 @@ class ModelSelectorSettings(Frozen):
         shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
         characters: of a document that are shown.
         shuffle: show the documents in an order drawn by the question, against the favour of the first places.
+        neutral: the prompt says nothing for retrieved text and against generated text.
     """
 
     shown: int = 40
     characters: int = 1000
     shuffle: bool = True
+    neutral: bool = False
 
 
-PUBLISHED = ModelSelectorSettings(shuffle=False)
+PUBLISHED = ModelSelectorSettings(shuffle=False, neutral=True)
 
 
 class Chosen(NamedTuple):
@@ -89,7 +91,7 @@ class SelectorByModel:
         if self._settings.shuffle:
             shown = drawn(shown, question)
         reply, _ = await self._model.structured(
-            "selection",
+            "selection_neutral" if self._settings.neutral else "selection",
             SelectionReply,
             limit=str(limit),
             question=one_line(question, QUESTION),

@@ -122,7 +122,7 @@ def test_guards_of_ours_are_off(encoder: Encoder) -> None:
 def test_medrgag_is_what_the_rooms_hold_as_published() -> None:
     settings = load_settings(config="medrgag", model="m")
     assert gap_settings(settings) == GAPS
-    assert (settings.selection.guard, settings.selection.shuffle) == (False, KADS.shuffle)
+    assert (settings.selection.guard, settings.selection.shuffle) == (not KADS.neutral, KADS.shuffle)
     assert not settings.selection.together
 
 
@@ -204,6 +204,37 @@ def test_medrgag_asks_a_model_as_published(built_home: Path, monkeypatch: pytest
     assert sent.count((1.2, None)) == 1
     assert sent.count((0.2, None)) == 2
     assert answer.usage.session == sum(by_role.values(), start=Usage())
+
+
+@pytest.mark.parametrize(
+    ("arm", "calls", "selected"),
+    [
+        ("without-retrieval", {"gaps": 1, "background": 5, "selection": 1}, "kads"),
+        ("question-only", {"background": 5}, "in_order"),
+        ("without-kgcc", {"background": 5, "selection": 1}, "kads"),
+    ],
+)
+def test_arms_of_medrgag_generate_as_the_paper_says(
+    arm: str, calls: dict[str, int], selected: str, built_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving_by(play) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with Agent(config=f"medrgag:{arm}", home=built_home, model="m", literature=LOCAL) as agent:
+            answer = agent.ask(QUESTION)
+            events = read_trace(agent.home.traces, answer.run)
+        said = json.dumps(server.requests)
+    made = {role: usage.calls for role, usage in answer.usage.by_role.items()}
+    assert {role: made.get(role, 0) for role in ("gaps", "background", "selection")} == {
+        "gaps": 0, "selection": 0, **calls
+    }  # fmt: skip
+    found = [item["id"] for e in events if e["kind"] == "tool" for item in e["evidence"]]
+    generated = [key for key in found if key.startswith("generated:")]
+    assert generated
+    assert (found == generated) is (arm != "without-kgcc")
+    assert agent.settings.selection.method == selected
+    assert "keep the retrieved one" not in said
+    assert "gaps_before_retrieval" not in [n.code for n in answer.notices]
 
 
 def test_the_command_lists_and_shows() -> None:

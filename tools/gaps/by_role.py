@@ -41,4 +41,5 @@ def _finder(settings: GapSettings, models: LanguageModels) -> GapFinder:
         SummariserByModel(models.of("summary")) if summarises else None,
         ExplorerByModel(models.of("gaps"), points=settings.points) if explores else None,
         own_requirements=own,
+        unretrieved=settings.unretrieved,
     )

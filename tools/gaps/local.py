@@ -53,6 +53,8 @@ class GapFinderInSteps:
         summariser, explorer: who takes each step; locally by default.
         own_requirements: what the planner named, and when no summary is useful what the question itself asks, stay
             requirements whatever the explorer says (ours; off: published).
+        unretrieved: the explorer explores without any document too; off: what the question needs stands, because a
+            model would only guess (ours).
     """
 
     def __init__(
@@ -61,14 +63,15 @@ class GapFinderInSteps:
         explorer: Explorer | None = None,
         *,
         own_requirements: bool = True,
+        unretrieved: bool = False,
     ) -> None:
         self._summariser, self._explorer = summariser or SummariserLocal(), explorer or ExplorerLocal()
-        self._own_requirements = own_requirements
+        self._own_requirements, self._unretrieved = own_requirements, unretrieved
 
     async def find(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
         """What is missing by the summaries."""
         summaries = await self._summariser.summarise(inquiry, documents) if documents else []
-        explorer = self._explorer if documents else ExplorerLocal()  # no summaries: a model would only guess
+        explorer = self._explorer if documents or self._unretrieved else ExplorerLocal()
         gaps = await explorer.explore(inquiry, summaries)
         useful = frozenset(s.evidence_id for s in summaries if s.useful)
         if self._own_requirements and (inquiry.named or not useful):

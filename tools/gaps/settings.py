@@ -22,6 +22,8 @@ class GapSettings(Frozen):
     Attributes:
         together: one call reads all documents and names what is missing, and one writes background on all points
             (ours; off, published: a call a document, one for what is missing, and one a point).
+        unretrieved: the tool is used before anything was retrieved too, and the explorer then names what is missing of
+            all that the question needs (MedRGAG's ablation; off: a model would only guess, ours).
         documents: retrieved documents that are read, those that cover most first (ours; MedRGAG keeps five: paper).
         points: gaps that are filled (three: code, the authors' explorer names three).
         results: pieces of evidence asked for a gap (ours).
@@ -35,6 +37,7 @@ class GapSettings(Frozen):
     """
 
     together: bool = True
+    unretrieved: bool = False
     documents: int = Field(default=8, ge=1, le=50)
     points: int = Field(default=3, ge=0, le=10)
     results: int = Field(default=3, ge=1, le=20)

@@ -121,7 +121,9 @@ class FillKnowledgeGaps:
         refused: Refused = lambda _: (),
     ) -> None:
         self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
-        self._finder = finder or GapFinderInSteps(own_requirements=self._settings.own_requirements)
+        self._finder = finder or GapFinderInSteps(
+            own_requirements=self._settings.own_requirements, unretrieved=self._settings.unretrieved
+        )
         self._generator, self._refused = generator or GeneratorLocal(), refused
 
     @cached_property
@@ -135,7 +137,7 @@ class FillKnowledgeGaps:
         Raises:
             ServiceError: every search that was made failed, and no background was written.
         """
-        if not context.retrieved:
+        if not context.retrieved and not self._settings.unretrieved:
             return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
         inquiry = await asyncio.to_thread(self._inquiry, arguments, context)
         documents = await asyncio.to_thread(self._documents, inquiry, context.evidence)
@@ -167,7 +169,7 @@ class FillKnowledgeGaps:
             generated=[e.id for e in background],
         )
         notices = gap_notices(gaps, errors, background, context.language)
-        if not survey.useful and self._settings.points:
+        if not survey.useful and self._settings.points and context.retrieved:
             notices.append(nothing_useful(_fills(gaps, fresh), context.language))
         return ToolArtifact(
             tool=self.name,

@@ -90,5 +90,8 @@ class SearchableLibrary(Protocol):
         With ``nearest`` by cosine alone, and however far.
         """
 
+    def by_words(self, query: str, limit: int, *, tool: str = "search_literature") -> dict[str, list[LibraryHit]]:
+        """At most ``limit`` documents of each of its collections by BM25 alone, by the collection's name."""
+
     def search_questions(self, question: str, limit: int) -> list[QuestionHit]:
         """The questions nearest to one asked, by cosine."""

@@ -14,21 +14,11 @@ from tools.library.collection import Library
 from tools.library.contract import LibraryHit, PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.monograph import COLLECTION
-from tools.library.search import Locate, Query, Streams, fuse, make_query, pool_size
+from tools.library.search import Locate, Streaming, Streams, first_by_words, fuse, make_query, pool_size
 from tools.library.shelf import Shelf, shelf_file
 from tools.recorder import timed
 
 NEAR = 4  # ours: decimals of a cosine beyond which two documents are equally near; the user's stands first then
-
-
-class Streaming(Protocol):
-    """A collection that gives its orders to whoever fuses them."""
-
-    def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
-        """Documents by words and by meaning."""
-
-    def window(self, hit: Hit) -> tuple[Document, Window]:
-        """The passage that a hit by meaning names, with its document."""
 
 
 class Built(Streaming, Protocol):
@@ -152,6 +142,22 @@ class JoinedLibrary:
             return fused(held)
         own = shelf
         return own.store.snapshot(lambda: fused([_Searched(own.streams(ready, pool, where), own.window), *held]))
+
+    def by_words(self, query: str, limit: int, *, tool: str = "search_literature") -> dict[str, list[LibraryHit]]:
+        """At most ``limit`` documents of each collection by BM25 alone, by the collection's name; none retracted."""
+        if limit < 1 or not query.strip():
+            return {}
+        shelf, ready = self._shelf(), make_query(query, (), self._encoder)
+        names = [getattr(built, "name", f"collection {n}") for n, built in enumerate(self._built, start=1)]
+        each: dict[str, Streaming] = {"library": self._starter, **dict(zip(names, self._built, strict=True))}
+        found = {name: first_by_words(one, ready, limit, tool) for name, one in each.items()}
+        if shelf is not None:
+            own = shelf
+            found["own"] = own.store.snapshot(lambda: first_by_words(own, ready, limit, tool))
+        return {
+            name: [h for h in hits if all(d.status.usable for d in self._copies(h.document.id, shelf))]
+            for name, hits in found.items()
+        }
 
     def search_questions(self, question: str, limit: int) -> list[QuestionHit]:
         """The questions nearest to one asked, by cosine; of equally near ones the user's stand first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors
@@ -92,6 +92,12 @@ class Searchable(ABC):
             return []
         return self._search(make_query(query, also, self.encoder, nearest=nearest), limit, where, tool)
 
+    def by_words(self, query: str, limit: int, *, tool: str = "search_literature") -> dict[str, list[LibraryHit]]:
+        """Documents for a query by BM25 alone, each with its window nearest in meaning; none that is far from it."""
+        if limit < 1 or not query.strip():
+            return {}
+        return {"library": first_by_words(self, make_query(query, (), self.encoder), limit, tool)}
+
     def _search(self, query: Query, limit: int, where: Filter | None, tool: str) -> list[LibraryHit]:
         return fuse(self.streams(query, pool_size(limit), where), query.text, limit, tool, self.window)
 
@@ -151,6 +157,27 @@ def fuse(streams: Streams, query: str, limit: int, tool: str, locate: Locate) ->
         document, window = locate(streams.dense[item.id])
         found = tuple(_found(tool, name, query, item.ranks[name], ranked[name][item.id]) for name in item.ranks)
         hits.append(LibraryHit(document=document, window=window, score=item.score, found=found))
+    return hits
+
+
+class Streaming(Protocol):
+    """A collection that gives its orders to whoever fuses them."""
+
+    def streams(self, query: Query, pool: int, where: Filter | None) -> Streams:
+        """Documents by words and by meaning."""
+
+    def window(self, hit: Hit) -> tuple[Document, Window]:
+        """The passage that a hit by meaning names, with its document."""
+
+
+def first_by_words(collection: Streaming, query: Query, limit: int, tool: str) -> list[LibraryHit]:
+    """The first documents of a collection by BM25, each with its window nearest in meaning."""
+    streams = collection.streams(query, pool_size(limit), None)
+    hits = []
+    for rank, (key, hit) in enumerate(list(streams.words.items())[:limit], start=1):
+        document, window = collection.window(streams.dense[key])
+        found = (_found(tool, "bm25", query.text, rank, hit),)
+        hits.append(LibraryHit(document=document, window=window, score=hit.score, found=found))
     return hits
 
 

@@ -46,6 +46,8 @@ class LiteratureSettings(BaseModel):
             `retrieve_passages` to cut (CoMeta).
         library: ``beside``: it is always searched too; ``instead``: only where PubMed was not, or could not be, asked
             (CoMeta searches PubMed alone).
+        method: ``hybrid``: the ladder, words and meaning together; ``per_source``: documents of each source by BM25,
+            the best of them by a cross-encoder (MedRGAG).
         rungs: ``terms``: the abstraction drops the least telling term, then takes classes; ``pico``: it asks for the
             question's population, intervention, comparison and outcome (CoMeta).
         spelling: ``terms``: misspelt terms are put right; ``text``: every word of the question is, before it is planned
@@ -85,6 +87,7 @@ class LiteratureSettings(BaseModel):
     full_text_folder: Path | None = None
     reading: Literal["closely", "whole"] = "closely"
     library: Literal["beside", "instead"] = "beside"
+    method: Literal["hybrid", "per_source"] = "hybrid"
     rungs: Rungs = "terms"
     spelling: Literal["terms", "text"] = "terms"
     rrf_k: int = Field(default=RRF_K, ge=0)

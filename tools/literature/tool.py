@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import date
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -19,12 +20,14 @@ from tools.fusion import balanced_pool
 from tools.library.contract import LibraryHit, SearchableLibrary
 from tools.library.document import review_notices
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
+from tools.literature.adapt_e.expressions import any_word
 from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import FullTextSource, full_text_sources
 from tools.literature.limiter import limiter_for
 from tools.literature.live import LiveDocument, LiveResult, LiveSearch
+from tools.literature.per_source import PER_SOURCE, Reranker, best_of, notice_of
 from tools.literature.privacy import begin, not_sent
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
@@ -37,6 +40,7 @@ from tools.text.clauses import affirmed
 # evals/data/dev the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
 ON_SUBJECT = 0.50
 FEW_TERMS = 2  # ours: with fewer terms from the text, what the graph understood of the case is asked too
+PUBLISHED = "MedCPT's cross-encoder"  # paper: what orders documents that were retrieved per source
 QUESTION = "evidence"  # the kind of turn that is no patient's case
 
 
@@ -62,6 +66,7 @@ class SearchLiterature:
         vocabulary: what is known of words, for the privacy sieve; None for the library's public words.
         texts: where full texts come from; None for the library and, where the E-utilities are asked, PubMed Central.
         meaning: the imported vectors of PubMed, where there are any.
+        reranker: orders the documents of all sources where the settings retrieve them per source.
         today: the day against which review dates are read; None for the current day at each call.
     """
 
@@ -81,10 +86,11 @@ class SearchLiterature:
         vocabulary: Vocabulary | None = None,
         texts: FullTextSource | None = None,
         meaning: ByMeaning | None = None,
+        reranker: Reranker | None = None,
         today: date | None = None,
     ) -> None:
         self.description = tool_arguments.description(self.name)
-        self.library, self._today = library, today
+        self.library, self._today, self._reranker = library, today, reranker
         self._settings = settings or LiteratureSettings()
         self._limiter = limiter_for(self._settings) if pubmed is None else None
         self._reachability = reachability or Reachability(
@@ -103,9 +109,9 @@ class SearchLiterature:
         )
 
     def planned_by(self, planner: QueryPlanner) -> SearchLiterature:
-        """The same search with another planner."""
+        """The same search with another planner, its sources together: that of a gap, which is ours in every method."""
         other = copy(self)
-        other._planner = planner
+        other._planner, other._reranker = planner, None
         return other
 
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
@@ -113,6 +119,8 @@ class SearchLiterature:
         started = time.monotonic()
         begin(context.question or arguments.query, self._vocabulary, context.released)
         plan = await self._plan(arguments, context)
+        if self._settings.method == "per_source" and self._reranker is not None:
+            return await self._per_source(plan, arguments, context, self._reranker)
         local, live = await self._both(arguments, context, plan)
         evidence = self._pool(local, live.result, arguments.limit)
         used = [hit.document for hit in local if any(e.document_id == hit.document.id for e in evidence)]
@@ -132,6 +140,39 @@ class SearchLiterature:
             seconds=round(time.monotonic() - started, 3),
         )
         return artifact
+
+    async def _per_source(
+        self,
+        plan: SearchPlan,
+        arguments: tool_arguments.SearchLiterature,
+        context: ToolContext,
+        reranker: Reranker,
+    ) -> ToolArtifact:
+        """Documents of each source by BM25, and the best of them all by the reranker (MedRGAG)."""
+        words = plan.model_copy(update={"expressions": (any_word(plan.terms, plan.dates),) if plan.terms else ()})
+        by_words = self._live.settings.model_copy(update={"fusion": "ladder", "enough": PER_SOURCE, "reading": "whole"})
+        search = replace(self._live, settings=by_words, meaning=None)
+        local, live = await asyncio.gather(
+            asyncio.to_thread(self.library.by_words, arguments.query, PER_SOURCE, tool=self.name),
+            self._search_live(words, arguments.model_copy(update={"limit": PER_SOURCE}), search),
+        )
+        sources = {name: [hit.evidence() for hit in hits] for name, hits in local.items()}
+        if live.result is not None:
+            sources["pubmed"] = [d.evidence[0] for d in live.result.documents]
+        pooled = await asyncio.to_thread(
+            best_of, arguments.query, sources, reranker, arguments.limit, self.name
+        )  # fmt: skip
+        hits = [h for found in local.values() for h in found]
+        used = [h.document for h in hits if any(e.document_id == h.document.id for e in pooled.evidence)]
+        told = [*plan.notices, *self._held(plan), *live.notices, *notice_of(reranker, published=PUBLISHED)]
+        context.recorder.event("literature_search", terms=[t.text for t in plan.terms], sources=pooled.step["sources"])
+        return ToolArtifact(
+            tool=self.name,
+            outcome=_outcome(pooled.evidence, live.failed),
+            evidence=pooled.evidence,
+            notices=unique([*told, *review_notices(used, self._today)]),
+            strategy=[pooled.step, *(as_steps(live.result.strategy) if live.result else [])],
+        )
 
     async def _both(
         self, arguments: tool_arguments.SearchLiterature, context: ToolContext, plan: SearchPlan
@@ -178,7 +219,9 @@ class SearchLiterature:
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
         return hits if not is_question or best >= ON_SUBJECT else []
 
-    async def _search_live(self, plan: SearchPlan, arguments: tool_arguments.SearchLiterature) -> _Live:
+    async def _search_live(
+        self, plan: SearchPlan, arguments: tool_arguments.SearchLiterature, search: LiveSearch | None = None
+    ) -> _Live:
         if self._settings.live == "off":
             text = "PubMed is switched off; only the local library was searched."
             return _Live(None, [Notice(code="pubmed_off", text=text)], failed=False)
@@ -190,7 +233,7 @@ class SearchLiterature:
             text = "PubMed could not be reached; only the local library was searched."
             return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
         try:
-            result = await self._live.search(plan, arguments.query, limit=arguments.limit, tool=self.name)
+            result = await (search or self._live).search(plan, arguments.query, limit=arguments.limit, tool=self.name)
         except ServiceError as error:
             text = f"{error} Only the local library was searched."
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)

@@ -22,12 +22,12 @@ from evals.sessions import PartSittings, Sittings
 from evals.statistics import share
 from evals.tasks.depth import FULLTEXT, read_articles
 from evals.tasks.literature import build_once, mirror_record
-from evals.tasks.methods import cometa, ica_rag, qb_rag
+from evals.tasks.methods import cometa, ica_rag, medrgag, qb_rag
 from evals.tasks.methods.check import Asked, Bench, Check, Places
 from tools.mirror.load import load_records
 from tools.reading.corpus import BIOASQ
 
-CHECKS: tuple[Check, ...] = (*cometa.CHECKS, *ica_rag.CHECKS, *qb_rag.CHECKS)
+CHECKS: tuple[Check, ...] = (*cometa.CHECKS, *medrgag.CHECKS, *ica_rag.CHECKS, *qb_rag.CHECKS)
 
 
 def mirror_of(context: TaskContext) -> Path:

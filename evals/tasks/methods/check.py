@@ -17,6 +17,8 @@ from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from evals.contract import Item
 from evals.runner import NO_SOURCE
+from evals.scripted.player import play
+from evals.scripted.server import serving_by
 from evals.sessions import Event, Sittings, cached
 from graphs.answering.contract import Answer
 from graphs.context import Parts
@@ -24,6 +26,7 @@ from tools.encoders import Encoder
 from tools.evidence import EvidenceId
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 
+PLAYED = "played "  # before the name of a configuration that a scripted model answers
 OPEN = 3  # ours: agents that are open at once; each holds a library and a graph
 
 
@@ -113,6 +116,8 @@ class Bench:
         self._open: OrderedDict[str, tuple[Parts, Sittings, contextlib.ExitStack]] = OrderedDict()
         self._turns: dict[tuple[str, str], Turn] = {}
         self._planners: dict[str, QueryPlanner] = {}
+        self._player: str | None = None
+        self._at_end = contextlib.ExitStack()
 
     @property
     def places(self) -> Places:
@@ -127,11 +132,19 @@ class Bench:
         return {"holds": None, "why": "it says nothing of this"} if seen is None else seen._asdict()
 
     def settings(self, config: str) -> Settings:
-        """The settings of a configuration (``cometa:d1``), without a language model and over the mirror."""
+        """The settings of a configuration (``cometa:d1``) over the mirror.
+
+        Without a language model; one that begins with `PLAYED` has one that is played by a script on this machine.
+        """
         own = self._places
         searched = {"live": "off", "mirror": own.mirror, "full_text_folder": own.full_texts, "full_text_seconds": 600}
         given: dict[str, Any] = {"home": self._settings.home, "knowledge": {"search": NO_SOURCE}}
-        return load_settings(config=config, model="", literature=searched, **given).without_models()
+        if not config.startswith(PLAYED):
+            return load_settings(config=config, model="", literature=searched, **given).without_models()
+        if self._player is None:
+            self._player = self._at_end.enter_context(serving_by(play)).url
+        model = {"model": "played", "openai_base_url": self._player, "openai_api_key": None}
+        return load_settings(config=config.removeprefix(PLAYED), literature=searched, **model, **given)
 
     def parts(self, config: str) -> Parts:
         """The machine of a configuration."""
@@ -165,6 +178,7 @@ class Bench:
         """Close every agent."""
         while self._open:
             self._open.popitem()[1][2].close()
+        self._at_end.close()
 
     def _opened(self, config: str) -> tuple[Parts, Sittings, contextlib.ExitStack]:
         if config not in self._open:

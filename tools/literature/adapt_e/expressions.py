@@ -177,11 +177,22 @@ def _relaxed(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expr
     yield _expression(RungName.RELAXED, [loose[0]], dates, f"“{terms[0].text}” alone, the most telling")
     if len(terms) > 1:
         yield _expression(RungName.RELAXED, [" OR ".join(loose)], dates, f"any one of {_named(terms)}")
-    words = unique([w for t in terms for w in t.text.split() if len(w) > 2 and _clean(w)])
-    yield _expression(RungName.RELAXED, [" OR ".join(f'"{_clean(w)}"' for w in words)], dates, "any of their words")
+    words = words_of(terms)
+    yield any_word(terms, dates)
     begun = unique([f"{w[: max(SHORTEST, len(w) - ENDING)]}*" for w in words if w.isalpha() and len(w) > SHORTEST])
     if begun:
         yield _expression(RungName.RELAXED, [" OR ".join(begun)], dates, "any word that begins like one of theirs")
+
+
+def words_of(terms: Sequence[PlannedTerm]) -> list[str]:
+    """The words of some terms, each once."""
+    return unique([w for t in terms for w in t.text.split() if len(w) > 2 and _clean(w)])
+
+
+def any_word(terms: Sequence[PlannedTerm], dates: DateRange | None) -> Expression:
+    """Any word of some terms: sorted by relevance, PubMed's own search by words."""
+    words = [f'"{_clean(w)}"' for w in words_of(terms)]
+    return _expression(RungName.RELAXED, [" OR ".join(words)], dates, "any of their words")
 
 
 def any_form(term: PlannedTerm) -> str:

@@ -26,6 +26,7 @@ class MedCPTReranker:
     Raises DataError when the model is not on this machine.
     """
 
+    name = "MedCPT's cross-encoder"
     limit = 512
 
     def __init__(self, path: str) -> None:
