@@ -184,14 +184,25 @@ def _full(bench: Bench, config: str, row: Row, *, reviews: bool) -> int:
     return sum(kinds[document] is reviews for document in chosen)
 
 
-def reviews_deeper(bench: Bench, row: Row) -> Seen:
-    """Whether full texts are selected at D1+D2, and none at D1."""
+def _read(bench: Bench, config: str, row: Row, *, reviews: bool) -> bool:
+    """Whether the search read a full text of a review, or of another article."""
+    kinds = {d: is_review(a.record.publication_types) for d, a in _articles(bench.places.full_texts).items()}
+    found = documents(bench.turn(config, row).brought(SEARCH))
+    return any(kinds[document] is reviews for document in found if document.startswith(FULL))
+
+
+def reviews_deeper(bench: Bench, row: Row) -> Seen | None:
+    """Whether full texts are selected at D1+D2, and none at D1; None where the search found none to read."""
+    if not _read(bench, NAME, row, reviews=True):
+        return None
     deep, shallow = (_full(bench, config, row, reviews=True) for config in (NAME, D1))
     return Seen(deep > 0 and shallow == 0, f"{deep} passages of full texts of reviews, {shallow} at D1")
 
 
-def others_deeper(bench: Bench, row: Row) -> Seen:
-    """Whether full texts that are no reviews' are selected at D1+D2+D3, and none at D1+D2."""
+def others_deeper(bench: Bench, row: Row) -> Seen | None:
+    """Whether full texts that are no reviews' are selected at D1+D2+D3, and none at D1+D2; None where none is found."""
+    if not _read(bench, ALL, row, reviews=False):
+        return None
     deep, shallow = (_full(bench, config, row, reviews=False) for config in (ALL, NAME))
     return Seen(deep > 0 and shallow == 0, f"{deep} passages of other full texts, {shallow} at D1+D2")
 
