@@ -66,13 +66,19 @@ class Figure(Frozen):
 
 
 class Report(Frozen):
-    """What a run writes. ``data_sha256`` is over the names and bytes of every file that the task read."""
+    """What a run writes.
+
+    Attributes:
+        data_sha256: over the names and bytes of every file that the task read.
+        code: over what the modules of the evaluation say (`evals.ledger.code`); "" in a report from before it was kept.
+    """
 
     task: str
     settings: dict[str, Any]
     data_sha256: str
     seconds: float
     figures: tuple[Figure, ...]
+    code: str = ""
 
 
 def _silent(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:

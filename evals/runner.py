@@ -19,7 +19,8 @@ from tqdm import tqdm
 from agent.cli.wide import WideConsole
 from agent.settings import Settings, load_settings, silence_telemetry
 from evals.contract import Figure, Published, Report, Task, TaskContext
-from evals.ledger.page import named, published
+from evals.ledger.code import code_sha256
+from evals.ledger.page import published
 from prompts.errors import DataError, InputError
 from tools.encoders import MINILM
 from tools.files import write_atomic
@@ -194,6 +195,7 @@ def report_of(task: Task, prepared: Prepared, figures: list[Figure], seconds: fl
         data_sha256=prepared.data_sha256,
         seconds=round(seconds, 3),
         figures=with_published(figures),
+        code=code_sha256(task.name),
     )
 
 
@@ -201,11 +203,11 @@ def report_of(task: Task, prepared: Prepared, figures: list[Figure], seconds: fl
 def by_figure() -> dict[str, Published]:
     """Each paper's figure by the name of ours."""
     out = {
-        named(table, row)[1]: Published(value=row.value, source=f"{paper.name}, {table.title}: {table.setting}")
+        cell.named[1]: Published(value=cell.value, source=f"{paper.name}, {table.title}: {table.setting}")
         for paper in published().papers
         for table in paper.tables
-        for row in table.rows
-        if row.ours and row.value is not None
+        for cell in table.cells()
+        if cell.ours and cell.value is not None
     }
     return out | {name: Published(value=value, source=ZERO_SHOT) for name, value in UNIDENTIFIED.items()}
 

@@ -1,7 +1,8 @@
-"""PubMed records and questions with gold documents: BioASQ, PubMedQA, and narratives around BioASQ's questions.
+"""PubMed records and questions with gold documents: BioASQ, PubMedQA, and narratives around their questions.
 
-The narratives were written from the questions alone. A PubMedQA record's title is its question, so those rows are read
-without title. BioASQ's documents are there as merged snippets, chosen because they answer: search over them flatters.
+The narratives were written from the questions alone; those around PubMedQA's are the project's own. A PubMedQA record's
+title is its question, so those rows are read without title. BioASQ's documents are there as merged snippets, chosen
+because they answer: search over them flatters.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from evals.datasets.bioasq import SNIPPETS
-from evals.datasets.rows import Row, read_jsonl
+from evals.datasets.rows import RESOURCES, Row, read_jsonl
 from tools.reading.corpus import BIOASQ, PUBMEDQA
 
 ABSTRACTS = "literature/abstracts.jsonl"
 NARRATIVES = "literature/narratives_dev.jsonl"
+PUBMEDQA_NARRATIVES = RESOURCES / "pubmedqa_narratives.jsonl"  # around 100 of its questions that were drawn by chance
 PUBMEDQA_SOURCE = "pubmedqa"  # the source of the rows whose title is the question
 
 
@@ -96,10 +98,10 @@ def read_pubmedqa(data: Path, held: frozenset[str]) -> list[LiteratureQuestion]:
     return _with_gold(read_jsonl(data / PUBMEDQA, _Question), held)
 
 
-def read_narratives(data: Path, questions: list[LiteratureQuestion]) -> list[LiteratureQuestion]:
-    """The narratives, with the gold documents of the questions that they stand around."""
+def read_narratives(path: Path, questions: list[LiteratureQuestion]) -> list[LiteratureQuestion]:
+    """The narratives of a file, with the gold documents of the questions that they stand around."""
     known = {q.id: q for q in questions}
-    rows = [row for row in read_jsonl(data / NARRATIVES, _Narrative) if row.id in known]
+    rows = [row for row in read_jsonl(path, _Narrative) if row.id in known]
     return [LiteratureQuestion(id=r.id, text=r.narrative, gold=known[r.id].gold) for r in rows]
 
 

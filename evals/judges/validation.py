@@ -5,7 +5,8 @@ Fleiss' for more. ``judge.KIND``: for ``answerability`` agreement and Cohen's ka
 gave (the lower one of a tie); for ``relevancy`` and ``adherence`` Spearman and Pearson with the mean of five points.
 ``liveqa_relevancy`` and ``liveqa_adherence``: the same with the grades (1 to 4) of LiveQA's answers; the guideline is
 the first reference answer. Grades mix truth and fit, so that neither judge can reach 1. ``relevant_of_good`` and
-``relevant_of_bad`` are shares of answers judged relevant among those of grade 3 and above, and of grade 1.
+``relevant_of_bad`` are shares of answers judged relevant among those of grade 3 and above, and of grade 1;
+``agreement`` is the share of both together on which judge and grade agree.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from evals.datasets.judged_labels import LabelledText, read_labels
 from evals.datasets.liveqa import GOOD, LIVEQA, LIVEQA_ANSWERS, Graded, read_graded
 from evals.judges.by_model import open_judge
 from evals.judges.contract import AT_ONCE, AnswerJudge, ask_all
+from evals.ledger.code import code_sha256
 from evals.runner import data_sha256, progress
 from evals.sessions import encoders
 from evals.statistics import ends, share
@@ -80,6 +82,7 @@ def validate(labels: Path | None, data: Path | None, limit: int | None, seed: in
         data_sha256=parts[0] if len(parts) == 1 else hashlib.sha256("".join(parts).encode()).hexdigest(),
         seconds=round(time.perf_counter() - started, 3),
         figures=tuple(figures),
+        code=code_sha256("judges"),
     )
 
 
@@ -146,6 +149,8 @@ async def liveqa_figures(rows: Sequence[Graded], judge: AnswerJudge, context: Ta
     out = _correlations("liveqa_relevancy", [(grade, own.score) for grade, own in kept], context)
     out += share("judge.liveqa_relevancy.relevant_of_good", [own.relevant for grade, own in kept if grade >= GOOD])
     out += share("judge.liveqa_relevancy.relevant_of_bad", [own.relevant for grade, own in kept if grade == 1])
+    clear = [(grade >= GOOD) is own.relevant for grade, own in kept if grade >= GOOD or grade == 1]
+    out += share("judge.liveqa_relevancy.agreement", clear)
     scored = await ask_all(adherence, "liveqa: adherence", context, at_once=_at_once(judge))
     pairs = [(row.grade, own.score) for row, own in zip(with_golden, scored, strict=True) if own is not None]
     return out + _correlations("liveqa_adherence", pairs, context)

@@ -111,7 +111,9 @@ def run(context: TaskContext) -> list[Figure]:
 
         asyncio.run(search(claims[0]))  # warms up: the folder is read, and the encoder runs
         rows = [(claim, asyncio.run(search(claim))) for claim in context.each(claims, "claims")]
-    return figures_of(rows, context.seed)
+    searched = {"abstracts": len(documents), "full_texts": len(articles)}
+    held_figures = [Figure(name=f"searched.claims.{what}", value=n, n=n) for what, n in searched.items()]
+    return held_figures + figures_of(rows, context.seed)
 
 
 def figures_of(rows: Rows, seed: int) -> list[Figure]:

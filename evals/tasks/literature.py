@@ -68,17 +68,19 @@ def run(context: TaskContext) -> list[Figure]:
     documents = data.read_collection(context.data)
     held = frozenset(d.pmid for d in documents)
     bioasq = data.read_bioasq(context.data, held)
-    narratives = context.sample(data.read_narratives(context.data, bioasq))
+    pubmedqa = data.read_pubmedqa(context.data, held)
+    narratives = context.sample(data.read_narratives(context.data / data.NARRATIVES, bioasq))
     told = {n.id for n in narratives}
     sets = {
         "bioasq": context.sample(bioasq),
-        "pubmedqa": context.sample(data.read_pubmedqa(context.data, held)),
+        "pubmedqa": context.sample(pubmedqa),
+        "pubmedqa_narrative": context.sample(data.read_narratives(data.PUBMEDQA_NARRATIVES, pubmedqa)),
         "narrative": narratives,
         "narrative_source": [q for q in bioasq if q.id in told],  # the plain questions of the narratives
     }
     folder, lexicon = prepared(context, documents)
     texts = {d.pmid: text_of(d) for d in documents}
-    out: list[Figure] = []
+    out = [Figure(name="collection.all.documents", value=len(documents), n=len(documents))]
     with encoders(context.settings, context.home) as (plain, cached):
         vectors = vectors_of(list(texts.values()), plain, context, "vectors")
         collection = HybridCollection(list(texts), lexicon, vectors)

@@ -10,7 +10,7 @@ from prompts.errors import InputError
 NAMES = """
     differential answer_quality answers cases completeness completeness_chinese costs coverage depth diagnosis
     encoders effects gate injection icd10 levels library library_questions literature medevidence medicines medrgag
-    methods mirror own_documents outside privacy questions report_text segmentation trust understanding verdicts
+    methods mirror own_documents outside privacy qb_rag questions report_text segmentation trust understanding verdicts
 """.split()
 TASKS: dict[str, Task] = {name: import_module(f"evals.tasks.{name}").TASK for name in NAMES}
 

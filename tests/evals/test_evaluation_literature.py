@@ -71,6 +71,8 @@ def test_every_stream_is_measured_on_every_set(data: Path, built_home: Path) -> 
     for stream in STREAMS:
         for questions in ("bioasq", "pubmedqa", "narrative", "narrative_source"):
             assert figures[f"{stream}.{questions}.hit@10"].n == 1
+    assert figures["collection.all.documents"].value == 4
+    assert not any(".pubmedqa_narrative." in name for name in figures)  # none of ours is around this question
     assert figures["hybrid.bioasq.hit@1"].value == 100
     assert figures["hybrid.bioasq.recall@20"].value == 1.0
     assert figures["hybrid.narrative.hit@10"].value == 100

@@ -55,7 +55,7 @@ def test_a_run_prints_a_table_and_writes_the_report(command: typer.Typer, data: 
     assert "toy.text.even" in done.stdout
     assert "rows:" in done.stderr
     report = json.loads(out.read_text())
-    assert list(report) == ["task", "settings", "data_sha256", "seconds", "figures"]
+    assert list(report) == ["task", "settings", "data_sha256", "seconds", "figures", "code"]
     (figure,) = report["figures"]
     assert list(figure) == ["name", "value", "n", "ci95", "published"]
     assert (figure["n"], figure["published"], len(figure["ci95"])) == (10, None, 2)

@@ -103,6 +103,7 @@ def test_the_command_compares_with_both(tmp_path: Path, built_home: Path, monkey
     assert figures["people.answerability.agreement"]["value"] == pytest.approx(100 * 5 / 6)
     assert figures["judge.adherence.spearman"]["value"] > 0.8
     assert figures["judge.liveqa_relevancy.spearman"]["value"] == pytest.approx(1)
+    assert figures["judge.liveqa_relevancy.agreement"]["n"] == 2  # of the grades 3 and above, and 1
     assert figures["judge.liveqa_adherence.pearson"]["n"] == 3
     assert 0 <= figures["judge.answerability.agreement"]["value"] <= 100
     with pytest.raises(Exception, match="nothing to compare"):

@@ -27,9 +27,11 @@ from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.observations import COUNTED
 from tools.knowledge_graph.ranking import HOW_COMMON, LEAST, MOST, PRIOR, Matrix
 from tools.knowledge_graph.schema import Graph
+from tools.library.document import SPECIAL_TOKENS, pack
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import Person, read_person
 from tools.text.language import language_of
+from tools.text.sentences import Span
 
 # Similar records (d_tau of MedRAG, arXiv 2502.04413): the top k of a collection of records by meaning.
 TOP_K = 3  # ours: the source leaves k open; three records can be read beside an answer
@@ -44,7 +46,9 @@ class RecordCollection:
 
     def __init__(self, records: Sequence[Record], encoder: Encoder) -> None:
         self.records, self._encoder = tuple(records), encoder
-        self._vectors = encoder.encode_documents([r.text for r in records])
+        pieces = [self._pieces(r.text) for r in records]
+        self._vectors = encoder.encode_documents([text for own in pieces for text in own])
+        self._starts = np.cumsum([0, *(len(own) for own in pieces[:-1])])
 
     @classmethod
     def open(cls, path: Path, encoder: Encoder) -> RecordCollection:
@@ -56,8 +60,15 @@ class RecordCollection:
         return len(self.records)
 
     def similar(self, case: str, k: int = TOP_K) -> tuple[SimilarRecord, ...]:
-        """The k records nearest to a case, nearest first; texts beyond the encoder's limit are read to the limit."""
-        cosines = self._vectors @ self._encoder.encode_queries([case])[0]
+        """The k records nearest to a case, nearest first.
+
+        A text beyond the encoder's limit is read in pieces of whole sentences: each piece of the case counts by the
+        nearest piece of a record, and all of the case's pieces alike (ours; the source says nothing of long texts).
+        """
+        if not self.records:
+            return ()
+        near = self._vectors @ self._encoder.encode_queries(self._pieces(case)).T
+        cosines = np.maximum.reduceat(near, self._starts, axis=0).mean(axis=1)
         return tuple(
             SimilarRecord(
                 id=f"record:{self.records[i].id}",
@@ -67,6 +78,10 @@ class RecordCollection:
             )
             for i in np.argsort(-cosines, kind="stable")[:k]
         )
+
+    def _pieces(self, text: str) -> list[str]:
+        spans = pack(text, Span(0, len(text)), self._encoder.limit - SPECIAL_TOKENS, self._encoder)
+        return [span.of(text) for span in spans]
 
 
 # The findings that the clauses of records are read as, kept on disk: a collection is read once, not at each start.

@@ -133,3 +133,13 @@ def test_the_nearest_records_go_with_a_look_up_whole(
     assert {s.diagnosis for s in found.similar[:2]} == {"Gout"}
     assert found.similar[0].text in {r.text for r in RECORDS}
     assert [s.similarity for s in found.similar] == sorted((s.similarity for s in found.similar), reverse=True)
+
+
+def test_a_record_beyond_the_encoders_limit_is_read_to_its_end(encoder: Encoder) -> None:
+    story = "I went to the shop and bought bread and then I walked home along the river. " * 30
+    long = Record(id="long", diagnosis="Gout", text=f"{story}My big toe is red, hot and terribly painful.")
+    collection = RecordCollection([RECORDS[1], RECORDS[3], long], encoder)
+    assert encoder.count_tokens([long.text])[0] > encoder.limit
+    assert collection.similar("My big toe is red, hot and terribly painful.")[0].id == "record:long"
+    assert RecordCollection(RECORDS, encoder).similar(f"{story}{RECORDS[0].text}")  # so is a case
+    assert RecordCollection([], encoder).similar("My toe hurts.") == ()

@@ -43,7 +43,7 @@ KINDS: dict[Relation, Kind] = {
     "exposure": "exposure",
     "lifestyle": "habit",
     "immunology": "history",
-    "therapy": "history",  # what a patient tells of treatment is history
+    "therapy": "treatment",
 }
 _SIDE = re.compile(r"\b(?:left|right|both)\b(?:[- ]sided| sides?)?", re.IGNORECASE)
 _PEOPLE = r"(?:son|daughter|child|baby|boy|girl|wife|husband|partner|mother|father|patient|man|woman)"
@@ -118,7 +118,6 @@ def _node(groups: Sequence[Group], used: set[str], ids: set[str]) -> FindingNode
         wordings.update(g.wordings)
         relations.update(g.relations)
     relation = relations.most_common(1)[0][0]
-    relation = "anamnesis" if relation == "therapy" else relation
     best = wordings.most_common(1)[0][0]
     name = _free(_LEAD.sub("", best), used) or _free(best, used) or f"{best} ({len(ids) + 1})"
     say = [w for w, _ in wordings.most_common(SAY) if ((w == best and w != name) or w != best) and _free(w, used)]

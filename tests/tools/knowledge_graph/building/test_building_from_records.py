@@ -13,6 +13,7 @@ import yaml
 from prompts.errors import DataError, InputError, ServiceError
 from tools.encoders import Encoder
 from tools.icd10 import ICD10
+from tools.knowledge_graph.building.assembling import findings_of
 from tools.knowledge_graph.building.build import JOURNAL, MERGES, build_graph
 from tools.knowledge_graph.building.contract import Decomposition, Judges, Record, Told
 from tools.knowledge_graph.building.files import read_records
@@ -217,3 +218,13 @@ def test_rows_that_cannot_be_read_are_told(name: str, text: str, said: str, tmp_
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=said):
         read_records(tmp_path / name)
+
+
+def test_treatment_that_a_record_tells_is_filed_as_therapy_and_only_shown(encoder: Encoder) -> None:
+    told = [
+        Told(text="salbutamol by inhaler", present=True, relation="therapy"),
+        Told(text="had asthma as a child", present=True, relation="anamnesis"),
+    ]
+    treatment, history = findings_of(told, encoder).nodes
+    assert (treatment.relation, treatment.kind, treatment.only_shown) == ("therapy", "treatment", True)
+    assert (history.relation, history.kind, history.only_shown) == ("anamnesis", "history", False)
