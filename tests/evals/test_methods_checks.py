@@ -73,10 +73,11 @@ def test_an_arm_differs_by_its_own_part_and_two_direct_answers_say_nothing() -> 
         assert seen is not None
         assert seen.holds is holds
     assert look(bench(ica_rag=turn(), ica_rag__reranked=turn()), ROW) is None
-    always = partial(ica_rag.otherwise, "without-decision", ica_rag.asked)
-    seen = always(bench(ica_rag=turn(), ica_rag__without_decision=full), ROW)
-    assert seen is not None
-    assert seen.holds
+    for always, holds in ((full, True), (turn(), False)):
+        seen = ica_rag.decided(bench(ica_rag=turn(), ica_rag__without_decision=always), ROW)
+        assert seen is not None
+        assert seen.holds is holds
+    assert ica_rag.decided(bench(ica_rag=full), ROW) is None
 
 
 def found(*hits: tuple[str, float], generated: bool = True) -> Turn:

@@ -71,17 +71,19 @@ def weighed(bench: Bench, row: Row) -> Seen | None:
     return Seen(bool(moved), f"moved: {', '.join(moved) or 'none'}") if moved or read & about else None
 
 
+def decided(bench: Bench, row: Row) -> Seen | None:
+    """Whether a case that is answered directly is researched without the decision; nothing of one that is not."""
+    if bench.turn(NAME, row).of("passages"):
+        return None
+    return Seen(bool(bench.turn(f"{NAME}:without-decision", row).of("passages")), "answered directly with the decision")
+
+
 def otherwise(arm: str, of: Callable[[Turn], object], bench: Bench, row: Row) -> Seen | None:
     """Whether an arm's turn differs from the method's; nothing of a case that both answer directly."""
     full, other = bench.turn(NAME, row), bench.turn(f"{NAME}:{arm}", row)
     if not (full.of("passages") or other.of("passages")):
         return None
     return Seen(of(full) != of(other), f"{of(full)} and {of(other)}")
-
-
-def asked(turn: Turn) -> object:
-    """Whether a turn was researched."""
-    return bool(turn.of("passages"))
 
 
 def handed_on(turn: Turn) -> object:
@@ -95,7 +97,6 @@ def kept(turn: Turn) -> object:
 
 
 ARMS: tuple[tuple[str, str, Callable[[Turn], object]], ...] = (
-    ("without-decision", "a case that was answered directly is researched", asked),
     ("without-chunks", "other documents, or another order", handed_on),
     ("reranked", "other documents, or another order", handed_on),
     ("without-filter", "documents stay that the filter had removed", kept),
@@ -105,6 +106,7 @@ CHECKS = (
     Check("ica_rag.vague_researched", "what tells next to nothing is not answered directly", vague, not_direct),
     Check("ica_rag.chunks_vote", "whole documents in the order of their chunks", cases, voted, MOST),
     Check("ica_rag.evidence_weighs", "what was read moves the diagnoses", cases, weighed, MOST),
+    Check("ica_rag.without_decision_differs", "what was answered directly is researched", cases, decided, MOST),
     *(
         Check(f"ica_rag.{arm.replace('-', '_')}_differs", what, cases, partial(otherwise, arm, of), MOST)
         for arm, what, of in ARMS
