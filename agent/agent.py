@@ -8,7 +8,7 @@ import queue
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Self, Unpack
 
-from agent.conversation import Asked, Given, Options, Session, Step, With
+from agent.conversation import Asked, Given, Options, Replying, Session, Step, With
 from agent.loop import arun, run, submit
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
@@ -147,6 +147,7 @@ class Agent:
         report: bool = False,
         owner: str = "",
         turn_key: str = "",
+        replying: Replying | None = None,
     ) -> Answer:
         """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
 
@@ -160,11 +161,13 @@ class Agent:
             owner: whose session it is; another owner's is refused as an unknown one is.
             turn_key: an idempotency key. A second call with it in the same session gives the first call's answer,
                 finished where it was cut off, and runs nothing again.
+            replying: asks a question of whoever sent the message and waits for the reply. With it the next best
+                question is asked before a case is researched (LangGraph's ``interrupt``); without it nothing waits.
 
         Raises:
             InputError: for a message, a session id or a given text that cannot be taken.
         """
-        return run(self._turns.take(Asked(text, session, options, given, report, owner, turn_key)))
+        return run(self._turns.take(Asked(text, session, options, given, report, owner, turn_key, replying)))
 
     async def aask(self, text: str, **asked: Unpack[With]) -> Answer:
         """Answer a message; arguments as for `ask`."""
@@ -197,20 +200,23 @@ class Agent:
         except InputError:
             return False
 
-    def resume(self, session: str, owner: str | None = None) -> Answer:
+    def resume(self, session: str, owner: str | None = None, replying: Replying | None = None) -> Answer:
         """Finish the turn that was cut off (no finished step runs again), or give its answer once more.
 
-        ``owner``: refuse another owner's session as an unknown one; None takes any.
+        ``owner``: refuse another owner's session as an unknown one; None takes any. ``replying``: as for `ask`, for a
+        question at which the turn waits; without it the question is left open.
         """
-        return run(self._turns.resume(session, owner))
+        return run(self._turns.resume(session, owner, None, replying))
 
     async def aresume(self, session: str, owner: str | None = None) -> Answer:
         """The same, awaited."""
         return await arun(self._turns.resume(session, owner))
 
-    def astream_resume(self, session: str, owner: str | None = None) -> AsyncIterator[Step | Answer]:
+    def astream_resume(
+        self, session: str, owner: str | None = None, replying: Replying | None = None
+    ) -> AsyncIterator[Step | Answer]:
         """The steps that were left of the turn as they happen, then its answer."""
-        return awaited(lambda emit: self._turns.resume(session, owner, emit))
+        return awaited(lambda emit: self._turns.resume(session, owner, emit, replying))
 
     def delete_session(self, session: str) -> None:
         """Delete a session with its checkpoints, traces, texts, records and reviews."""

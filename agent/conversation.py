@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from pydantic import BaseModel, Field
 
 from graphs.answering.contract import Answer
+from tools.contract import FollowUpQuestion
 
 if TYPE_CHECKING:
     from agent.agent import Agent
 
 Options = dict[str, str] | None  # letter to text
 Given = Sequence[str]  # texts given with a question
+Replying = Callable[[FollowUpQuestion], Awaitable[str]]
+"""Asks a question of whoever sent the message and waits for the reply; "" leaves it open."""
 
 
 class Asked(NamedTuple):
@@ -26,6 +29,7 @@ class Asked(NamedTuple):
     report: bool = False
     owner: str = ""
     turn_key: str = ""
+    replying: Replying | None = None
 
 
 class With(TypedDict, total=False):
@@ -37,12 +41,14 @@ class With(TypedDict, total=False):
     report: bool
     owner: str
     turn_key: str
+    replying: Replying | None
 
 
 class Step(BaseModel):
     """A step of a turn, as it happens.
 
-    ``status`` is ``started``, ``finished`` or ``text``; ``text`` is then the answer so far as a model writes it, whole
+    ``status`` is ``started``, ``finished``, ``asks`` or ``text``. One that ``asks`` waits for a reply to the question
+    in ``summary``, which is whole in ``data``. Of ``text``, ``text`` is the answer so far as a model writes it, whole
     each time: a draft that nothing has verified, which the answer replaces. ``data`` holds details of a finished step:
     ``gate``, ``differential``, ``evidence`` (see docs/server.md).
     """
@@ -63,6 +69,7 @@ class In(TypedDict, total=False):
     given: Given
     report: bool
     turn_key: str
+    replying: Replying | None
 
 
 class Session:
@@ -89,9 +96,9 @@ class Session:
         """The steps of a turn as they happen, then its answer, from synchronous code."""
         return self._agent.stream(text, session=self.id, owner=self._owner, **asked)
 
-    def resume(self) -> Answer:
+    def resume(self, replying: Replying | None = None) -> Answer:
         """Finish the turn that was cut off, or give the last answer once more."""
-        return self._agent.resume(self.id, self._owner)
+        return self._agent.resume(self.id, self._owner, replying)
 
     def delete(self) -> None:
         """Delete the session with all that it left."""

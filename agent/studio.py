@@ -45,10 +45,14 @@ class StudioState(TypedDict, total=False):
 
 
 class StudioContext(BaseModel):
-    """What may come with a message: options of a multiple-choice question by letter; whether a report is asked for."""
+    """What may come with a message: options of a multiple-choice question by letter; whether a report is asked for.
+
+    ``ask``: the next best question may be asked before a case is researched, as an interrupt that the reply resumes.
+    """
 
     options: dict[str, str] = Field(default_factory=dict)
     report: bool = False
+    ask: bool = False
 
 
 Conversation = CompiledStateGraph[StudioState, StudioContext, StudioState, StudioState]
@@ -85,7 +89,7 @@ def conversation_graph(parts: Parts, settings: Settings, home: Home) -> Conversa
         session = str(config["configurable"].get("thread_id") or new_session_id())
         given = runtime.context or StudioContext()
         number = sum(isinstance(message, HumanMessage) for message in state["messages"])
-        begun = new_turn(number, store.put(session, text), given.options, report=given.report)
+        begun = new_turn(number, store.put(session, text), given.options, report=given.report, asks=given.ask)
         recorder = TraceRecorder(home.traces, f"{session}/{number}")
         meter = Meter(settings.budget, settings.prices, recorder.event)
         context = TurnContext(session, f"{session}/{number}", store, recorder, meter)

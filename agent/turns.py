@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from langgraph.types import Command
+
 from agent.configurations.telling import notices_of
-from agent.conversation import Asked, Step
+from agent.conversation import Asked, Replying, Step
 from agent.given import given_evidence
 from agent.messages import check_message, check_options
 from agent.sessions.contract import Database
@@ -26,7 +29,7 @@ from graphs.context import TurnContext
 from graphs.state import check_schema
 from prompts.errors import DataError, InputError
 from prompts.metering import Meter, Usage, metered
-from tools.contract import Notice, Severity
+from tools.contract import FollowUpQuestion, Notice, Severity
 from tools.embedding_cache import unkept
 from tools.files import DiskFullError
 
@@ -79,30 +82,40 @@ class TurnRunner:
             last = await self._rows.last(session)
             earlier = await self._rows.keyed(session, turn_key)
             if earlier is not None:
-                return await self._again(session, earlier, last, text, emit)
+                return await self._again(session, earlier, last, text, emit, asked.replying)
             notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
             notices += notices_of(self.settings, text)
             turn = max(await self._reached(session), last.turn if last else 0) + 1
-            begun = Begun(text=text, options=asked.options, given=given, report=asked.report, notices=notices)
+            asks = asked.replying is not None
+            begun = Begun(
+                text=text, options=asked.options, given=given, report=asked.report, asks=asks, notices=notices
+            )
             row = await self._rows.begin(session, turn, begun, turn_key)
-            return await self._start(session, row, emit)
+            return await self._start(session, row, emit, asked.replying)
 
-    async def resume(self, session: str, owner: str | None = None, emit: Emit = None) -> Answer:
-        """Finish the session's last turn where it was cut off, or give its answer once more."""
+    async def resume(
+        self, session: str, owner: str | None = None, emit: Emit = None, replying: Replying | None = None
+    ) -> Answer:
+        """Finish the session's last turn where it was cut off, or give its answer once more.
+
+        A question that it waits at is asked again, and left open where nobody can reply.
+        """
         async with self._held(check_session_id(session)):
             await self._records.get(session, owner)
             last = await self._rows.last(session)
             if last is None:
                 raise InputError(f"Session {session} holds no message yet.", "Ask something in it first.")
-            return await self._finish(session, last, emit)
+            return await self._finish(session, last, emit, replying)
 
-    async def _again(self, session: str, earlier: TurnRow, last: TurnRow | None, text: str, emit: Emit) -> Answer:
+    async def _again(
+        self, session: str, earlier: TurnRow, last: TurnRow | None, text: str, emit: Emit, replying: Replying | None
+    ) -> Answer:
         """The answer of the turn that was begun under the same key, finished now where it was cut off."""
         if earlier.asked != text:
             raise other_message()
         if not earlier.answer_key and last is not None and last.turn != earlier.turn:
             raise DataError("The turn of this key was cut off, and could not be finished.", "Ask again with a new key.")
-        return await self._finish(session, earlier, emit)
+        return await self._finish(session, earlier, emit, replying)
 
     async def _finish_earlier(self, session: str, last: TurnRow) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
@@ -117,7 +130,7 @@ class TurnRunner:
         text = f"The turn before was cut off; it has been finished now: {answer.text or 'no answer is given'}"
         return Notice(code="earlier_turn_finished", text=text)
 
-    async def _finish(self, session: str, row: TurnRow, emit: Emit) -> Answer:
+    async def _finish(self, session: str, row: TurnRow, emit: Emit, replying: Replying | None = None) -> Answer:
         """Bring a turn to its answer, from wherever it was cut off; no finished step runs again.
 
         Whether the machine has ended is told by its tasks. `next` leaves out a step whose results were written and
@@ -129,17 +142,17 @@ class TurnRunner:
         values = snapshot.values
         check_schema(values)
         if int(values.get("turn", 0)) < row.turn and row.begun:  # the machine never took the message in
-            return await self._start(session, row, emit)
+            return await self._start(session, row, emit, replying)
         if not snapshot.tasks:  # it ended, and its record was not written
             return await self._end(session, row.turn, values)
         spent = {role: Usage.model_validate(u) for role, u in values.get("spent", {}).items()}
         private = bool(values.get("given")) or '"given":[{' in row.begun
-        return await self._drive(session, row.turn, None, emit, spent, private=private)
+        return await self._drive(session, row.turn, None, emit, spent, private=private, replying=replying)
 
-    async def _start(self, session: str, row: TurnRow, emit: Emit) -> Answer:
+    async def _start(self, session: str, row: TurnRow, emit: Emit, replying: Replying | None = None) -> Answer:
         begun = row.start()
         state = begun.state(self._database.texts, session, row.turn)
-        return await self._drive(session, row.turn, state, emit, private=bool(begun.given))
+        return await self._drive(session, row.turn, state, emit, private=bool(begun.given), replying=replying)
 
     async def _reached(self, session: str) -> int:
         """The last turn that the machine knows of; raises DataError for another version's state."""
@@ -156,11 +169,12 @@ class TurnRunner:
         spent: Mapping[str, Usage] | None = None,
         *,
         private: bool,
+        replying: Replying | None,
     ) -> Answer:
         """Run the machine to its end. ``private``: vectors of given texts are not kept."""
         with self.telemetry.turn(session, turn) as follower:
             recorder = TraceRecorder(self._home.traces, f"{session}/{turn}", follower)
-            return await self._recorded(recorder, session, turn, state, emit, spent, private=private)
+            return await self._recorded(recorder, session, turn, state, emit, spent, private=private, replying=replying)
 
     async def _recorded(
         self,
@@ -172,6 +186,7 @@ class TurnRunner:
         spent: Mapping[str, Usage] | None,
         *,
         private: bool,
+        replying: Replying | None,
     ) -> Answer:
         run_id = f"{session}/{turn}"
         if self.settings.config:
@@ -180,25 +195,37 @@ class TurnRunner:
         context = TurnContext(session, run_id, self._database.texts, recorder, meter, listened_to=emit is not None)
         values: dict[str, Any] = {}
         machine: Any = self._machine  # its stream's type has one overload a mode; ours mixes two
+        given: Any = state
         try:
             with untraced(self.settings), metered(meter), unkept() if private else contextlib.nullcontext():
-                async for mode, chunk in machine.astream(
-                    state,
-                    _config(session),
-                    context=context,
-                    stream_mode=["custom", "values"],
-                    durability=DURABILITY,
-                ):
-                    if mode == "values":
-                        values = chunk
-                    elif emit is not None:
-                        emit(Step.model_validate(chunk))
+                while True:
+                    async for mode, chunk in machine.astream(
+                        given,
+                        _config(session),
+                        context=context,
+                        stream_mode=["custom", "values"],
+                        durability=DURABILITY,
+                    ):
+                        if mode == "values":
+                            values = chunk
+                        elif emit is not None:
+                            emit(Step.model_validate(chunk))
+                    question = None if values.get("answer_key") else await self._asked(session)
+                    if question is None:
+                        break
+                    given = Command(resume={"reply": await _reply(question, emit, meter, replying)})
             answer = await self._end(session, turn, values)
             recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
         finally:
             recorder.close()
             await self._traces.keep(run_id)
         return answer
+
+    async def _asked(self, session: str) -> FollowUpQuestion | None:
+        """The question at which the machine waits."""
+        tasks = (await self._machine.aget_state(_config(session))).tasks
+        waiting = [asked.value for task in tasks for asked in task.interrupts]
+        return FollowUpQuestion.model_validate(waiting[0]) if waiting else None
 
     async def _end(self, session: str, turn: int, values: dict[str, Any]) -> Answer:
         """The answer that the machine ended with, on record."""
@@ -220,6 +247,20 @@ class TurnRunner:
         async with self._locks.held(session):
             with self._database.faults():
                 yield
+
+
+async def _reply(question: FollowUpQuestion, emit: Emit, meter: Meter, replying: Replying | None) -> str:
+    """The client's reply, "" at once where it cannot give one. The time is not the turn's."""
+    if replying is None:
+        return ""
+    if emit is not None:
+        asked = question.model_dump(mode="json")
+        emit(Step(step="completeness_gate", status="asks", summary=question.text, data={"question": asked}))
+    started = time.monotonic()
+    try:
+        return await replying(question)
+    finally:
+        meter.waited(time.monotonic() - started)
 
 
 def _config(session: str) -> Any:

@@ -46,7 +46,7 @@ def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool |
 
     add("triage", triage_node(parts.triage))
     add("respond", respond_node())
-    add("completeness_gate", completeness_node(parts.gate, parts.look_up))
+    add("completeness_gate", completeness_node(parts.gate, parts.look_up, parts.triage))
     add("research", research_node(parts.planner, parts.limits))
     graph.add_node("tools", tool_node(parts.tools, parts.said))
     add("collect", collect_node())

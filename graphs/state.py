@@ -47,6 +47,7 @@ class State(TypedDict, total=False):
     options: dict[str, str]
     given: list[str]  # evidence ids of the texts that came with the message
     report: bool  # a report is asked for
+    asks: bool  # the client can reply to a question within the turn
     released: list[str]  # words that PubMed may see, though they may be names
     red_flags: list[dict[str, Any]]
     replied: bool  # the message answers our question: the interview goes on, whatever its answers show
@@ -82,11 +83,13 @@ def new_turn(
     *,
     report: bool = False,
     released: Sequence[str] = (),
+    asks: bool = False,
 ) -> dict[str, Any]:
     """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning.
 
     ``given``: id of each text that came with the message -> key of its record. ``report``: for a case, a report too.
-    ``released``: words that PubMed may see in this turn, though they may be names.
+    ``released``: words that PubMed may see in this turn, though they may be names. ``asks``: whoever sent it can reply
+    to a question before the answer.
     """
     return {
         "schema": STATE_SCHEMA,
@@ -102,6 +105,7 @@ def new_turn(
         "given": list(given or {}),
         "report": report,
         "released": list(released),
+        "asks": asks,
         "red_flags": [],
         "replied": False,
         "explain": None,

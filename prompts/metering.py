@@ -169,6 +169,10 @@ class Meter:
         bound = self._budget.seconds
         return None if bound is None else max(bound - (time.monotonic() - self._started), 0.0)
 
+    def waited(self, seconds: float) -> None:
+        """Time in which a person was waited for is not the turn's."""
+        self._started += seconds
+
     def check(self, role: Role) -> None:
         """Raise BudgetError when nothing more may be spent."""
         total, budget = self.total, self._budget

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import queue
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -11,10 +14,11 @@ from agent.agent import Agent
 from agent.cli.ask import follow, print_answer, settings_for
 from agent.cli.console import ConfigOption, SessionOption, console, print_json, progress_console, say, silent
 from agent.cli.render import show_gate
-from agent.conversation import Session
+from agent.conversation import Session, Step
 from agent.loop import run
 from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
+from tools.contract import FollowUpQuestion
 
 LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
 GATE = {"/gate", "/判断"}  # why the last answer was retrieved for, or not
@@ -25,6 +29,9 @@ NOTHING_YET = "Nothing was answered yet in this session."
 def chat(
     session: SessionOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON answer a line.")] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Be asked the next best question before a case is researched.")
+    ] = False,
     config_name: ConfigOption = "",
 ) -> None:
     """`anamnesis chat`: turns from standard input until it ends."""
@@ -41,19 +48,40 @@ def chat(
             if message.lower() in GATE:
                 _explain(last, conversation if session else None, as_json=as_json)
             else:
-                last = _turn(conversation, message, as_json=as_json) or last
+                last = _turn(conversation, message, as_json=as_json, ask=ask) or last
         progress_console().print(f"Go on with: anamnesis chat --session {conversation.id}")
 
 
-def _turn(conversation: Session, message: str, *, as_json: bool) -> Answer | None:
+def _turn(conversation: Session, message: str, *, as_json: bool, ask: bool) -> Answer | None:
     """The turn's answer, printed; None where an error ended it."""
+    replies: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    async def replying(_: FollowUpQuestion) -> str:
+        return await asyncio.to_thread(replies.get)
+
     try:
-        answer = follow(conversation.stream(message), quiet=as_json)
+        events = conversation.stream(message, replying=replying if ask else None)
+        answer = follow(_asked(events, replies, as_json=as_json), quiet=as_json)
     except AnamnesisError as error:  # it ends the turn, not the conversation
         progress_console().print(f"{error}", style="red", markup=False)
         return None
     print_answer(answer, as_json=as_json, indent=None)
     return answer
+
+
+def _asked(
+    events: Iterator[Step | Answer], replies: queue.SimpleQueue[str], *, as_json: bool
+) -> Iterator[Step | Answer]:
+    """The events; a question among them is put to the user, whose line, or an empty one, is the reply."""
+    for event in events:
+        if isinstance(event, Step) and event.status == "asks":
+            if as_json:
+                print_json(event.data, indent=None)
+            else:
+                console().print(event.summary, style="bold", markup=False)
+            replies.put(_read() or "")
+        else:
+            yield event
 
 
 def _explain(last: Answer | None, earlier: Session | None, *, as_json: bool) -> None:

@@ -52,6 +52,16 @@ class NewTurn(Sent):
     options: Lettered | None = Field(default=None, description="Of a multiple-choice question: letter to text.")
     given: list[Text] = Field(default=[], max_length=MOST, description="Texts to answer from, for this turn.")
     report: bool = Field(default=False, description="For a case, a report beside the answer.")
+    ask: bool = Field(
+        default=False,
+        description="With events: the next best question may be asked before a case is researched; POST .../reply.",
+    )
+
+
+class NewReply(Sent):
+    """The reply to a question that a turn waits at; an empty one leaves it open."""
+
+    text: Text | Literal[""] = ""
 
 
 class NewVerdict(Sent):

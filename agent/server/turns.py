@@ -7,7 +7,10 @@ one running turn in a process; a second message is refused with 409, not queued,
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,13 +24,16 @@ from agent.server.settings import ServerSettings
 from agent.sessions.turns import other_message
 from graphs.answering.contract import Answer
 from prompts.errors import AnamnesisError
+from tools.contract import FollowUpQuestion
 
 if TYPE_CHECKING:
     from agent.agent import Agent
 
 T = TypeVar("T")
 TEXT = "text"  # status of a step that holds the draft so far
-LOOK = 0.2  # ours: seconds between looks at whether a second signal came
+LOOK = 0.2  # ours: seconds between looks at whether a second signal came, and whether a question was replied to
+REPLY = 120.0  # ours: seconds that a question waits for its reply; then the turn goes on without
+GONE = 5.0  # ours: seconds after which it no longer waits for a client that nobody saw
 RESUME = "POST /api/sessions/{session}/resume finishes it."
 
 
@@ -41,6 +47,7 @@ class Question:
     given: Given = ()
     report: bool = False
     key: str = ""
+    asks: bool = False
 
 
 class Running:
@@ -49,6 +56,7 @@ class Running:
     def __init__(self, key: str, freed: Callable[[], None], text: str = "") -> None:
         self.key, self.text, self._freed = key, text.strip(), freed
         self.ended: Answer | Refusal | None = None
+        self._reply: Future[str] | None = None
         self._past: list[Step] = []
         self._followers: set[asyncio.Queue[Step | Answer | Refusal]] = set()
 
@@ -59,6 +67,26 @@ class Running:
         self._past.append(step)
         for follower in self._followers:
             follower.put_nowait(step)
+
+    async def replying(self, _: FollowUpQuestion) -> str:
+        """Wait for the reply to a question, as long as anybody follows; awaited on the agent's loop."""
+        self._reply = Future()
+        until = time.monotonic() + REPLY
+        try:
+            while time.monotonic() < until and (self._followers or time.monotonic() < until - REPLY + GONE):
+                with contextlib.suppress(TimeoutError):
+                    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(self._reply)), LOOK)
+            return ""
+        finally:
+            self._reply = None
+
+    def reply(self, text: str) -> bool:
+        """Give the reply; whether a question waited for one."""
+        waiting = self._reply
+        if waiting is None or waiting.done():
+            return False
+        waiting.set_result(text)
+        return True
 
     def end(self, how: Answer | Refusal) -> None:
         """End it, once; what is to happen then comes before the followers are told."""
@@ -125,7 +153,20 @@ class Turns:
             return _same(running, question)
         asked: dict[str, Any] = {"options": question.options, "given": question.given, "report": question.report}
         asked |= {"session": question.session, "owner": caller.id, "turn_key": question.key}
+        if question.asks:
+            asked["replying"] = lambda put: self._running[question.session].replying(put)
         return self._start(caller, question, lambda: self._agent.astream(question.text, **asked))
+
+    def reply(self, caller: Caller, session: str, text: str) -> None:
+        """Reply to the question at which the session's turn waits. Needs the scope ``ask``.
+
+        Raises:
+            Refusal: 409 no question waits.
+        """
+        caller.require("ask")
+        running = self._running.get(session)
+        if running is None or not running.reply(text):
+            raise Refusal(409, "no_question", "No question waits for a reply.", "Send a message: POST .../turns.")
 
     async def resume(self, caller: Caller, session: str) -> Running:
         """Follow the session's running turn, or finish the one that was cut off, or give its last answer once more.

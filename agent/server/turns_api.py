@@ -10,7 +10,7 @@ from agent.changes import Changes
 from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message, check_options
-from agent.server.contract import NewFeedback, NewReview, NewTurn, Shown, Trace
+from agent.server.contract import NewFeedback, NewReply, NewReview, NewTurn, Shown, Trace
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
 from agent.server.problems import Refusal, answers
@@ -60,8 +60,16 @@ async def ask(
     """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
-    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key)
+    asks = body.ask and MEDIA in request.headers.get("accept", "")  # who gets no events would never see the question
+    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key, asks)
     return await _answered(request, the.turns.ask(caller, question), shown.view)
+
+
+@turns.post("/reply", status_code=204, responses=answers(404, 409))
+async def reply(session: SessionPath, body: NewReply, the: The, caller: Asker) -> None:
+    """Reply to the question at which the running turn waits (an event `step` whose status is `asks`)."""
+    await arun(the.agent.records.get(session, owner=caller.id))
+    the.turns.reply(caller, session, body.text)
 
 
 @turns.post("/resume", response_model=Answer, responses=ASKED)

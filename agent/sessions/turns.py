@@ -27,6 +27,7 @@ class Begun(BaseModel):
     options: dict[str, str] | None = None
     given: list[Evidence] = Field(default_factory=list)
     report: bool = False
+    asks: bool = False
     notices: list[Notice] = Field(default_factory=list)
 
     def state(self, texts: TextStore, session: str, turn: int) -> dict[str, Any]:
@@ -34,7 +35,8 @@ class Begun(BaseModel):
         text, released = released_in(self.text)
         key = texts.put(session, text)
         keys = {e.id: texts.put(session, e.model_dump_json()) for e in self.given}
-        return new_turn(turn, key, self.options, self.notices, keys, report=self.report, released=released)
+        more = {"report": self.report, "asks": self.asks}
+        return new_turn(turn, key, self.options, self.notices, keys, released=released, **more)
 
 
 class TurnRow(NamedTuple):

@@ -37,9 +37,15 @@ def triage_node(triage: Triage) -> Body:
     return body
 
 
-def session_view(state: State, context: TurnContext) -> SessionView:
-    """What triage may know of the session."""
-    earlier = [m for m in state.get("messages", []) if m["role"] == "user" and m["turn"] < state["turn"]]
+def decided(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
+    """The channels that a decision sets, of the turn and of the session."""
+    return {**_turn(state, context, decision), **_session(state, context, decision)}
+
+
+def session_view(state: State, context: TurnContext, *, within: bool = False) -> SessionView:
+    """What triage may know of the session. ``within``: it reads a reply within the turn, to whose message that is."""
+    users = [m for m in state.get("messages", []) if m["role"] == "user"]
+    earlier = users if within else [m for m in users if m["turn"] < state["turn"]]
     subject = state.get("subject") or {}
     asked = state.get("asked")
     differential = context.load(Differential, state.get("case_differential_key", ""))

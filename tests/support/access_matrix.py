@@ -44,6 +44,7 @@ BODIES: dict[Endpoint, Any] = {
     Endpoint("POST", "/api/sessions"): {},
     Endpoint("PATCH", "/api/sessions/{session}"): {"title": "Mine"},
     Endpoint("POST", "/api/sessions/{session}/turns"): {"text": "What is croup?"},
+    Endpoint("POST", "/api/sessions/{session}/reply"): {"text": "yes"},
     Endpoint("PUT", "/api/sessions/{session}/turns/{turn}/review"): {"verdict": "accepted"},
     Endpoint("PUT", "/api/sessions/{session}/turns/{turn}/feedback"): {"helpful": True},
     Endpoint("POST", "/v1/chat/completions"): COMPLETION,

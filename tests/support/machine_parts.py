@@ -62,6 +62,7 @@ class Scripted:
     plan_of: dict[int, list[str]] = field(default_factory=lambda: {1: ["croup"], 2: ["croup treatment"]})
     pause: dict[str, float] = field(default_factory=dict)
     views: list[Any] = field(default_factory=list)
+    questions: tuple[FollowUpQuestion, ...] = ()  # of the first look at a case
 
     async def ran(self, name: str) -> None:
         self.log.append(name)
@@ -162,7 +163,7 @@ def parts(script: Scripted | None = None, tool: SearchTool | None = None, limits
 
     def look_up(case: str, language: str, known: Sequence[Finding]) -> Differential:
         script.log.append(f"look up with {len(known)} known")
-        return Differential(findings=(Finding(id="cough", name="cough", clause="cough"),))
+        return Differential(findings=(Finding(id="cough", name="cough", clause="cough"),), questions=script.questions)
 
     return Parts(
         triage=script,

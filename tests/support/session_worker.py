@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from support.machine_parts import Scripted, parts
+from tools.contract import FollowUpQuestion
 
+QUESTIONS = (FollowUpQuestion(finding="fever", text="Do you have a fever?", gain=1.0),)
 CHECKPOINTS = 15  # of a turn of the scripted machine: its input, its start, and what each step gave
 FORKS = multiprocessing.get_context("forkserver")
 PRELOADED = ["support.session_worker", "agent.agent", "agent.assembly", "agent.cli.app", "agent.server.app"]
@@ -69,6 +71,9 @@ def _ask(place: dict[str, Any], log: str, pause: dict[str, float], stop: str, as
     from agent.settings import Settings
 
     script = Scripted(log=Log(Path(log)), pause=pause)
+    if asked.pop("replies", False):  # a client that is asked, and says nothing
+        script.questions = QUESTIONS
+        asked["replying"] = _dead(script.log.append, "asked")
     with Agent(Settings(**place), parts=parts(script)) as agent:
         if stop:
             STOPS[stop](script.log.append)
