@@ -91,7 +91,7 @@ def test_a_thread_without_a_message_of_the_user_is_refused(conversation: Convers
 def test_the_machine_is_drawn_inside_and_its_forms_are_described(conversation: Conversation) -> None:
     inside = {node.rpartition(":")[2] for node in conversation.get_graph(xray=True).nodes}
     assert {"triage", "completeness_gate", "research", "tools", "answer", "verify"} <= inside
-    assert set(conversation.get_context_jsonschema()["properties"]) == {"options", "report"}
+    assert set(conversation.get_context_jsonschema()["properties"]) == {"options", "report", "ask"}
     assert "messages" in conversation.get_input_jsonschema()["properties"]
 
 
