@@ -301,13 +301,20 @@ class VerdictJudgeLocal:
         return [s for s in told if s.study is None] + [s for own in found for s in own], outvoted
 
     def _findings(self, told: Sequence[Said]) -> list[Said]:
-        """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise."""
+        """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise.
+
+        None where it supports and the first result with a test shows no difference: the main outcome is told first.
+        """
         own = self.settings.studies
         able = [s for s in told if s.reading.relevance >= own.relevant and s.study is not None]
         able.sort(key=lambda s: -self._key(s))
         lead = next((s for s in able if s.p >= self._bar(s)), None)
         if lead is None:
             return able[:1]
+        if lead.answer is Stance.SUPPORTS and any(
+            s.study is not None and s.study.first and s.study.tested is False for s in told
+        ):
+            return []
         others = [s for s in able if s is not lead]
         along = [s for s in others if s.answer is lead.answer and s.p >= self.settings.heard]
         parted = of_a_part(lead.sentence.text)

@@ -132,6 +132,16 @@ def test_the_main_result_of_a_study_leads_though_it_holds_no_word_of_the_questio
     assert (elsewhere.verdict, elsewhere.stage) == (None, Stage.ELSEWHERE)
 
 
+def test_a_study_whose_first_test_shows_nothing_gives_no_yes_by_another_result(encoder: Encoder) -> None:
+    nearer = "Velmoxatrine shortened hospital stay in gout."
+    judge = VerdictJudgeLocal(ScriptedReader({SAME_STAY: YES, nearer: YES}), encoder)
+    null = judge.judge(QUESTION, [piece(f"{nearer} {SAME_STAY}", title=TITLE)])
+    assert null.verdict is None or null.verdict.value is not VerdictValue.YES
+    shown = judge.judge(QUESTION, [piece(nearer, title=TITLE)])
+    assert shown.verdict is not None
+    assert shown.verdict.value is VerdictValue.YES
+
+
 def test_of_studies_of_which_most_answer_alike_the_other_is_shown_beside() -> None:
     told = {f"Stay was shorter with velmoxatrine in trial {n}.": YES for n in range(3)}
     other = "Stay was no shorter with velmoxatrine in trial 4."
