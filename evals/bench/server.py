@@ -8,6 +8,7 @@ replaced. Mixed questions are asked by few and by many clients, and for long.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import statistics
 import time
@@ -51,6 +52,7 @@ SESSION = 5  # ours: turns of a session of mixed questions
 AT_ONCE = 4  # ours: of the long run
 CLIENTS = (1, 8, 32)  # asked: at once, at two workers
 WARM = 0.1  # ours: share of the turns after which what grows is counted: caches are full by then
+Z95 = 1.96  # the normal distribution's 97.5 % point
 SHOWN = 20  # faults that are printed; all are in the file
 
 
@@ -327,10 +329,9 @@ def grown(name: str, samples: Sequence[Sample], turns: int) -> list[Figure]:
     warm = [s for s in samples if s.done >= WARM * turns]
     early = statistics.median([s.resident for s in warm if s.done <= 1.5 * WARM * turns] or [0.0])
     end = statistics.median([s.resident for s in samples if s.done >= 0.95 * turns] or [0.0])
-    slopes = [0.0, 0.0]
-    if len({s.done for s in warm}) > 1:
-        done = [float(s.done) for s in warm]
-        slopes = [1000 * statistics.linear_regression(done, [s[at] for s in warm]).slope for at in (1, 2)]
+    done = [float(s.done) for s in warm]
+    memory, margin = slope(done, [1000 * s.resident for s in warm])
+    disk, _ = slope(done, [1000 * s.disk for s in warm])
     return figures_of(
         f"{name}.",
         len(samples),
@@ -338,9 +339,19 @@ def grown(name: str, samples: Sequence[Sample], turns: int) -> list[Figure]:
         ("memory_after_a_tenth", early, "MB"),
         ("memory_at_the_end", end, "MB"),
         ("memory_growth", end - early, "MB", "at most 50"),
-        ("memory_a_turn", slopes[0], "kB", "at most 20"),
-        ("disk_a_turn", slopes[1], "kB"),
+        ("memory_a_turn", memory, "kB", "at most 20"),
+        ("memory_a_turn_margin", margin, "kB, 95 %"),
+        ("disk_a_turn", disk, "kB"),
     )
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """The slope by least squares, and half its 95 % interval, as if samples were independent; 0 of too few."""
+    if len(set(x)) < 3:
+        return 0.0, 0.0
+    line, middle = statistics.linear_regression(x, y), statistics.fmean(x)
+    left = sum((b - line.slope * a - line.intercept) ** 2 for a, b in zip(x, y, strict=True)) / (len(x) - 2)
+    return line.slope, Z95 * math.sqrt(left / sum((a - middle) ** 2 for a in x))
 
 
 def of_patients(bench: Bench, sessions: int, mark: float = 1.0) -> Load:
@@ -440,6 +451,7 @@ def command(
     only: Annotated[list[str] | None, typer.Option(help=f"{', '.join(PARTS)}; repeat it. Else all.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
     database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
+    turns: Annotated[int, typer.Option(min=0, help="Turns of the soak; 0 for 2,000.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write figures and details to this file too.")
     ] = None,
@@ -458,7 +470,7 @@ def command(
     written: dict[str, Any] = {}
     why = postgres.reason()
     with two_homes() as (home, alone):
-        bench = Bench(home, alone, database, **(QUICK if quick else {}))
+        bench = Bench(home, alone, database, **(QUICK if quick else {}) | ({"soak": turns} if turns else {}))
         for name in only or PARTS:
             busy, started = os.getloadavg()[0], time.perf_counter()
             lacking = why if name == "rate" or (name in ON_POSTGRES and not database) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 
 import httpx
@@ -10,7 +11,19 @@ import pytest
 
 from agent.agent import Agent
 from evals.bench import serving
-from evals.bench.server import Essence, Load, Record, Sample, differences, grown, mixed, patients, recorded, told_alone
+from evals.bench.server import (
+    Essence,
+    Load,
+    Record,
+    Sample,
+    differences,
+    grown,
+    mixed,
+    patients,
+    recorded,
+    slope,
+    told_alone,
+)
 from evals.bench.server_overhead import Pair, figures
 from evals.bench.serving import Refused, Talker, talkers
 from support.machine_parts import parts
@@ -81,6 +94,9 @@ def test_memory_that_grows_is_told() -> None:
     rising = {f.name: f.value for f in grown("x", [Sample(n, 500.0 + n, n / 100) for n in range(101)], 100)}
     assert rising["x.memory_growth"] == pytest.approx(85, abs=2)
     assert rising["x.memory_a_turn"] == pytest.approx(1000)
+    assert rising["x.memory_a_turn_margin"] == pytest.approx(0, abs=1e-6)
+    assert slope([0, 1, 2, 3], [1, 3, 3, 5]) == pytest.approx((1.2, 1.96 * math.sqrt(0.8 / 2 / 5)))
+    assert slope([0, 1], [1, 2]) == (0.0, 0.0)
     assert rising["x.disk_a_turn"] == pytest.approx(10)
 
 
