@@ -40,6 +40,7 @@ MISSPELT = {
 }  # ours: the paper's kind of errors, as patients make them; the first three are the issue's
 
 
+@cache
 def questions(places: Places) -> Sequence[Row]:
     """BioASQ's questions whose gold documents the mirror holds."""
     held = frozenset(d.pmid for d in read_collection(places.data))
@@ -79,6 +80,7 @@ def _articles(folder: Path) -> dict[str, FullArticle]:
     return {article.record.id: article for article in read_articles(folder)}
 
 
+@cache
 def _claims(places: Places, *, reviews: bool) -> Sequence[Row]:
     held = {d.pmid for d in read_abstracts(places.data)}
     found = (claim_of(a) for a in _articles(places.full_texts).values() if a.pmid in held)
