@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tools.medicines.constraints import asked_of, constraints_in, is_relatives, named_in
+from tools.medicines.constraints import BROAD, asked_of, constraints_in, is_relatives, named_in
 from tools.medicines.names import Medicine
 from tools.medicines.pages import slug, told
 from tools.medicines.records import STATES, Advice, Record, Severity, starter_records
@@ -22,6 +22,8 @@ from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import read_person
 from tools.text.frequency import zipf
+from tools.text.measures import readings
+from tools.text.questions import is_question, parts
 from tools.text.tokens import tokens
 from tools.yaml_files import read_patterns, read_yaml
 
@@ -34,6 +36,7 @@ SUBSTANCES = {
     "tyramine-rich food": {"tyramine-rich food"},
     "dairy": {"dairy", "dairy products", "dairy product", "milk", "calcium", "calcium carbonate"},
 }
+INFANT = 2  # ours: years below which what is usual for children is not said
 CHILD, OLD = 12, 75  # ours: years below and from which the page's words on children and older people are told
 # ours: words of a condition that say how bad or how long ago; a case without them asks for caution at most
 DEGREES = frozenset(
@@ -46,6 +49,7 @@ PLAIN = frozenset(tokens("of or with and a the in to syndrome disorder"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
 MOST = 12  # ours: medicines of one question that are checked, the last named
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
+WAYS = ("openly", "interacts", "harm", "may")
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
 ORDER = (Advice.AVOID, Advice.CAUTION, Advice.USUAL)
 Answer = Literal["", "yes", "no", "depends"]
@@ -96,7 +100,8 @@ class Told(NamedTuple):
         text: the case and the question. asking: where its asking sentence begins.
         read: clauses that are not denied and of the patient. stems: of each.
         allergies: names that a stated allergy bars. states: of `STATES`, with the words that tell each.
-        severe: organs with a severe disease.
+        severe: organs with a severe disease; mild: with one that is told to be mild.
+        taken: medicines that are told as taken, as written. infant: the patient is younger than `INFANT`.
     """
 
     text: str
@@ -106,6 +111,9 @@ class Told(NamedTuple):
     allergies: frozenset[str]
     states: dict[str, str]
     severe: frozenset[str]
+    mild: frozenset[str]
+    taken: frozenset[str]
+    infant: bool
 
 
 def check(question: str, case: str = "") -> Checked:
@@ -125,16 +133,36 @@ def check(question: str, case: str = "") -> Checked:
     named = [m for m in {(m.generic or m.written).lower(): m for m in named}.values() if _is_meant(told_of, m)]
     kinds = {name.lower() for m in named if m.generic for name in m.names}  # a class that stands for one of them
     beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds][-MOST:]
-    asked = [m for m in beside if m.start >= told_of.asking]
-    asked = asked or (beside if _words()["both"].search(asked_for) else beside[-1:])
+    asked = [m for m in beside if m.start >= told_of.asking and _is_asked(told_of.text, m)]
+    asked = asked or [m for m in beside if m.start >= told_of.asking]
+    asked = asked or (beside if _words()["both"].search(asked_for) else _last(beside, told_of))
     found = [*_interactions(asked, beside, told_of), *(c for m in asked for c in _of_patient(m, told_of))]
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
-    ways = (way for way in ("openly", "interacts", "harm") if _words()[way].search(asked_for))
-    asks = next(ways, "may")
+    asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
     return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks)
+
+
+def _way(part: str) -> str:
+    """How a sentence asks, of `WAYS`; "" where it does not."""
+    words = _words()
+    if words["leave"].search(part) and not (words["openly"].search(part) or words["interacts"].search(part)):
+        return "harm" if words["avoiding"].search(part) else "may"
+    return next((way for way in WAYS if words[way].search(part)), "")
+
+
+def _is_asked(text: str, medicine: Medicine) -> bool:
+    """Whether a medicine stands in a sentence that ends in a question mark."""
+    end = re.search(r"[.!?？。\n]", text[medicine.start :])
+    return end is not None and end[0] in "?？"
+
+
+def _last(beside: Sequence[Medicine], told_of: Told) -> list[Medicine]:
+    """What was named last before a question that points back; what is told as taken already only where all is."""
+    fresh = [m for m in beside if m.written.lower() not in told_of.taken]
+    return list((fresh or beside)[-1:])
 
 
 def asks_of_studies(text: str) -> bool:
@@ -142,20 +170,31 @@ def asks_of_studies(text: str) -> bool:
     return _words()["studied"].search(text) is not None
 
 
+def asks_openly(text: str) -> bool:
+    """Whether a text asks what, which, why or how, and not yes or no."""
+    return _words()["openly"].search(asked_of(text)) is not None
+
+
 def _asks(asked_for: str, question: str, case: str) -> bool:
     """Whether the asking sentence asks if a medicine may be taken, or does harm: one that it names, or points back to.
 
-    What asks for the effect that studies show asks something else, unless a patient is told of; so does whether a
-    medicine may be stopped.
+    What names one and asks no open question asks that, in whatever words ("penicillin allergic. Augmentin?"). What asks
+    for the effect that studies show asks something else, unless a patient is told of; so does whether a medicine may be
+    stopped, or has caused what is told.
     """
     words = _words()
-    if words["stopping"].search(asked_for):
+    ways = any(words[way].search(asked_for) for way in ("may", "harm", "interacts"))
+    if words["stopping"].search(asked_for) or (
+        words["blamed"].search(asked_for) and not words["harm"].search(asked_for)
+    ):
         return False
-    if words["studied"].search(asked_for) and not (case or words["patient"].search(question)):
+    studied = words["studied"].search(asked_for) and not words["levels"].search(asked_for)
+    if studied and not (case or words["patient"].search(question)):
         return False
     if named_in(asked_for):
-        return any(words[way].search(asked_for) for way in ("may", "harm", "interacts"))
-    points = words["takes_it"].search(asked_for) or any(words[s].search(asked_for) for s in SUBSTANCES)
+        return ways or bool(is_question(asked_for.strip()) and not words["openly"].search(asked_for))
+    points = words["takes_it"].search(asked_for) or words["remark"].search(asked_for)
+    points = points or any(words[s].search(asked_for) for s in SUBSTANCES)
     return bool(points) and bool(named_in(f"{case}\n{question}"))
 
 
@@ -164,7 +203,7 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     whole = f"{case}\n{question}"
     # "is it ok?" does not say that it is
     text = whole[:start] + _words()["fine"].sub(lambda m: " " * len(m[0]), whole[start:])
-    own = _words()["own"].search(asked_for)
+    own = _words()["own"].search(asked_for) and not _words()["others"].search(asked_for)
     theirs = {c.start for c in clauses(text) if own and (is_relatives(c) or _words()["theirs"].match(c.text))}
     read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
     now = [c for c in read if not c.past]
@@ -172,15 +211,24 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     states = {s: m[0] for s in STATES for c in now if (m := _words()[s].search(c.text)) is not None}
     if {"pregnancy", "breastfeeding"} & states.keys():
         states.pop("children", None)  # a mother's baby is no patient
+    if "breastfeeding" in states and _words()["weeks"].fullmatch(states.get("pregnancy", "")):
+        states.pop("pregnancy")  # weeks since the birth
     for state, told_by_age in (("children", 0 <= (person.age or CHILD) < CHILD), ("older", (person.age or 0) >= OLD)):
         if told_by_age:
             states.setdefault(state, "")
     stems = tuple(
         _stems(f"{c.told} {expand(c.text)} {c.text}") for c in read if c.start >= start or not c.other or not own
     )
-    allergies = frozenset(n for c in constraints_in(text) if c.why == "allergy" for n in (*c.names, c.named.lower()))
+    stems += tuple(_stems(r.words) for r in readings(text, person) if r.present)
+    barred = constraints_in(text)
+    allergies = frozenset(n for c in barred if c.why == "allergy" for n in (*c.names, c.named.lower()))
+    taken = frozenset(c.named.lower() for c in barred if c.why == "current")
     severe = {o for o in ORGANS if any(frozenset(tokens(f"severe {o.removesuffix('s')} disease")) <= s for s in stems)}
-    return Told(text, start, read, stems, allergies, states, frozenset(severe))
+    slight = any(_words()["mild"].search(c.text) for c in now)
+    mild = frozenset(o for o in ORGANS if slight and o not in severe)
+    return Told(
+        text, start, read, stems, allergies, states, frozenset(severe), mild, taken, 0 <= (person.age or CHILD) < INFANT
+    )
 
 
 def _is_meant(told_of: Told, medicine: Medicine) -> bool:
@@ -198,11 +246,19 @@ def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of
         for other in others[at + 1 :]:
             if _names(one) != _names(other) and not _alternatives(told_of.text, one, other):
                 found = [*_between(one, other), *_between(other, one)]
+                wide = [len(_records(m)) for m in (one, other) if not _speaks(m)]
+                if wide and len({c.page for c in found}) < COMMON * max(wide):
+                    continue  # one medicine of a wide group says nothing of the group
                 if found:
                     yield min(found, key=lambda c: ORDER.index(c.advice))
     for substance, names in SUBSTANCES.items():
         if any(_words()[substance].search(c.text) for c in told_of.read):
             yield from (c for m in asked for r in _records(m) for c in _with(r, names, substance))
+
+
+def _speaks(medicine: Medicine) -> bool:
+    """Whether a name stands for medicines that are alike: it is no wide group (antibiotic)."""
+    return bool(medicine.generic) or medicine.written.lower().removesuffix("s") not in BROAD
 
 
 def _alternatives(text: str, one: Medicine, other: Medicine) -> bool:
@@ -243,7 +299,10 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
     for state, said in told_of.states.items():
         caution = record.of(state)
         treated = state in ORGANS and bool(_stems(said)) and _stems(said) <= treats
-        if caution is not None and not treated:
+        bare = state in told_of.mild and caution is not None and _words()["severe"].search(caution.says)
+        if caution is not None and not treated and not bare:
+            if caution.advice is Advice.USUAL and state == "children" and told_of.infant:
+                continue  # what is usual for children may not be for a baby
             bars = state in told_of.severe and _words()["bars"].search(caution.says)
             yield Check(page, state, Advice.AVOID if bars else caution.advice, caution.says)
     for entry in record.contraindications:
@@ -252,9 +311,12 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
             for c in entry.conditions
         }
         condition = max(stated, key=stated.__getitem__)
-        if stated[condition]:
-            advice = entry.advice if stated[condition] == 1.0 else max(entry.advice, Advice.CAUTION, key=ORDER.index)
-            yield Check(page, condition, advice, entry.says)
+        if stated[condition] == 1.0:
+            yield Check(page, condition, entry.advice, entry.says)
+        elif (
+            stated[condition] and entry.advice is Advice.AVOID
+        ):  # what a severe form bars; what it asks care of is silent
+            yield Check(page, condition, Advice.CAUTION, entry.says)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -36,7 +36,10 @@ _ALLERGY = re.compile(
     r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|"
     r"(?:angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|react(?:ed|ion)|collapsed|"
     r"throat clos\w+(?: up)?|sjs|stevens-johnson(?: syndrome)?) "
-    r"(?:after|from|with|to|on))\b|过敏",
+    r"(?:after|from|with|to|on)|(?:ma[dk]es?|g[ai]ves?|brings?|brought|sen[dt]s?) "
+    r"(?:me|him|her|them|my \w+|the patient)[^.?!]{0,20}"
+    r"\b(?:anaphyla\w+|angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swell\w*|swollen|wheez\w*|"
+    r"itch\w*|collapse|breathless))\b|过敏",
     re.IGNORECASE,
 )
 _TAKES = re.compile(
@@ -76,6 +79,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE)
+_PEN = re.compile(r"\bpen(?=[ -]?(?:allerg|anaphyl))", re.IGNORECASE)  # "pen allergic"
 _ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
 _STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously)\b|停用|停了|曾", re.IGNORECASE)
 _AGAINST = re.compile(
@@ -235,6 +239,7 @@ def named_in(text: str) -> list[Medicine]:
     """The medicines that a text names, Chinese names as the English ones that they stand for."""
     table, pattern = _chinese()
     out = list(medicines_in(text))
+    out += [m._replace(written=p[0], start=p.start()) for p in _PEN.finditer(text) for m in medicines_in("penicillin")]
     for match in pattern.finditer(text):
         out += [m._replace(written=match[0], start=match.start()) for m in medicines_in(table[match[0]])[:1]]
     return out

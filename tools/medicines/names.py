@@ -16,7 +16,9 @@ from tools.contract import unique
 from tools.medicines.records import starter_records
 from tools.yaml_files import read_yaml
 
-TABLE, BESIDE = (Path(__file__).with_name(name) for name in ("names.yaml", "names_beside.yaml"))
+TABLE, BESIDE, SHORT = (
+    Path(__file__).with_name(name) for name in ("names.yaml", "names_beside.yaml", "shorthand.yaml")
+)
 PLURAL = re.compile(r"s?\b", re.IGNORECASE)  # a name's plural, and its end
 FIRST = re.compile(r"[^\W_]+")  # words, as names begin
 
@@ -120,13 +122,24 @@ def _table() -> _Table:
         table.setdefault(_key(name), _of_class(name, [g for g in groups if name in g["class"]]))
     for name, members in _classes().items():
         table.setdefault(_key(name), _Entry("", name, (name, *members), False))
-    for name in list(table):  # as names are typed in haste: st johns wort, cotrimoxazole
-        for typed in (name.replace("'", ""), name.replace("-", ""), name.replace("-", " ")):
-            table.setdefault(typed, table[name])
+    _add_short(table)
     beginning: dict[str, list[str]] = defaultdict(list)
     for name in sorted(table, key=lambda name: (-len(name), name)):
         beginning[_singular(FIRST.findall(name)[0])].append(name)  # "diuretics" begins as "diuretic" does
     return _Table(table, beginning)
+
+
+def _add_short(table: dict[str, _Entry]) -> None:
+    """Add what is said and typed in haste: simva, a yellow fever jab, st johns wort, cotrimoxazole."""
+    for generic, short in read_yaml(SHORT).items():
+        for name in short:
+            table.setdefault(_key(name), table[_key(generic)])
+    for name in [name for name in table if name.endswith(" vaccine")]:
+        for said in ("jab", "shot", "vaccination", "immunisation"):
+            table.setdefault(f"{name.removesuffix('vaccine')}{said}", table[name])
+    for name in list(table):
+        for typed in (name.replace("'", ""), name.replace("-", ""), name.replace("-", " ")):
+            table.setdefault(typed, table[name])
 
 
 def _groups() -> list[dict[str, Any]]:
