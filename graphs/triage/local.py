@@ -23,7 +23,7 @@ from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDe
 from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
 from graphs.triage.follow_up import Reply, is_courteous, read_reply
-from tools.calculators import asked_for, told_of
+from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.checks import check
 from tools.medicines.names import medicines_in
@@ -80,6 +80,8 @@ def classify(
         return Verdict(kind, f"options are given; {_likely(read)}")
     if calculations := asked_for(text, session.case):
         return Verdict(Kind.CALCULATION, f"asks for a calculation: {', '.join(calculations)}")
+    if calculation := _completed(text, session):
+        return Verdict(Kind.CALCULATION, "gives what the calculation asked for before lacked", calculation)
     takes = _asks_to_take(text, session)
     if takes is not None:
         return takes
@@ -99,6 +101,18 @@ def classify(
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
     return _by_sort(text, read)
+
+
+def _completed(text: str, session: SessionView) -> str:
+    """The calculation that was asked for before, with what was given for it since and with this message; "" where none
+    was, or the message gives nothing that it lacked."""
+    for at in reversed(range(len(session.messages))):
+        asked = "\n".join(session.messages[at:])
+        if asked_for(session.messages[at], session.case):
+            return f"{asked}\n{text}" if completes(text, asked, session.case) else ""
+        if any(map(questions.is_question, questions.parts(session.messages[at]))):
+            return ""
+    return ""
 
 
 def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
@@ -221,7 +235,8 @@ class TriageLocal:
                 reason=verdict.reason,
             )  # fmt: skip
         if verdict.kind is Kind.CALCULATION:
-            return decision_of(verdict, language, Turn(text), red_flags(told_of(text, session.case), language))
+            whole = verdict.question or text
+            return decision_of(verdict, language, Turn(whole), red_flags(told_of(whole, session.case), language))
         reply = _reply(text, session)
         if reply is not None:
             told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []

@@ -48,6 +48,18 @@ def test_the_case_of_the_session_is_read_and_stays(agent: Agent) -> None:
     assert session.ask("why?").kind == "explain"
 
 
+def test_a_value_that_was_missing_goes_on_with_the_calculation(agent: Agent) -> None:
+    session = agent.session()
+    first = session.ask("What is the eGFR of a 60-year-old man?")
+    assert first.kind == "calculation"
+    assert any("creatinine" in s.text.lower() and s.text.startswith("Missing") for s in first.statements)
+    second = session.ask("creatinine is 140")
+    assert second.kind == "calculation"
+    assert second.statements[0].text.startswith("eGFR")
+    assert not any(s.text.startswith("Missing") for s in second.statements)
+    assert session.ask("He has a cough and fever.").kind == "case"
+
+
 def test_an_emergency_is_told_beside_and_a_wrong_unit_is_refused(agent: Agent) -> None:
     answer = agent.ask("Calculate CURB-65 for a confused 70-year-old man, urea 9 mmol/L, RR 32, BP 85/50.")
     assert answer.emergency

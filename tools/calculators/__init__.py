@@ -10,7 +10,7 @@ from tools.calculators.formulas import (
     egfr,
     gestational_age,
 )
-from tools.calculators.reading import asked_for, calculate_from, read, told_of
+from tools.calculators.reading import asked_for, calculate_from, completes, read, told_of
 
 __all__ = [
     "Calculation",
@@ -20,6 +20,7 @@ __all__ = [
     "calculate",
     "calculate_from",
     "calculators",
+    "completes",
     "corrected_calcium",
     "egfr",
     "gestational_age",

@@ -20,7 +20,7 @@ from tools.calculators.formulas import (
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import SEX_WORDS, Person, age_in, read_person
 from tools.text.measures import Value, converted, is_of_now, measures, values
-from tools.text.questions import is_closed, parts
+from tools.text.questions import is_closed, is_question, parts
 
 SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 # ours: what may stand before a calculator's name where it is asked for, a value behind it that was given, and dates
@@ -54,6 +54,25 @@ def asked_for(message: str, case: str = "") -> list[str]:
     message = message.translate(SMALL)
     found = [name for name, pattern in _names() if any(_asks(part, pattern) for part in parts(message))]
     return [name for name in found if _tells(name, told_of(message, case))]
+
+
+def completes(message: str, asked: str, case: str = "") -> bool:
+    """Whether a message gives what a calculation that was asked for lacked, and asks nothing: ``creatinine is 140``.
+
+    Args:
+        asked: the question that asked for the calculation. case: the patient's, told beside it.
+    """
+    if any(map(is_question, parts(message))) or asked_for(message, case):
+        return False
+    return any(_given(name, message) - _given(name, told_of(asked, case)) for name in asked_for(asked, case))
+
+
+def _given(name: str, text: str) -> frozenset[str]:
+    """The inputs that a text tells; none where one cannot be."""
+    try:
+        return frozenset(read(name, text))
+    except InputError:
+        return frozenset()
 
 
 def told_of(message: str, case: str = "") -> str:

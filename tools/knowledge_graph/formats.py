@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +17,7 @@ from pydantic import ValidationError
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
 from tools.files import write_atomic
+from tools.knowledge_graph.disorders import are_disorders, join_disorders
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.schema import (
     About,
@@ -28,7 +27,9 @@ from tools.knowledge_graph.schema import (
     Graph,
     Relation,
     Subcategory,
+    key_of,
     problems_of,
+    slug,
 )
 
 # Writes a graph as the folder of YAML that `tools.knowledge_graph.loader` reads.
@@ -271,7 +272,6 @@ KIND = {
     "therapy": "treatment",
 }
 UNCLASSIFIED = "unclassified"
-LONGEST_ID = 120  # ours: characters of an id
 _PASTED = re.compile(r"^(?P<question>.+?)\s*[?:]:\s*(?P<answer>.*)$", re.DOTALL)
 _NOTHING = frozenset({"", "na", "n", "nowhere", "false", "none"})  # answers that state nothing
 _SIDES = ((re.compile(r"\s*\(L\)"), " left"), (re.compile(r"\s*\(R\)"), " right"))
@@ -281,22 +281,6 @@ Row = tuple[str, str, str]
 def is_foreign(subjects: Iterable[str]) -> bool:
     """Whether no subject is one of ours (``disease:gerd``)."""
     return not any(s.partition(":")[0] in (*NODES, "graph") and ":" in s for s in subjects)
-
-
-def slug(text: str) -> str:
-    """An id: lower case, ASCII, words joined by one hyphen; "" when nothing is left."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-
-
-def key_of(text: str) -> str:
-    """An id of its own for every wording: its slug, and where letters or the end are lost in that, a checksum too."""
-    base = slug(text)
-    lost = any(c.isalpha() and not slug(c) for c in text)
-    if not lost and len(base) <= LONGEST_ID:
-        return base
-    digest = hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:8]
-    return f"{base[: LONGEST_ID - 9].strip('-')}-{digest}".strip("-")
 
 
 def graph_of_foreign(rows: list[Row], name: str) -> tuple[Graph | None, list[str]]:
@@ -486,12 +470,14 @@ SHOWN = 40  # ours: problems told in one message
 
 
 def read_any(path: Path) -> Graph:
-    """The graph of a file or a folder, checked.
+    """The graph of a file or a folder, checked; of Monarch's disorder files the starter graph with what they cite.
 
     Raises:
         InputError: there is no such file, or its name tells no format.
         DataError: with what is wrong, one a line.
     """
+    if path.exists() and are_disorders(path):
+        return join_disorders(path, read_graph())
     if path.is_dir():
         return read_graph(path)
     if not path.is_file():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -210,6 +213,25 @@ class Graph(BaseModel):
             for above in self.broader(f.id):
                 below[above].append(f.id)
         return below
+
+
+LONGEST_ID = 120  # ours: characters of an id
+
+
+def slug(text: str) -> str:
+    """An id: lower case, ASCII, words joined by one hyphen; "" when nothing is left."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+
+
+def key_of(text: str) -> str:
+    """An id of its own for every wording: its slug, and where letters or the end are lost in that, a checksum too."""
+    base = slug(text)
+    lost = any(c.isalpha() and not slug(c) for c in text)
+    if not lost and len(base) <= LONGEST_ID:
+        return base
+    digest = hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:8]
+    return f"{base[: LONGEST_ID - 9].strip('-')}-{digest}".strip("-")
 
 
 # What is wrong with a graph: every problem at once, whatever file the graph was read from.
