@@ -20,8 +20,8 @@ from tools.evidence import Frozen
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import Named
 from tools.knowledge_graph.building.judges import TopicsLocal, relation_of
-from tools.knowledge_graph.formats import KIND, read_any, slug
-from tools.knowledge_graph.schema import Disease, Graph
+from tools.knowledge_graph.formats import KIND, read_any
+from tools.knowledge_graph.schema import Disease, Graph, slug
 
 TRIPLES = "ddxplus/medrag_ddxplus_kg.csv"
 DISEASES = Path(__file__).parent / "medrag_diseases.yaml"

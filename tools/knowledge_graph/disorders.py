@@ -189,7 +189,7 @@ def _stated(disorder: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], st
         yield from ((row, kind, relation) for row in disorder.get(key) or () if _cited(row))
 
 
-def _cited(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _cited(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The quotations that support a statement, with a reference that can be looked up."""
     evidence = row.get("evidence")
     return [

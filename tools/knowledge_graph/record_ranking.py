@@ -21,12 +21,11 @@ from tools.files import locked, write_atomic
 from tools.icd10 import ICD10
 from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.building.files import read_records
-from tools.knowledge_graph.formats import key_of
 from tools.knowledge_graph.matching import Match, Matcher
 from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.observations import COUNTED
 from tools.knowledge_graph.ranking import HOW_COMMON, LEAST, MOST, PRIOR, Matrix
-from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.schema import Graph, key_of
 from tools.library.document import SPECIAL_TOKENS, pack
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import Person, read_person

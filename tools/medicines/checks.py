@@ -193,9 +193,8 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
         return False
     if named_in(asked_for):
         return ways or bool(is_question(asked_for.strip()) and not words["openly"].search(asked_for))
-    points = words["takes_it"].search(asked_for) or words["remark"].search(asked_for)
-    points = points or any(words[s].search(asked_for) for s in SUBSTANCES)
-    return bool(points) and bool(named_in(f"{case}\n{question}"))
+    points = any(words[way].search(asked_for) for way in ("takes_it", "remark", *SUBSTANCES))
+    return points and bool(named_in(f"{case}\n{question}"))
 
 
 def _read(case: str, question: str, asked_for: str) -> Told:
@@ -203,7 +202,7 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     whole = f"{case}\n{question}"
     # "is it ok?" does not say that it is
     text = whole[:start] + _words()["fine"].sub(lambda m: " " * len(m[0]), whole[start:])
-    own = _words()["own"].search(asked_for) and not _words()["others"].search(asked_for)
+    own = _words()["own"].search(asked_for) is not None and not _words()["others"].search(asked_for)
     theirs = {c.start for c in clauses(text) if own and (is_relatives(c) or _words()["theirs"].match(c.text))}
     read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
     now = [c for c in read if not c.past]

@@ -36,12 +36,11 @@ from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.evidence import Frozen
 from tools.icd10 import ICD10, load_icd10
-from tools.knowledge_graph.formats import key_of
 from tools.knowledge_graph.loader import STARTER, content_hash
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.names import DiagnosisNames
 from tools.knowledge_graph.record_ranking import OWN, RecordCollection
-from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.schema import Graph, key_of
 from tools.text.sentences import sentences
 
 Kept = TypeVar("Kept", bound=BaseModel)

@@ -34,10 +34,11 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.building.build import build_graph
 from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.building.judges import local_judges
-from tools.knowledge_graph.formats import slug, write_folder
+from tools.knowledge_graph.formats import write_folder
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph, Mode
 from tools.knowledge_graph.observations import surest
+from tools.knowledge_graph.schema import slug
 from tools.text.clauses import clauses
 from tools.text.sentences import sentences
 

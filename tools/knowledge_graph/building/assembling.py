@@ -13,7 +13,6 @@ import numpy as np
 from tools.encoders import Encoder
 from tools.knowledge_graph.building.contract import Distinction, Merge, Record, Told, Topic
 from tools.knowledge_graph.building.judges import clusters, may_meet
-from tools.knowledge_graph.formats import slug
 from tools.knowledge_graph.lexicon import characters, words
 from tools.knowledge_graph.schema import (
     About,
@@ -28,6 +27,7 @@ from tools.knowledge_graph.schema import (
     Manifestation,
     Relation,
     Subcategory,
+    slug,
 )
 from tools.text.body_sites import sites
 from tools.text.language import language_of

@@ -26,8 +26,8 @@ from tools.knowledge_graph.building.contract import (
     Topic,
 )
 from tools.knowledge_graph.building.files import read_merges, write_merges
-from tools.knowledge_graph.formats import slug, write_folder
-from tools.knowledge_graph.schema import About, Graph, problems_of
+from tools.knowledge_graph.formats import write_folder
+from tools.knowledge_graph.schema import About, Graph, problems_of, slug
 
 
 # What a build has done so far: one JSON line a judgement, so that a killed build goes on where it was.
