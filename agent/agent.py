@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, Self, Unpack
 
 from agent.conversation import Asked, Given, Options, Replying, Session, Step, With
 from agent.loop import arun, run, submit
 from agent.sessions.contract import Database
+from agent.sessions.documents import Documents
 from agent.sessions.home import Home
 from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
@@ -96,11 +97,13 @@ class Agent:
         records: the sessions' records (`Records`). Its methods are async and awaited on the agent's own loop: from
             elsewhere by `agent.loop.arun`, or `agent.loop.run` without a loop.
         database: where sessions are kept.
+        documents: what users put into their sessions; awaited as ``records`` are.
         traces: what their turns did; awaited as ``records`` are.
         telemetry: where an operator follows turns; off unless the settings name an endpoint.
     """
 
     records: Records
+    documents: Documents
     database: Database
     traces: Traces
 
@@ -148,6 +151,7 @@ class Agent:
         owner: str = "",
         turn_key: str = "",
         replying: Replying | None = None,
+        documents: Sequence[str] = (),
     ) -> Answer:
         """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
 
@@ -163,11 +167,13 @@ class Agent:
                 finished where it was cut off, and runs nothing again.
             replying: asks a question of whoever sent the message and waits for the reply. With it the next best
                 question is asked before a case is researched (LangGraph's ``interrupt``); without it nothing waits.
+            documents: ids of documents of the session (`agent.documents`) to answer from, as ``given`` texts are.
 
         Raises:
             InputError: for a message, a session id or a given text that cannot be taken.
         """
-        return run(self._turns.take(Asked(text, session, options, given, report, owner, turn_key, replying)))
+        taken = Asked(text, session, options, given, report, owner, turn_key, replying, documents)
+        return run(self._turns.take(taken))
 
     async def aask(self, text: str, **asked: Unpack[With]) -> Answer:
         """Answer a message; arguments as for `ask`."""
@@ -246,10 +252,12 @@ class Agent:
         try:
             locks = Locks(self.database, self.settings.sessions.wait)
             self.records = Records(self.database, self.home, locks, self.settings.literature, self.parts.document)
+            self.documents = Documents(self.database, self.records, self.home, self.parts.passages)
             self.traces = Traces(self.database, self.home)
             await self.records.open()
             self._machine = clinical_graph(self.parts, self.database.saver)
         except BaseException:
             await self.database.close()
             raise
-        return TurnRunner(self.settings, self.home, self.database, self.records, locks, self._machine, self.telemetry)
+        kept = self.records, self.documents
+        return TurnRunner(self.settings, self.home, self.database, *kept, locks, self._machine, self.telemetry)

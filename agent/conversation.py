@@ -30,6 +30,7 @@ class Asked(NamedTuple):
     owner: str = ""
     turn_key: str = ""
     replying: Replying | None = None
+    documents: Sequence[str] = ()
 
 
 class With(TypedDict, total=False):
@@ -42,6 +43,7 @@ class With(TypedDict, total=False):
     owner: str
     turn_key: str
     replying: Replying | None
+    documents: Sequence[str]
 
 
 class Step(BaseModel):
@@ -70,6 +72,7 @@ class In(TypedDict, total=False):
     report: bool
     turn_key: str
     replying: Replying | None
+    documents: Sequence[str]
 
 
 class Session:

@@ -14,6 +14,7 @@ from agent.conversation import Asked, Replying, Step
 from agent.given import given_evidence
 from agent.messages import check_message, check_options
 from agent.sessions.contract import Database
+from agent.sessions.documents import Documents
 from agent.sessions.home import Home
 from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
@@ -56,6 +57,7 @@ class TurnRunner:
         home: Home,
         database: Database,
         records: Records,
+        documents: Documents,
         locks: Locks,
         machine: Machine,
         telemetry: Telemetry,
@@ -65,6 +67,7 @@ class TurnRunner:
         self._database = database
         self._records = records
         self._rows = records.turn_rows
+        self._documents = documents
         self._locks = locks
         self._machine = machine
         self.telemetry = telemetry
@@ -83,6 +86,7 @@ class TurnRunner:
             earlier = await self._rows.keyed(session, turn_key)
             if earlier is not None:
                 return await self._again(session, earlier, last, text, emit, asked.replying)
+            given += await self._documents.evidence(session, asked.documents, text)
             notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
             notices += notices_of(self.settings, text)
             turn = max(await self._reached(session), last.turn if last else 0) + 1

@@ -22,9 +22,12 @@ from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
 from tools.library.document import Document
+from tools.readers.contract import Record
 from tools.recorder import NullRecorder, Recorder
 from tools.store import TextStore
 from tools.summaries import Said, first_words
+
+Passages = Callable[[Record, str, int], list[Evidence]]
 
 Model = TypeVar("Model", bound=BaseModel)
 T = TypeVar("T")
@@ -53,6 +56,7 @@ class Parts:
     ``said`` tells a planner what the documents of a result say: (question, evidence) to sentences by document.
     ``document`` gives a document of the library by the id of a slice of it, and raises InputError for one that is gone.
     ``weighs``: what was read raises and lowers the diagnoses (`graphs.differential_filter.weighing`).
+    ``passages`` of a document that a user put into the session, for a question: (record, question, limit) to evidence.
     """
 
     triage: Triage
@@ -70,6 +74,7 @@ class Parts:
     said: Said = first_words
     document: Callable[[str], Document] | None = None
     weighs: bool = False
+    passages: Passages | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from agent.loop import run
 from agent.server.access import Access
 from agent.server.account_api import account
+from agent.server.documents_api import PLACE, documents
 from agent.server.edge import Edge, too_large
 from agent.server.guard import Parts, remember_route
 from agent.server.health_api import health
@@ -66,8 +67,10 @@ def create_app(agent: Agent, settings: ServerSettings | None = None, *, authenti
         telemetry=NO_TELEMETRY,
     )
     app.state.parts, app.state.turns, app.state.access = parts, parts.turns, access
-    app.add_middleware(Edge, hosts=[chosen.host, *chosen.hosts], body=chosen.body, telemetry=agent.telemetry)
-    for router in (health, account, sessions, turns, openai):
+    hosts = [chosen.host, *chosen.hosts]
+    longer = {PLACE: chosen.document}
+    app.add_middleware(Edge, hosts=hosts, body=chosen.body, longer=longer, telemetry=agent.telemetry)
+    for router in (health, account, sessions, turns, documents, openai):
         app.include_router(router)
         agent.telemetry.know(_templates(router.routes))
     _handle_errors(app)
@@ -123,7 +126,7 @@ def _handle_errors(app: FastAPI) -> None:
 
     async def other(request: Request, error: Any) -> JSONResponse:
         if error.status_code == 413:
-            return answer(request, too_large(request.app.state.parts.settings.body))
+            return answer(request, too_large(request.state.most))
         refusal = unmet(error.status_code)
         refusal.headers.update(error.headers or {})
         return answer(request, refusal)

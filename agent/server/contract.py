@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from agent.given import MOST
 from agent.sessions import SessionRecord, TurnRecord
 from agent.sessions.contract import LONGEST_REASON, LONGEST_TITLE
+from agent.sessions.documents import SessionDocument
 
 OPTIONS = 26  # ours: options of a question
 SESSION = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"  # as agent.trace.SESSION_NAME
@@ -23,6 +24,7 @@ OF_OPTIONS = {
     "propertyNames": {"pattern": TEXT},
     "additionalProperties": {"type": "string", "pattern": TEXT},
 }
+DocumentId = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 Lettered = Annotated[dict[str, str], Field(max_length=OPTIONS), WithJsonSchema(OF_OPTIONS)]
 Title = Annotated[str, Field(max_length=LONGEST_TITLE, json_schema_extra={"pattern": TEXT})]
 
@@ -62,6 +64,7 @@ class NewReply(Sent):
     """The reply to a question that a turn waits at; an empty one leaves it open."""
 
     text: Text | Literal[""] = ""
+    documents: list[DocumentId] = Field(default=[], max_length=MOST, description="Of the session, to answer from too.")
 
 
 class NewVerdict(Sent):
@@ -104,6 +107,12 @@ class SessionList(BaseModel):
     """Sessions, last used first."""
 
     sessions: list[SessionRecord]
+
+
+class DocumentList(BaseModel):
+    """The documents of a session, in the order in which they were put in."""
+
+    documents: list[SessionDocument]
 
 
 class SessionWhole(BaseModel):

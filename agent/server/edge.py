@@ -8,7 +8,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,12 +48,19 @@ class Edge:
         app: what it stands before.
         hosts: names under which clients reach the server, beside loopback and any IP address: a page that rebinds its
             own name to this machine sends that name.
-        body: bytes of a request at most.
+        body: bytes of a request at most. longer: paths where another limit holds.
         telemetry: what an operator follows requests by; None for nothing.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], body: int, telemetry: Telemetry | None = None) -> None:
-        self._app, self._body = app, body
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        body: int,
+        telemetry: Telemetry | None = None,
+        longer: Mapping[re.Pattern[str], int] | None = None,
+    ) -> None:
+        self._app, self._body, self._longer = app, body, longer or {}
         self.telemetry = telemetry or NoTelemetry()
         self._hosts = frozenset(name.lower().strip("[]") for name in (*LOOPBACK, *hosts))
 
@@ -78,19 +85,24 @@ class Edge:
             raise Refusal(421, "host_refused", "The server is not known under this name.", advice)
         if scope["method"] in CHANGING and "origin" in headers and not from_own_page(headers):
             raise foreign_origin()
-        length = headers.get("content-length", "")
-        if length.isdecimal() and (len(length) > len(str(self._body)) or int(length) > self._body):
-            raise too_large(self._body)
+        length, most = headers.get("content-length", ""), self.most(scope)
+        if length.isdecimal() and (len(length) > len(str(most)) or int(length) > most):
+            raise too_large(most)
 
-    def limited(self, receive: Receive) -> Receive:
+    def most(self, scope: Scope) -> int:
+        """Bytes that the body of a request may have."""
+        return next((most for place, most in self._longer.items() if place.search(scope["path"])), self._body)
+
+    def limited(self, scope: Scope, receive: Receive) -> Receive:
         """The same body, refused once it is too long, whatever its length was said to be."""
-        taken = 0
+        taken, most = 0, self.most(scope)
+        scope["state"]["most"] = most
 
         async def counted() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > self._body:
+            if taken > most:
                 raise HTTPException(413)
             return message
 
@@ -130,7 +142,7 @@ class _Exchange:
     async def _answer(self) -> None:
         try:
             self._edge.check(self._scope, self._headers)
-            await self._edge.pass_on(self._scope, self._edge.limited(self._receive), self._answered)
+            await self._edge.pass_on(self._scope, self._edge.limited(self._scope, self._receive), self._answered)
         except Refusal as refusal:
             await self._refuse(refusal)
         except Exception as error:  # noqa: BLE001  the last line: it is logged, and the client is told

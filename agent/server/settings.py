@@ -18,7 +18,7 @@ class ServerSettings(BaseModel):
         turns: turns of a key that may run at once. all_turns: of all keys together.
         mcp_connections: connections of the Model Context Protocol that a key may have at once; where all are taken, the
             one idle longest makes room.
-        body: bytes of a request at most.
+        body: bytes of a request at most. document: of one that puts a document into a session.
         connections: sockets at once; where all are taken, the one whose request is unfinished longest makes room. It
             stays below the 1,024 files that a process may commonly have open.
         head_seconds, body_seconds: the head of a request, and then its body, must be there within this time.
@@ -39,6 +39,7 @@ class ServerSettings(BaseModel):
     all_turns: int = Field(default=64, ge=1)
     mcp_connections: int = Field(default=32, ge=1)
     body: int = Field(default=1_000_000, ge=1000)
+    document: int = Field(default=25_000_000, ge=1000)
     connections: int = Field(default=512, ge=1)
     head_seconds: float = Field(default=10.0, gt=0)
     body_seconds: float = Field(default=60.0, gt=0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,6 +48,7 @@ class Question:
     report: bool = False
     key: str = ""
     asks: bool = False
+    documents: Sequence[str] = ()
 
 
 class Running:
@@ -153,6 +154,7 @@ class Turns:
             return _same(running, question)
         asked: dict[str, Any] = {"options": question.options, "given": question.given, "report": question.report}
         asked |= {"session": question.session, "owner": caller.id, "turn_key": question.key}
+        asked["documents"] = question.documents
         if question.asks:
             asked["replying"] = lambda put: self._running[question.session].replying(put)
         return self._start(caller, question, lambda: self._agent.astream(question.text, **asked))

@@ -61,7 +61,8 @@ async def ask(
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
     asks = body.ask and MEDIA in request.headers.get("accept", "")  # who gets no events would never see the question
-    question = Question(session, body.text, body.options, body.given, body.report, idempotency_key, asks)
+    with_it = body.options, body.given, body.report
+    question = Question(session, body.text, *with_it, idempotency_key, asks, body.documents)
     return await _answered(request, the.turns.ask(caller, question), shown.view)
 
 

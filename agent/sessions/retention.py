@@ -34,19 +34,21 @@ def purge_replays(home: Home, session: str) -> None:
 
 
 async def purge_records(database: Database, session: str) -> None:
-    """Delete the session's records, reviews and feedback; its own row goes last."""
-    asked, corrections, reasons, titles, *_ = await database.execute(
+    """Delete the session's records, documents, reviews and feedback; its own row goes last."""
+    asked, corrections, reasons, titles, documents, *_ = await database.execute(
         ("select asked from turns where session = ?", (session,)),
         ("select correction from reviews where session = ?", (session,)),
         ("select reason from feedback where session = ?", (session,)),
         ("select title from sessions where id = ?", (session,)),
+        ("select about from documents where session = ?", (session,)),
         ("delete from reviews where session = ?", (session,)),
         ("delete from feedback where session = ?", (session,)),
+        ("delete from documents where session = ?", (session,)),
         ("delete from traces where session = ?", (session,)),
         ("delete from turns where session = ?", (session,)),
         ("delete from sessions where id = ?", (session,)),
     )
-    await database.scrub(session, *(str(text) for (text,) in (*asked, *corrections, *reasons, *titles)))
+    await database.scrub(session, *(str(text) for (text,) in (*asked, *corrections, *reasons, *titles, *documents)))
 
 
 async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:

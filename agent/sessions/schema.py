@@ -56,6 +56,14 @@ TABLES = (
         noted timestamp not null default current_timestamp,
         primary key (session, turn, part)
     )""",  # of a shared database; part: one more for each worker that ran a part of the turn; body: zlib of JSON lines
+    """create table if not exists documents (
+        session text not null,
+        id text not null,
+        about text not null,
+        text_key text not null,
+        added text not null,
+        primary key (session, id)
+    )""",  # that a user put in; about: JSON for lists; text_key: what was read of it, in the content store
     "create index if not exists sessions_by_use on sessions (updated, id)",
     "create index if not exists turns_by_key on turns (session, turn_key)",
 )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.browser import PHONE
+from support.pdf_writer import pdf
 from support.served import Served
 from support.web_page import HEARTBURN, INFARCTION, answer, logged_in, say, session_of
 
@@ -74,20 +75,58 @@ def test_studies_that_disagree_are_a_table_that_sorts(page_server: Served, brows
         assert "hazard ratio 0.75" in table.locator(".study-result").first.inner_text()
 
 
-def test_a_text_file_is_dropped_among_the_given_texts_and_another_kind_is_told(
-    page_server: Served, browser: Any
-) -> None:
+DROP = """(files) => { const held = new DataTransfer();
+  for (const [name, text] of files) {
+    held.items.add(new File([Uint8Array.from(text, (c) => c.charCodeAt(0))], name));
+  }
+  return held; }"""
+
+
+def drop(page: Any, *files: tuple[str, bytes]) -> None:
+    """Drop files onto the conversation."""
+    held = page.evaluate_handle(DROP, [[name, data.decode("latin-1")] for name, data in files])
+    page.dispatch_event(".conversation", "drop", {"dataTransfer": held})
+
+
+def test_a_text_file_is_dropped_among_the_given_texts(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server) as opened:
         page = opened.page
-        data = page.evaluate_handle(
-            """() => { const held = new DataTransfer();
-            held.items.add(new File(['In 84 adults it helped.'], 'letter.txt', {type: 'text/plain'}));
-            held.items.add(new File(['%PDF'], 'paper.pdf', {type: 'application/pdf'})); return held; }"""
-        )
-        page.dispatch_event(".conversation", "drop", {"dataTransfer": data})
-        page.get_by_text("no plain text: paper.pdf").wait_for()
+        drop(page, ("letter.txt", b"In 84 adults it helped."))
+        page.wait_for_function("document.getElementById('given').value !== ''")
         assert page.locator("#given").input_value() == "In 84 adults it helped."
         assert page.locator("#given").is_visible()
+
+
+def test_a_pdf_is_dropped_into_the_session_answers_from_it_and_stays_until_the_session_goes(
+    page_server: Served, browser: Any
+) -> None:
+    lines = ["A trial. In 84 adults with hiccups, quokkazide stopped hiccups within an hour."]
+    filler = [[f"Section {n}. Nothing about the matter was recorded on day {n}."] for n in range(40)]
+    paper = pdf([*filler[:20], lines, *filler[20:]], "Quokkazide in hiccups")
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        drop(page, ("paper.pdf", paper), ("broken.pdf", paper[:400]), ("letter.docx", b"PK"))
+        page.get_by_label("paper.pdf").wait_for()
+        told = page.locator(".composer .problem")
+        told.nth(1).wait_for()
+        assert "broken.pdf was not read. The PDF is damaged or cut off." in told.first.inner_text()
+        assert "save it again as PDF" in told.first.inner_text()
+        assert "letter.docx is of a kind that is not read." in told.last.inner_text()
+        shown = say(page, "Does quokkazide stop hiccups?")
+        assert "quokkazide stopped hiccups within an hour" in shown.locator(".lead, .studies").all_inner_texts()[0]
+        assert "Your document; not assessed" in shown.inner_text()
+        card = shown.locator(".card", has_text="Quokkazide in hiccups")
+        assert "your document, not assessed" in card.inner_text()
+        assert "Page 21" in card.inner_text()
+        page.reload()
+        page.get_by_label("paper.pdf").wait_for()
+        assert page.get_by_label("paper.pdf").is_checked()
+        assert shown.locator(".lead").is_visible()
+        session = session_of(page)
+        with page_server.client(opened.key) as client:
+            assert client.delete(f"/api/sessions/{session}").status_code == 204
+            assert client.get(f"/api/sessions/{session}/documents").status_code == 404
+        assert opened.outside() == []
 
 
 def test_a_suggested_message_is_sent_by_its_button_and_goes_with_the_next_turn(

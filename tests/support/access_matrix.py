@@ -39,6 +39,7 @@ OPEN = frozenset(
     Endpoint(*pair) for pair in (("GET", "/health"), ("GET", "/ready"), ("POST", "/api/login"), ("POST", "/api/logout"))
 )  # whoever calls: they tell nothing of anybody
 ANY_SCOPE = frozenset({Endpoint("GET", "/api/me")})
+PUT_IN = Endpoint("POST", "/api/sessions/{session}/documents")
 OWN_SCOPE = {"review": "review", "trace": "traces"}  # last part of the path: its scope; every other one needs `ask`
 BODIES: dict[Endpoint, Any] = {
     Endpoint("POST", "/api/sessions"): {},
@@ -75,6 +76,7 @@ def request_of(endpoint: Endpoint, session: str) -> dict[str, Any]:
         "method": endpoint.method,
         "url": endpoint.path.format(session=session, turn=1),
         "json": BODIES.get(endpoint),
+        **({"json": None, "content": b"A letter.", "params": {"name": "letter.txt"}} if endpoint == PUT_IN else {}),
     }
 
 

@@ -31,7 +31,10 @@ export class Problem extends Error {
 async function send(method, path, body, headers = {}) {
   /** @type {RequestInit} */
   const init = { method, headers: { Accept: "application/json", ...headers }, credentials: "same-origin" };
-  if (body !== undefined) {
+  if (body instanceof Blob) {
+    init.body = body;
+    init.headers = { ...init.headers, "Content-Type": "application/octet-stream" };
+  } else if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers = { ...init.headers, "Content-Type": "application/json" };
   }
@@ -59,7 +62,7 @@ async function problemOf(response) {
 }
 
 /**
- * A call that gives JSON, or null where there is none.
+ * A call that gives JSON, or null where there is none. A file goes as it is, anything else as JSON.
  *
  * @param {string} method
  * @param {string} path

@@ -1,9 +1,11 @@
 /** Where a message is written: one line that grows. Enter sends it, unless a Chinese or Japanese word is being composed. */
 
 import { h } from "./dom.js";
+import { problemBox } from "./problem.js";
 
 /** @typedef {import("./types.js").Translate} Translate */
-/** @typedef {{given: string[], report: boolean}} With */
+/** @typedef {import("./types.js").SessionDocument} SessionDocument */
+/** @typedef {{given: string[], report: boolean, documents: string[]}} With */
 
 const PARTED = /^\s*-{3,}\s*$/m; // a line of dashes parts two given texts
 const PLAIN = /\.(?:txt|text|md)$/i; // files that are text as they are
@@ -11,14 +13,19 @@ const PLAIN = /\.(?:txt|text|md)$/i; // files that are text as they are
 export class Composer {
   /**
    * @param {(text: string, extra: With) => boolean} send whether the message was taken
+   * @param {(file: File) => Promise<SessionDocument>} put puts a file into the session
    * @param {Translate} t
    */
-  constructor(send, t) {
+  constructor(send, put, t) {
     this.send = send;
+    this.put = put;
+    /** @type {Map<string, HTMLInputElement>} */
+    this.ticked = new Map();
+    this.documents = h("ul", { class: "plain documents", "aria-label": t("documents"), hidden: true });
     this.text = h("textarea", { id: "message", rows: 1, placeholder: t("messagePlaceholder"), "aria-describedby": "message-hint", "data-focus": "message" });
     this.report = h("input", { type: "checkbox", id: "report" });
     this.given = h("textarea", { id: "given", rows: 4 });
-    this.files = h("input", { type: "file", id: "files", multiple: true, accept: ".txt,.text,.md,text/plain" });
+    this.files = h("input", { type: "file", id: "files", multiple: true, accept: ".txt,.text,.md,.markdown,.pdf,.html,.htm,.xml,.nxml,.jsonl,.gz" });
     this.unread = h("div", {});
     this.files.addEventListener("change", async () => {
       await this.read([...(this.files.files ?? [])]);
@@ -38,7 +45,6 @@ export class Composer {
       this.given,
       h("label", { for: "files", class: "block" }, t("files")),
       this.files,
-      this.unread,
     );
     this.t = t;
     this.view = h(
@@ -46,6 +52,8 @@ export class Composer {
       { class: "composer" },
       h("label", { for: "message", class: "unseen" }, t("message")),
       this.more,
+      this.unread,
+      this.documents,
       h("div", { class: "write" }, this.opener, this.text, this.button),
       h("p", { id: "message-hint", class: "unseen" }, t("messageHint")),
     );
@@ -78,15 +86,35 @@ export class Composer {
     if (event.type === "drop") void this.read([...event.dataTransfer.files]);
   }
 
-  /** Puts the texts of files among the given ones; what is no text is told. @param {File[]} files */
+  /** Puts the texts of plain files among the given ones, and every other file into the session. @param {File[]} files */
   async read(files) {
     const plain = files.filter((file) => PLAIN.test(file.name) || file.type === "text/plain");
     const texts = await Promise.all(plain.map((file) => file.text()));
     this.given.value = [this.given.value.trim(), ...texts.map((text) => text.trim())].filter(Boolean).join("\n---\n");
-    const others = files.filter((file) => !plain.includes(file)).map((file) => file.name);
-    const told = this.t("unreadFile", { names: others.join(", ") });
-    this.unread.replaceChildren(...(others.length ? [h("p", { class: "problem", role: "alert" }, told)] : []));
-    this.open(true);
+    if (plain.length) this.open(true);
+    this.unread.replaceChildren();
+    for (const file of files.filter((other) => !plain.includes(other))) {
+      const reading = h("p", { class: "small muted", role: "status" }, this.t("readingFile", { name: file.name }));
+      this.unread.append(reading);
+      try {
+        this.holds([await this.put(file)]);
+      } catch (error) {
+        this.unread.append(problemBox(error, this.t));
+      }
+      reading.remove();
+    }
+  }
+
+  /** Shows documents of the session; what is ticked goes with the message. @param {SessionDocument[]} documents */
+  holds(documents) {
+    for (const { id, name, problems } of documents) {
+      if (this.ticked.has(id)) continue;
+      const box = h("input", { type: "checkbox", id: `document-${id}`, checked: true });
+      const lacking = problems.map((text) => h("p", { class: "small" }, "⚠ ", text));
+      this.ticked.set(id, box);
+      this.documents.append(h("li", {}, box, h("label", { for: `document-${id}` }, name), lacking));
+    }
+    this.documents.hidden = !this.ticked.size;
   }
 
   /** Shows or hides what goes with the message. @param {boolean} shown */
@@ -98,7 +126,8 @@ export class Composer {
   submit() {
     const text = this.text.value.trim();
     const given = this.given.value.split(PARTED).map((part) => part.trim()).filter(Boolean);
-    if (!text || !this.send(text, { given, report: this.report.checked })) return;
+    const documents = [...this.ticked].filter(([, box]) => box.checked).map(([id]) => id);
+    if (!text || !this.send(text, { given, report: this.report.checked, documents })) return;
     this.text.value = "";
     this.given.value = "";
     this.report.checked = false;

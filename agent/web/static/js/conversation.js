@@ -43,12 +43,13 @@ export class Conversation {
     this.busy = false;
     /** @type {TurnView[]} */
     this.turns = [];
-    this.composer = new Composer((text, extra) => this.take(text, extra), frame.t);
+    this.composer = new Composer((text, extra) => this.take(text, extra), (file) => this.put(file), frame.t);
     this.head = h("div", { class: "session-head" });
     this.list = h("div", { class: "turns" });
     const drop = (/** @type {DragEvent} */ event) => this.composer.dropped(event);
     this.view = h("div", { class: "conversation", dragover: drop, drop }, this.head, this.list, this.composer.view);
     this.showHead();
+    if (session) void this.showDocuments();
     records.forEach((record, i) => this.restore(record, views[record.turn], i === records.length - 1));
   }
 
@@ -85,7 +86,7 @@ export class Conversation {
   addTurn(asked, number) {
     const { t, me, language } = this.frame;
     const say = (/** @type {string} */ message) => {
-      if (this.take(message, { given: [], report: false })) focusOn(this.turns.at(-1)?.title ?? this.list);
+      if (this.take(message, { given: [], report: false, documents: [] })) focusOn(this.turns.at(-1)?.title ?? this.list);
     };
     const setting = { path: () => this.path(), scopes: me.scopes, say, t, language };
     const view = new TurnView(asked, number, setting, this.ranking());
@@ -115,7 +116,7 @@ export class Conversation {
 
   /** @param {TurnView} view @param {string} text @param {With} extra @param {string} key */
   async ask(view, text, extra, key) {
-    const body = { text, ...(extra.given.length ? { given: extra.given } : {}), ...(extra.report ? { report: true } : {}) };
+    const body = { text, ...(extra.given.length ? { given: extra.given } : {}), ...(extra.report ? { report: true } : {}), ...(extra.documents.length ? { documents: extra.documents } : {}) };
     const again = () => void this.ask(view, text, extra, key);
     const failed = (/** @type {unknown} */ error) => {
       const refused = error instanceof Problem && REFUSED.includes(error.status);
@@ -169,6 +170,21 @@ export class Conversation {
     this.busy = busy;
     this.composer.hold(busy);
     if (this.session) running[busy ? "add" : "delete"](this.session.id);
+  }
+
+  /** Puts a file into the session, which is made where it is new. @param {File} file */
+  async put(file) {
+    if (!this.session) await this.open();
+    return call("POST", `${this.path()}/documents?name=${encodeURIComponent(file.name)}`, file);
+  }
+
+  /** Shows what was put into the session before; without it nothing else is lost. */
+  async showDocuments() {
+    try {
+      this.composer.holds((await call("GET", `${this.path()}/documents`)).documents);
+    } catch (error) {
+      this.frame.signedOut(error);
+    }
   }
 
   /** Makes the session of a first message. */

@@ -55,6 +55,7 @@
  *   language?: string}} StepData
  * @typedef {{step: string, status: string, tool: string, summary: string, seconds: number, text: string,
  *   data?: StepData}} Step
+ * @typedef {{id: string, name: string, title: string, characters: number, added: string, problems: string[]}} SessionDocument
  * @typedef {(key: string, values?: Record<string, string | number>) => string} Translate
  */
 export {};
