@@ -13,7 +13,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house studio docs setup clean
+.PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house screenshots studio docs setup clean
 
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -88,6 +88,9 @@ bench: $(VENV)/ready ## Measure speed and memory, and the path by a language mod
 
 house: $(VENV)/ready ## Measure how large the code is, and how much of it a turn runs through
 	@$(BIN)/anamnesis dev bench house
+
+screenshots: $(VENV)/ready ## Draw the pictures of the page that the docs show again (needs Chromium)
+	@$(BIN)/anamnesis dev bench page --pictures docs/images
 
 studio: $(VENV)/ready ## Open the machine in LangGraph's development server
 	$(INSTALL) --constraint constraints.txt --editable '.[studio]'

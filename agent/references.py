@@ -25,7 +25,7 @@ async def references_of(turns: Sequence[ExportedTurn], settings: LiteratureSetti
     named = [item.document_id.partition(":")[2] for item in items if item.id.startswith("pubmed:")]
     pmids = [*named, *(copies[item.document_id] for item in items if item.document_id in copies)]
     held, failed = await _held(pmids, settings)
-    return collected(items, held, copies)._replace(failed=failed)
+    return collected(items, held, copies, failed)
 
 
 async def _held(pmids: Sequence[str], settings: LiteratureSettings) -> tuple[dict[str, Article], str]:

@@ -103,10 +103,16 @@ async def delete_session(session: SessionPath, the: The, caller: Asker) -> Respo
 async def export_session(session: SessionPath, the: The, caller: Asker, wanted: Annotated[Wanted, Query()]) -> Response:
     """A session, or a turn of it, as a file: JSON, Markdown to read, or what it cites for a reference manager."""
     records, turn = the.agent.records, wanted.turn
+    headers = {"Content-Disposition": f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'}
     text: str | bytes
-    if wanted.format == "docx":
+    made = next((made for form, made in MADE.items() if form == wanted.format), None)
+    if made is not None:
+        found = await arun(records.references(session, owner=caller.id, turn=turn))
+        text = made.write(found.references)
+        if found.told:
+            headers["X-References-Note"] = found.told.encode("ascii", "replace").decode().replace("\n", " ")
+    elif wanted.format == "docx":
         text = await arun(records.document(session, owner=caller.id, turn=turn))
     else:
         text = await arun(records.export(session, format=wanted.format, owner=caller.id, turn=turn))
-    name = f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'
-    return Response(text, media_type=EXPORTS[wanted.format], headers={"Content-Disposition": name})
+    return Response(text, media_type=EXPORTS[wanted.format], headers=headers)

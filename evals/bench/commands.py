@@ -26,6 +26,7 @@ BENCHMARKS = {
     "mirror": "Import made-up records into a mirror and ask it (a million: about 20 minutes, 8 GB of disk).",
     "model": "Measure the path by a language model at a server that plays every role (3 minutes).",
     "overhead": "Measure what a trace, telemetry or an Inspect log adds to a local run, by turns (5 minutes).",
+    "page": "Open the page cold in Chromium: first content, keys, bytes; or draw its pictures (2 minutes).",
     "passages": "Cut every full text and abstract and check offsets; time and memory of SEOS (4 minutes).",
     "queries": "Fuzz the mirror's query language, guided by coverage (needs the extra `fuzz`).",
     "server": "Measure the server: load, kills, restarts, rates, a long run (an hour; --quick: ten minutes).",

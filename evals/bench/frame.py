@@ -173,8 +173,8 @@ def in_child(function: str, *arguments: object) -> Any:
 
 
 @contextmanager
-def two_homes() -> Iterator[tuple[Path, Path]]:
-    """Two data folders with what set-up built in the configured one, gone afterwards.
+def built_homes(count: int) -> Iterator[tuple[Path, ...]]:
+    """So many data folders with what set-up built in the configured one, gone afterwards.
 
     Raises:
         InputError: nothing was built yet.
@@ -183,7 +183,7 @@ def two_homes() -> Iterator[tuple[Path, Path]]:
     if not (built / "indexes").is_dir():
         raise InputError(f"Nothing is built in {built}.", "Run `anamnesis setup` first.")
     with TemporaryDirectory(prefix="anamnesis-bench-") as folder:
-        homes = Path(folder) / "one", Path(folder) / "two"
+        homes = tuple(Path(folder) / f"home{n}" for n in range(1, count + 1))
         for home in homes:
             for name in ("indexes", "cache"):
                 if (built / name).is_dir():

@@ -28,13 +28,13 @@ from agent.agent import Agent
 from evals.bench import postgres, server_overhead, server_rate
 from evals.bench.frame import (
     Figure,
+    built_homes,
     figures_of,
     late,
     local_settings,
     looking,
     mixed_questions,
     report,
-    two_homes,
     write_json,
 )
 from evals.bench.plot import Panel, drawn
@@ -469,7 +469,7 @@ def command(
     parts: dict[str, Part] = {}
     written: dict[str, Any] = {}
     why = postgres.reason()
-    with two_homes() as (home, alone):
+    with built_homes(2) as (home, alone):
         bench = Bench(home, alone, database, **(QUICK if quick else {}) | ({"soak": turns} if turns else {}))
         for name in only or PARTS:
             busy, started = os.getloadavg()[0], time.perf_counter()

@@ -23,7 +23,7 @@ from agent.assembly import open_encoder
 from agent.cli.bars import bars
 from agent.sessions import Home
 from evals.bench.commands import Data
-from evals.bench.frame import Figure, figures_of, local_settings, mixed_questions, spent, two_homes
+from evals.bench.frame import Figure, built_homes, figures_of, local_settings, mixed_questions, spent
 from evals.datasets.literature import ABSTRACTS
 from prompts.errors import InputError
 from tools.files import write_atomic
@@ -44,7 +44,7 @@ def measure(
     """
     if not (data / ABSTRACTS).is_file():
         raise InputError(f"{data / ABSTRACTS} is not there.", "Name the folder of the evaluation data with --data.")
-    with two_homes() as (full, none):
+    with built_homes(2) as (full, none):
         with (data / ABSTRACTS).open(encoding="utf-8") as rows:
             file = own_file(full, list(islice(rows, documents)))
         return [*added(full, file, documents), *asked(full, none)]

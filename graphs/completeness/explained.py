@@ -86,15 +86,19 @@ def explained(decision: GateDecision, language: str) -> Explanation:
 
 
 def brief(decision: GateDecision, language: str) -> tuple[str, ...]:
-    """A decision in one or two lines: the verdict, then what it hangs on (direct) or what is missing (else).
+    """A decision in one or two lines for who reads the answer: whether evidence was looked up and why, then what that
+    hangs on (direct) or what is missing (else). Scores and labels are in the whole.
 
     What a warning beside the answer says is not said again.
     """
     whole, words = explained(decision, language), messages(language)
-    counts = whole.counts + words["gate.stop"] if whole.counts and _by_score(decision, words) else ""
-    first = f"{words['gate.name']}{words['gate.colon']}{whole.verdict} {counts}".rstrip()
+    if _by_score(decision, words):
+        first = words[f"gate.brief.{decision.decision.value}"]
+    else:
+        reason = words.get(f"gate.reasons.{decision.reason}", decision.reason)
+        first = f"{reason[:1].upper()}{reason[1:].rstrip('.。')}{words['gate.stop']}"
     direct = decision.decision is Decision.DIRECT
-    second = [whole.turning] if direct else [whole.missing, whole.question]
+    second = [_hangs(decision, words)] if direct else [whole.missing, whole.question]
     line = " ".join(t for t in second if t)
     return (first, line) if line else (first,)
 
@@ -160,6 +164,14 @@ def _turning(decision: GateDecision, words: Messages) -> str:
         decision=words[f"gate.short.{turning.decision.value}"],
         score=turning.score,
     )
+
+
+def _hangs(decision: GateDecision, words: Messages) -> str:
+    """What a direct answer hangs on, without numbers; "" where it hangs on no one sentence."""
+    turning = decision.turning
+    if turning is None or not 0 <= turning.unit < len(decision.units):
+        return ""
+    return words.say("gate.hangs", text=one_line(decision.units[turning.unit].text, NAMED).rstrip(".。"))
 
 
 def _parts(parts: Mapping[str, float], words: Messages) -> dict[str, str]:

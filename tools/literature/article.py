@@ -175,6 +175,7 @@ class Article(Frozen):
         language: the first one, in the contract's codes; languages: all, as PubMed codes them.
         level: level of evidence in words (`tools.literature.appraisal.level_of`).
         corrections: CommentsCorrections as they are; a notice, a comment, or only a reference (``Cites``).
+        issn_type: ``Print`` or ``Electronic``, as the record has it.
         version: of the PMID; above 1 for the few journals that publish in versions.
     """
 
@@ -207,6 +208,7 @@ class Article(Frozen):
     languages: tuple[str, ...] = ()
     iso_abbreviation: str = ""
     issn: str = ""
+    issn_type: str = ""
     volume: str = ""
     issue: str = ""
     pages: str = ""

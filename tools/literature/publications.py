@@ -173,10 +173,12 @@ def place_of(content: Element, *, book: bool) -> dict[str, Any]:
     """Journal, or book, with volume, issue and pages."""
     issue = "Book" if book else "Journal/JournalIssue"
     first, last = text_of(content.find("Pagination/StartPage")), text_of(content.find("Pagination/EndPage"))
+    issn = content.find("Journal/ISSN")
     return {
         "journal": text_of(content.find("Book/BookTitle" if book else "Journal/Title")),
         "iso_abbreviation": text_of(content.find("Journal/ISOAbbreviation")),
-        "issn": text_of(content.find("Journal/ISSN")),
+        "issn": text_of(issn),
+        "issn_type": issn.get("IssnType", "") if issn is not None else "",
         "volume": text_of(content.find(f"{issue}/Volume")),
         "issue": text_of(content.find(f"{issue}/Issue")),
         "pages": text_of(content.find("Pagination/MedlinePgn")) or "-".join(filter(None, (first, last))),

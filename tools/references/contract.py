@@ -9,6 +9,8 @@ from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
 from tools.literature.article import Article, Author
 
 STARTER = "Anamnesis starter library"
+LACKING = "Authors, journal and DOI may be lacking."
+NOT_HELD = "PubMed's record of it is not kept here any more; complete it by its number."
 # collections of the evidence that is no publication and no document of its own -> what the reader is told of it
 NO_REFERENCE = {
     "graph": "entries of the knowledge graph",
@@ -28,9 +30,11 @@ class Reference(Frozen):
         kind: ``document`` is what is neither an article nor a book: a monograph of the library, a user's file, a label.
         date: of publication, or when a document was written: ISO, as precise as known.
         container: the journal, or the book that a chapter stands in. short: the journal's ISO abbreviation.
+        issn_type: ``Print`` or ``Electronic``.
         types: publication types, as PubMed names them.
         source, licence: the published set that an imported document belongs to, and its terms.
         review: whether a clinician reviewed it, where its collection says so.
+        lacking: which fields a publication may lack here, and why; "" where its record was at hand.
     """
 
     id: str
@@ -40,6 +44,7 @@ class Reference(Frozen):
     container: str = ""
     short: str = ""
     issn: str = ""
+    issn_type: str = ""
     volume: str = ""
     issue: str = ""
     pages: str = ""
@@ -53,6 +58,7 @@ class Reference(Frozen):
     source: str = ""
     licence: str = ""
     review: str = ""
+    lacking: str = ""
 
     @property
     def url(self) -> str:
@@ -63,9 +69,11 @@ class Reference(Frozen):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of it: its editorial status, whose set it is of, its terms."""
+        """What a reader must know of it: its editorial status, whose set it is of, its terms, what it may lack."""
         status = "" if self.status is Status.OK else f"Status: {self.status.value.replace('_', ' ')}"
-        return tuple(filter(None, (status, self.review, f"Licence: {self.licence}" if self.licence else "")))
+        return tuple(
+            filter(None, (status, self.review, f"Licence: {self.licence}" if self.licence else "", self.lacking))
+        )
 
     @property
     def span(self) -> tuple[str, str]:
@@ -91,7 +99,7 @@ class Collected(NamedTuple):
     def told(self) -> str:
         """What was left out and what may be lacking, in a line; "" where nothing is."""
         counts = ", ".join(f"{number} {what}" for what, number in self.left_out.items())
-        lacking = f"Authors, journal and DOI may be lacking. {self.failed}" if self.failed else ""
+        lacking = f"{LACKING} {self.failed}" if self.failed else ""
         return " ".join(filter(None, (f"No references, so left out: {counts}." if counts else "", lacking)))
 
 
@@ -105,6 +113,7 @@ def of_article(article: Article) -> Reference:
         container=article.journal if article.journal != article.title else "",
         short=article.iso_abbreviation,
         issn=article.issn,
+        issn_type=article.issn_type,
         volume=article.volume,
         issue=article.issue,
         pages=article.pages,
@@ -141,12 +150,15 @@ def of_evidence(item: Evidence) -> Reference | None:
     )
 
 
-def collected(items: Iterable[Evidence], held: Mapping[str, Article], pmids: Mapping[str, str]) -> Collected:
+def collected(
+    items: Iterable[Evidence], held: Mapping[str, Article], pmids: Mapping[str, str], failed: str = ""
+) -> Collected:
     """The references of pieces of evidence, in order, one a document.
 
     Args:
         held: records of PubMed that this machine holds, by PMID; they say more than the evidence does.
         pmids: PMID of each document that is another copy of a record (``pmc:PMC1`` -> ``12345678``).
+        failed: what went wrong with a source of records.
     """
     found: dict[str, Reference] = {}
     left_out: dict[str, set[str]] = {}
@@ -159,7 +171,8 @@ def collected(items: Iterable[Evidence], held: Mapping[str, Article], pmids: Map
         pmid = reference.pmid or pmids.get(reference.id, "")
         if pmid in held:
             reference = of_article(held[pmid])
-        elif pmid:
-            reference = reference.model_copy(update={"id": f"pubmed:{pmid}", "pmid": pmid})
+        elif reference.kind == "article":
+            named = {"id": f"pubmed:{pmid}", "pmid": pmid} if pmid else {}
+            reference = reference.model_copy(update={**named, "lacking": f"{LACKING} {failed or NOT_HELD}"})
         found.setdefault(reference.id, reference)
-    return Collected(tuple(found.values()), {what: len(ids) for what, ids in left_out.items()})
+    return Collected(tuple(found.values()), {what: len(ids) for what, ids in left_out.items()}, failed)

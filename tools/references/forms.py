@@ -204,7 +204,7 @@ def _medline(r: Reference) -> Iterator[tuple[str, str]]:
     A value stays on one line: readers take the second line of a long name for another name.
     """
     yield "PMID", r.pmid
-    yield "IS", r.issn
+    yield "IS", f"{r.issn} ({r.issn_type})" if r.issn_type else r.issn
     yield "VI", r.volume
     yield "IP", r.issue
     yield "DP", " ".join(_medline_date(r.date))
@@ -227,6 +227,8 @@ def _medline(r: Reference) -> Iterator[tuple[str, str]]:
         yield "TA", r.short.replace(".", "")
         yield "JT", r.container
     yield "PMC", r.pmcid
+    for note in r.notes:
+        yield "GN", note
     yield "AID", f"{r.doi} [doi]" if r.doi else ""
 
 

@@ -36,6 +36,7 @@ from tools.literature.strategy import (
     make_strategy,
     strategies_of,
 )
+from tools.references.contract import LACKING, NOT_HELD
 
 NASTY = "<script>alert(1)</script> | *not bold* [x](javascript:alert) `code`\n# no heading\n1. no list"
 STRATEGY = make_strategy(
@@ -270,9 +271,11 @@ def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: 
     told = run(references_of([turn], away))
     assert len(told.references) == 1
     assert "may be lacking" in told.told
+    assert told.failed in told.references[0].notes[0], "why stands in the reference itself, for a manager to show"
     collected = run(references_of([turn], agent.settings.literature))
     assert collected.told == ""
     (reference,) = collected.references
+    assert reference.notes == (f"{LACKING} {NOT_HELD}",)
     assert (reference.id, reference.pmid, reference.pmcid, reference.doi) == ("pubmed:77", "77", "PMC9", "")
 
 

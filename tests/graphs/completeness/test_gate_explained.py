@@ -82,7 +82,9 @@ def test_below_theta2_misdiagnosis_is_warned_of_in_both_languages() -> None:
 def test_brief_is_two_lines_at_most_and_tells_what_the_next_step_needs() -> None:
     direct, more, sparse = (brief(decision(s), "en") for s in (0.84, 0.6, 0.2))
     assert len(direct) == len(more) == len(sparse) == 2
-    assert direct[1].startswith("Without sentence 1")
+    assert direct[0] == "Enough was told to answer without a search."
+    assert direct[1] == "Without “Crushing chest pain since noon” evidence would have been looked up."
+    assert "theta" not in " ".join((*direct, *more, *sparse)), "numbers and labels are for who asks for the whole"
     assert more[1] == "Missing: how it has changed. What would supply it: Does it come and go?"
     assert sparse[1] == "What would supply it: Does it come and go?"  # the notice tells what is missing
     assert len(brief(decision(turning=None), "en")) == 1
@@ -91,9 +93,7 @@ def test_brief_is_two_lines_at_most_and_tells_what_the_next_step_needs() -> None
 def test_a_decision_that_no_score_made_tells_its_reason_instead() -> None:
     gate = CompletenessGateLocal()
     evidence = asyncio.run(gate.assess("Do antibiotics help in bronchitis?", "evidence", None))
-    assert brief(evidence, "en") == (
-        "gate: retrieve (a question about no particular patient is answered from evidence).",
-    )
+    assert brief(evidence, "en") == ("A question about no particular patient is answered from evidence.",)
     assert "问题不涉及具体患者" in brief(evidence, "zh")[0]
     off = asyncio.run(CompletenessGateLocal(GateSettings(method="direct")).assess("I cough.", "case", None))
     assert "switched off" in brief(off, "en")[0]

@@ -67,6 +67,15 @@ FULL, CHAPTER = of_article(ARTICLE), of_article(BOOK)
 EVERY = [FULL, CHAPTER, reference(LABEL), reference(MONOGRAPH)]
 
 
+def test_what_a_reference_lacks_and_why_stands_in_every_form() -> None:
+    item = Evidence(id="pubmed:9@0-4", text="Text", title="Croup", kind="abstract", origin=Origin.RETRIEVED)
+    (kept,) = collected([item], {}, {}, "The mirror is away.").references
+    note = "Authors, journal and DOI may be lacking. The mirror is away."
+    tags = {"ris": "N1  - ", "nbib": "GN  - ", "bibtex": "note = {", "csl-json": '"note": "'}
+    for form in FORMS:
+        assert f"{tags[form]}{note}" in written([kept], form)
+
+
 def test_ris_is_read_back_by_rispy() -> None:
     rispy = pytest.importorskip("rispy")
     article, chapter, label, monograph = rispy.loads(written(EVERY, "ris"))
