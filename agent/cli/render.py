@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group
 from rich.markup import escape
-from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -39,10 +38,10 @@ def show_step(step: Step, out: Console | None = None) -> None:
     """One line a finished step."""
     if step.status != "finished":
         return
-    name = step.tool or step.step
+    name = messages("en").get(f"step.{step.tool or step.step}", step.tool or step.step)
     (out or progress_console()).print(
         Text.assemble(
-            ("  • ", "dim"), (f"{name:<24}", "bold"), (f"{step.seconds * 1000:6.0f} ms  ", "dim"), step.summary
+            ("  • ", "dim"), (f"{name:<40}", "bold"), (f"{step.seconds * 1000:6.0f} ms  ", "dim"), step.summary
         )
     )
 
@@ -81,7 +80,8 @@ def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:
         for told in shown.gate_brief:
             out.print(Text(told, style="dim"))
     seconds = sum(answer.usage.seconds.values())
-    out.print(Text(f"{answer.usage.tool_calls} tool calls, {seconds:.2f} s, run {answer.run}", style="dim"))
+    spent = words.say("answer.spent", n=answer.usage.tool_calls, seconds=f"{seconds:.2f}", run=answer.run)
+    out.print(Text(spent, style="dim"))
     if spent := cost_line(answer.usage):
         out.print(Text(spent, style="dim"))
 
@@ -96,7 +96,7 @@ def show_emergency(out: Console, alerts: Iterable[tuple[str, str]], language: st
 def show_edge(out: Console, ranking: Ranking) -> None:
     """What heads an answer: what must not be given, and that no known disease explains a case."""
     for line in ranking.first:
-        out.print(Padding(Text(line, style="bold yellow"), (0, 0, 1, 0)))
+        _paragraph(out, Text(line, style="bold yellow"))
 
 
 def show_ranking(out: Console, ranking: Ranking) -> None:
@@ -110,8 +110,10 @@ def show_ranking(out: Console, ranking: Ranking) -> None:
             name = Text.assemble(row.name, (f" {row.marks}" if row.marks else "", "not bold cyan"))
             table.add_row(str(row.rank), name, row.code, row.share, *map(escape, sides))
         out.print(table)
-        for told in (line for row in ranking.rows for line in row.told if line.text):
-            out.print(Padding(Text.assemble(told.text, " ", _mark(told)), (0, 0, 1, 0)))
+        for row in ranking.rows:
+            for told in (line for line in row.told if line.text):
+                of = "" if told.text.startswith(row.name) else f"{row.name}: "
+                _paragraph(out, Text.assemble((of, "bold"), told.text, " ", _mark(told)))
     for line in ranking.left:
         out.print(Text(line, style="yellow"))
 
@@ -122,7 +124,7 @@ def show_gate(out: Console, gate: Explanation | None, language: str) -> None:
         out.print(Text(messages(language)["gate.unasked"], style="dim"))
         return
     for line in gate_lines(gate):
-        out.print(Padding(line, (0, 0, 0, 0)))
+        out.print(line)
 
 
 def gate_lines(gate: Explanation) -> Iterator[Text]:
@@ -173,7 +175,13 @@ def _lead(out: Console, shown: Presentation) -> None:
 
 def _lines(out: Console, shown: Presentation) -> None:
     for line in shown.lines:
-        out.print(Padding(Text.assemble(line.text, " ", _mark(line)), (0, 0, 1, 0)))
+        _paragraph(out, Text.assemble(line.text, " ", _mark(line)))
+
+
+def _paragraph(out: Console, text: Text) -> None:
+    """A text and an empty line, without the spaces at its end that a padding would write."""
+    out.print(text)
+    out.print()
 
 
 def _boxed(out: Console, told: Sequence[str], style: str) -> None:
@@ -227,5 +235,5 @@ def _part(out: Console, part: Part) -> None:
 
 
 def _source(source: Source) -> Text:
-    about = f"  {source.id}  {', '.join(source.facts)}"
-    return Text.assemble((f"  [{source.number}] ", "bold"), source.name, (about, "dim"))
+    about = ", ".join((*source.facts, source.id))
+    return Text.assemble((f"  [{source.number}] ", "bold"), source.name, (f"\n      {about}", "dim"))

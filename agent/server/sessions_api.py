@@ -50,6 +50,11 @@ class Wanted(Sent):
     )  # a query cannot say null
 
 
+def no_turn(turn: int) -> Refusal:
+    """The answer to a turn that a session has not."""
+    return Refusal(404, "no_turn", f"The session has no turn {turn}.", "GET /api/sessions/{session} lists them.")
+
+
 THIS = {"parameters": {"session": "$response.body#/id"}}
 CREATED: dict[int | str, dict[str, Any]] = {
     201: {"description": "The session.", "links": {name: {"operationId": name, **THIS} for name in FOLLOWING}}
@@ -103,6 +108,8 @@ async def delete_session(session: SessionPath, the: The, caller: Asker) -> Respo
 async def export_session(session: SessionPath, the: The, caller: Asker, wanted: Annotated[Wanted, Query()]) -> Response:
     """A session, or a turn of it, as a file: JSON, Markdown to read, or what it cites for a reference manager."""
     records, turn = the.agent.records, wanted.turn
+    if turn is not None and not await arun(records.turns(session, owner=caller.id, only={turn})):
+        raise no_turn(turn)
     headers = {"Content-Disposition": f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'}
     text: str | bytes
     made = next((made for form, made in MADE.items() if form == wanted.format), None)

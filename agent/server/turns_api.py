@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -14,7 +15,7 @@ from agent.server.contract import NewFeedback, NewReply, NewReview, NewTurn, Sho
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer
 from agent.server.problems import Refusal, answers
-from agent.server.sessions_api import USUAL, SessionPath
+from agent.server.sessions_api import USUAL, SessionPath, no_turn
 from agent.server.turns import Question, Running
 from agent.sessions import Feedback, Review, TurnRecord
 from agent.sessions.contract import LONGEST_CORRECTION
@@ -60,6 +61,7 @@ async def ask(
     """Send a message and get its answer. The turn goes on, and is stored, when you go away."""
     check(the, body)
     await arun(the.agent.records.get(session, owner=caller.id))
+    await _check_documents(the, session, caller.id, body.documents)
     asks = body.ask and MEDIA in request.headers.get("accept", "")  # who gets no events would never see the question
     with_it = body.options, body.given, body.report
     question = Question(session, body.text, *with_it, idempotency_key, asks, body.documents)
@@ -129,6 +131,14 @@ def check(the: Parts, body: NewTurn) -> None:
     given_evidence(body.given, most)
 
 
+async def _check_documents(the: Parts, session: str, owner: str, wanted: Sequence[str]) -> None:
+    """Raise Refusal for a document that the session has not."""
+    known = {d.id for d in await arun(the.agent.documents.all(session, owner))} if wanted else set()
+    for one in wanted:
+        if one not in known:
+            raise Refusal(404, "no_document", f"The session has no document {one}.", "Put the file in again.")
+
+
 async def _answered(request: Request, running: Running, view: bool) -> Response:
     if MEDIA in request.headers.get("accept", ""):
         return EventStream(told(running, request.state.request_id, ALIVE, view=view))
@@ -140,4 +150,4 @@ async def _record(the: Parts, session: str, turn: int, owner: str) -> TurnRecord
     for record in await arun(the.agent.records.turns(session, owner=owner)):
         if record.turn == turn:
             return record
-    raise Refusal(404, "no_turn", f"The session has no turn {turn}.", "GET /api/sessions/{session} lists them.")
+    raise no_turn(turn)

@@ -152,13 +152,7 @@ def _used(page: Any) -> Use:
 
 def draw(browser: Any, url: str, key: str, folder: Path) -> Iterator[str]:
     """Draw every picture that the docs show; their names."""
-    made: dict[str, tuple[dict[str, Any], Callable[[Any], None]]] = {
-        "page-quote.png": ({}, _quote),
-        "page-differential.png": ({}, _differential),
-        "page-chinese.png": ({"locale": "zh-CN"}, _urgent),
-        "page-phone.png": ({"viewport": PHONE, "device_scale_factor": 1}, _quote),
-    }
-    for name, (options, show) in made.items():
+    for name, (options, show) in PICTURES.items():
         with opened(browser, **options) as page:
             page.goto(url)
             log_in(page, key)
@@ -214,3 +208,12 @@ def _differential(page: Any) -> None:
 def _urgent(page: Any) -> None:
     _say(page, URGENT).locator(".emergency").first.wait_for()
     page.locator(".message").last.evaluate("(e) => e.scrollIntoView({block: 'start'})")
+
+
+PICTURES: dict[str, tuple[dict[str, Any], Callable[[Any], None]]] = {
+    "page-quote.png": ({}, _quote),
+    "page-differential.png": ({}, _differential),
+    "page-chinese.png": ({"locale": "zh-CN"}, _urgent),
+    "page-phone.png": ({"viewport": PHONE}, _quote),
+}
+"""File name -> Playwright's options of the window, and what is done in it."""

@@ -30,7 +30,7 @@ def markdown_of(answer: Answer, *, whole: bool = False) -> str:
 def _blocks(shown: Presentation) -> Iterator[str]:
     words = shown.words
     for advice, seen in shown.alerts:
-        yield f"> **{words['answer.emergency']}: {escaped(advice)}** ({escaped(seen)})"
+        yield f"> **{words['answer.emergency']}{words['list.colon']}{escaped(advice)}** ({escaped(seen)})"
     yield from (f"> **{escaped(danger)}**" for danger in shown.dangers)
     yield from _lead(shown)
     if shown.box:
@@ -50,7 +50,9 @@ def _blocks(shown: Presentation) -> Iterator[str]:
     yield from _listed(words["answer.ask"], (f"{n}. {escaped(q.text)}" for n, q in enumerate(shown.next, start=1)))
     yield from _listed(words["answer.suggested"], (f"- {escaped(text)}" for text in shown.suggested))
     for _, name, sources in shown.by_origin():
-        yield from _listed(f"{words['answer.sources']}: {name}", (line for s in sources for line in _source(s)))
+        yield from _listed(
+            f"{words['answer.sources']}{words['list.colon']}{name}", (line for s in sources for line in _source(s))
+        )
     if shown.labelled:
         yield f"*{escaped(shown.labelled)}*"
     if shown.gate_brief:
@@ -99,7 +101,11 @@ def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _disease(row: Row, shown: Presentation) -> str:
     sides = (("for", row.findings_for), ("against", row.findings_against))
-    told = "; ".join(f"{shown.words[f'answer.{n}']}: {escaped(', '.join(items))}" for n, items in sides if items)
+    words, comma = shown.words, shown.words["gate.comma"]
+    said_of = [
+        f"{words[f'answer.{n}']}{words['list.colon']}{escaped(comma.join(items))}" for n, items in sides if items
+    ]
+    told = words["list.semicolon"].join(said_of)
     said = "".join(f"  \n   {_line(line)}" for line in row.told if line.text)
     marks = f" {row.marks}" if row.marks else ""
     head = f"{row.rank}. **{escaped(row.name)}** ({escaped(row.code)}) {row.share}{marks}"

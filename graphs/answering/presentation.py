@@ -24,6 +24,7 @@ from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
+from tools.text.language import language_of
 
 NAME = 60  # ours: characters of a given text that name it
 FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
@@ -47,6 +48,7 @@ TRACED = frozenset(
     "gaps_left_open read_from_case rests_on near_question_only whole_text_searched no_relevant_passage not_sent"
     " pubmed_share pubmed_no_terms records_spoke budget_reached retracted_left_out no_known_finding".split()
 )
+AWAY = frozenset({"pubmed_unreachable", "pubmed_off", "pubmed_failed"})
 PREFIXED = frozenset({"source_unavailable", "tool_refused"})  # their texts begin with the name of a tool
 
 
@@ -250,6 +252,7 @@ class Presentation(NamedTuple):
 def present(answer: Answer, *, whole: bool = False) -> Presentation:
     """The answer as it is shown; ``whole``: with every ranked disease, not only those that are worth a row."""
     words = messages(answer.language)
+    whole_answer, answer = answer, _in_words(_without_guesses(answer), words)
     sources = _sources(answer)
     report = answer.report
     worth = {d.disease for d in answer.differential if whole} | {d.disease for d in shown_diseases(answer.differential)}
@@ -259,10 +262,15 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
     lines = [_line(s, sources, words) for s in untold]
     studies = _studies(answer, sources, words)
     lead, told = _lead(answer, ranking, lines, studies, words)
+    if not lead.head and not lead.lines and len(answer.differential) < len(whole_answer.differential):
+        lead = Lead(words["answer.too_little"], found=False)
     quoted = {q for row in studies.rows for q in row.quotes}
     rest = [line for line in lines if line not in lead.lines and not (line.text in quoted and line.numbers)]
     notices = [n for n in answer.notices if n not in told and not (n.code == "gaps_left_open" and lead.found)]
-    labels = [_label(n, words) for n in notices if not _folded(n) and n.severity is not Severity.DANGER]
+    twice = _said_twice(notices, cites=any(s.number and s.origin is Origin.RETRIEVED for s in sources.values()))
+    labels = [
+        _label(n, words) for n in notices if not _folded(n) and n not in twice and n.severity is not Severity.DANGER
+    ]
     rare = enumerate(answer.rare_diseases, start=1)
     below = answer.kind != Kind.EXPLAIN and not answer.diagnoses  # a model's own text on a case leads, whole
     return Presentation(
@@ -287,9 +295,43 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
         beside=tuple(s for s in sources.values() if not s.number),
         gate=explained(answer.gate, answer.language) if answer.gate is not None else None,
         gate_brief=brief(answer.gate, answer.language) if answer.gate is not None else (),
-        how=tuple(dict.fromkeys(n.text for n in notices if n.code in TRACED or _short(n, words))),
+        how=tuple(dict.fromkeys(n.text for n in notices if n.code in TRACED or n in twice or _short(n, words))),
         run=answer.run,
     )
+
+
+def _without_guesses(answer: Answer) -> Answer:
+    """The answer of a case without ranked diseases for which nothing that was told speaks: their order says nothing."""
+    if answer.kind == Kind.EXPLAIN or answer.diagnoses or any(d.findings_for for d in answer.differential):
+        return answer
+    left = [s for s in answer.statements if not _disease_of(s)]
+    return answer.model_copy(update={"differential": [], "statements": left})
+
+
+def _in_words(answer: Answer, words: Messages) -> Answer:
+    """The answer with its notices in its language: a tool's own English words are marked as such."""
+    if answer.language == "en":
+        return answer
+    told = []
+    for n in answer.notices:
+        prefix, colon, text = n.text.partition(": ") if n.code in PREFIXED else ("", "", n.text)
+        if language_of(text) == "en":
+            text = words.say("notice.in_english", detail=text)
+        told.append(n.model_copy(update={"text": f"{prefix}{colon}{text}"}))
+    return answer.model_copy(update={"notices": told})
+
+
+def _said_twice(notices: Sequence[Notice], *, cites: bool) -> list[Notice]:
+    """Notices that say in other words what another one says (PubMed was away, so a search for more failed), or what the
+    answer shows to be otherwise: that nothing useful was retrieved, where it ``cites`` what was."""
+    away = any(n.code in AWAY for n in notices)
+    return [
+        n
+        for n in notices
+        if (away and n.code == "gap_search_failed")
+        or (cites and n.code == "nothing_useful_retrieved")
+        or (away and n.code in PREFIXED and "PubMed" in n.text)
+    ]
 
 
 def as_data(shown: Any) -> Any:

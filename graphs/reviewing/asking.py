@@ -13,6 +13,7 @@ from graphs.triage.contract import Kind
 from tools.contract import unique
 from tools.evidence import Origin, Statement, Status
 from tools.medicines.names import medicines_in
+from tools.messages import messages
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
 
@@ -146,5 +147,7 @@ def with_review(answer: Answer, case: str) -> Answer:
     reasons = review_reasons(answer, case)
     if not reasons:
         return answer
-    told = notice("clinician_review", answer.language, ", ".join(r.text for r in reasons))
+    told = notice(
+        "clinician_review", answer.language, messages(answer.language)["gate.comma"].join(r.text for r in reasons)
+    )
     return answer.model_copy(update={"review_reasons": reasons, "notices": [*answer.notices, told]})

@@ -20,7 +20,8 @@ def value_in_words(verdict: Verdict, question: str, language: str) -> str:
 
 def headed(verdict: Verdict, language: str, question: str = "") -> str:
     """The verdict in one line: "Verdict: yes"."""
-    return f"{messages(language)['verdict.title']}: {value_in_words(verdict, question, language)}"
+    words = messages(language)
+    return f"{words['verdict.title']}{words['list.colon']}{value_in_words(verdict, question, language)}"
 
 
 def facts(verdict: Verdict, language: str, names: Sequence[str] = FACTS) -> list[str]:
@@ -32,4 +33,8 @@ def facts(verdict: Verdict, language: str, names: Sequence[str] = FACTS) -> list
         "certainty": words[f"verdict.certainties.{verdict.certainty.value}"],
         "reason": verdict.reason,
     }
-    return [f"{words[f'verdict.{name}']}: {text}" for name, text in told.items() if text and name in names]
+    return [
+        f"{words[f'verdict.{name}']}{words['list.colon']}{text}"
+        for name, text in told.items()
+        if text and name in names
+    ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evals.bench.page import measure
 from support.browser import PHONE
 from support.pdf_writer import pdf
 from support.served import Served
@@ -241,3 +242,11 @@ def test_what_has_changed_since_an_answer_is_told_on_a_click(page_server: Served
         told.wait_for()
         assert re.match(r"None of its [1-9]\d* sources has changed\. Answered on 2\d{3}-", told.inner_text())
         assert opened.errors == []
+
+
+def test_the_browser_measures_a_cold_page(page_server: Served, browser: Any) -> None:
+    found = {f.name: f.value for f in measure(browser, page_server.url, page_server.key(), rounds=1)}
+    assert 0 < found["page, first content"] <= found["page, takes a word"]
+    assert 50 < found["page, sent"] < 400, "kB: the page has no framework"
+    assert 0 <= found["page, first step after sending"] <= found["page, answer after sending"]
+    assert found["page, layout shift"] < 0.1, "what is read does not move (0.1 is what Web Vitals call good)"

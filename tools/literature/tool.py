@@ -34,6 +34,7 @@ from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source, as_steps
 from tools.literature.terms import clean_terms
 from tools.literature.vocabulary import Vocabulary
+from tools.messages import messages
 from tools.text.clauses import affirmed
 
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
@@ -154,7 +155,7 @@ class SearchLiterature:
         search = replace(self._live, settings=by_words, meaning=None)
         local, live = await asyncio.gather(
             asyncio.to_thread(self.library.by_words, arguments.query, PER_SOURCE, tool=self.name),
-            self._search_live(words, arguments.model_copy(update={"limit": PER_SOURCE}), search),
+            self._search_live(words, arguments.model_copy(update={"limit": PER_SOURCE}), context.language, search),
         )
         sources = {name: [hit.evidence() for hit in hits] for name, hits in local.items()}
         if live.result is not None:
@@ -180,9 +181,10 @@ class SearchLiterature:
         """What the library and PubMed give; the library stands in for PubMed where the settings search PubMed alone."""
         if self._settings.library == "beside":
             return await asyncio.gather(
-                asyncio.to_thread(self._search_library, arguments, context, plan), self._search_live(plan, arguments)
+                asyncio.to_thread(self._search_library, arguments, context, plan),
+                self._search_live(plan, arguments, context.language),
             )
-        live = await self._search_live(plan, arguments)
+        live = await self._search_live(plan, arguments, context.language)
         if live.result is not None:
             return [], live
         return await asyncio.to_thread(self._search_library, arguments, context, plan), live
@@ -220,22 +222,25 @@ class SearchLiterature:
         return hits if not is_question or best >= ON_SUBJECT else []
 
     async def _search_live(
-        self, plan: SearchPlan, arguments: tool_arguments.SearchLiterature, search: LiveSearch | None = None
+        self,
+        plan: SearchPlan,
+        arguments: tool_arguments.SearchLiterature,
+        language: str,
+        search: LiveSearch | None = None,
     ) -> _Live:
+        words = messages(language)
         if self._settings.live == "off":
-            text = "PubMed is switched off; only the local library was searched."
-            return _Live(None, [Notice(code="pubmed_off", text=text)], failed=False)
+            return _Live(None, [Notice(code="pubmed_off", text=words["notice.pubmed_off"])], failed=False)
         if not plan.expressions:
-            text = "PubMed was not asked: the question gives no search terms that may be sent."
-            return _Live(None, [Notice(code="pubmed_no_terms", text=text)], failed=False)
+            return _Live(None, [Notice(code="pubmed_no_terms", text=words["notice.pubmed_no_terms"])], failed=False)
         if not await self._reachability.check():
             severity = Severity.WARNING if self._settings.live == "on" else Severity.INFO
-            text = "PubMed could not be reached; only the local library was searched."
+            text = words["notice.pubmed_unreachable"]
             return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
         try:
             result = await (search or self._live).search(plan, arguments.query, limit=arguments.limit, tool=self.name)
         except ServiceError as error:
-            text = f"{error} Only the local library was searched."
+            text = words.say("notice.pubmed_failed", detail=str(error))
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)
         return _Live(result, [*result.notices, *self._slower()], failed=result.failed)
 

@@ -68,7 +68,7 @@ def test_another_key_gets_404_and_none_401_before_the_file_is_received(server: S
         theirs = opened(other)
         body = {"text": "What is croup?", "documents": [document]}
         stolen = other.post(f"/api/sessions/{theirs}/turns", json=body)
-        assert stolen.status_code == 400, "an id of another's document opens nothing"
+        assert stolen.status_code == 404, "an id of another's document opens nothing"
         assert "no document" in stolen.json()["error"]["message"]
         assert len(mine.get(f"/api/sessions/{session}/documents").json()["documents"]) == 1
 

@@ -230,3 +230,51 @@ def test_a_models_answer_to_a_case_leads_in_its_order_and_stands_whole_above_the
     assert [line.text for line in shown.lines] == [said, first.text]
     assert (shown.on_lead, shown.ranking.rows[0].told) == ("", ())
     assert "The text orders otherwise" in shown.labelled
+
+
+def test_diseases_for_which_nothing_speaks_are_not_ranked_before_a_reader() -> None:
+    disease = RankedDisease(
+        disease="lipoma",
+        name="Lipoma",
+        icd10="D17",
+        l1="a",
+        l2="b",
+        score=0.01,
+        severity="routine",
+        evidence_id="graph:starter/lipoma",
+    )
+    entry = Evidence(
+        id="graph:starter/lipoma", text=ENTRY, title="Lipoma", kind="disease", origin=Origin.KNOWLEDGE_GRAPH
+    )
+    guessed = answer("case", differential=[disease], statements=[quoted(entry, HEARTBURN)], evidence=[entry])
+    shown = present(guessed)
+    assert (shown.ranking.rows, shown.lines, shown.sources) == ((), (), ())
+    assert (shown.lead.head, shown.lead.found) == ("Too little was told to tell diseases apart.", False)
+    assert guessed.differential, "the stable form keeps them"
+    told = guessed.model_copy(update={"differential": [disease.model_copy(update={"findings_for": ["a lump"]})]})
+    assert [row.name for row in present(told).ranking.rows] == ["Lipoma"]
+
+
+def test_a_notice_in_english_says_so_in_a_chinese_answer_and_one_in_chinese_does_not() -> None:
+    english = note("other", "A part of the index is being built.")
+    failed = note("source_unavailable", "search_literature: The database is away.")
+    shown = present(answer(language="zh", notices=[english, failed, note("more", "关键信息不足。")]))
+    assert [label.text for label in shown.labels] == [
+        "英文提示：A part of the index is being built",
+        "英文提示：The database is away",
+        "关键信息不足",
+    ]
+
+
+def test_what_another_notice_says_is_no_label_and_stays_among_how_it_was_found() -> None:
+    notices = [
+        note("pubmed_unreachable"),
+        note("gap_search_failed", "The search for a gap failed."),
+        note("source_unavailable", "search_literature: PubMed sent no answer."),
+        note("nothing_useful_retrieved", "Nothing useful was retrieved."),
+    ]
+    shown = present(answer(notices=notices, evidence=[TRIAL], statements=[quoted(TRIAL)]))
+    assert [label.text for label in shown.labels] == ["PubMed was not reached"]
+    assert set(shown.how) == {n.text for n in notices}
+    alone = present(answer(notices=notices[1:]))
+    assert len(alone.labels) == 3, "without it each stands"

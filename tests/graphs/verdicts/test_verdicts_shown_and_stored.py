@@ -35,7 +35,7 @@ def test_no_two_values_are_told_in_the_same_words() -> None:
 def test_what_is_not_known_has_no_line() -> None:
     bare = Verdict(value=VerdictValue.YES, statements=("It helps.",))
     assert facts(bare, "en") == ["Certainty: not assessed"]
-    assert facts(bare, "zh") == ["确定性: 未评估"]
+    assert facts(bare, "zh") == ["确定性：未评估"]
     assert headed(bare, "fr") == "Verdict: yes"
 
 
