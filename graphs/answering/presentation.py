@@ -294,10 +294,19 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
         sources=tuple(s for s in sources.values() if s.number),
         beside=tuple(s for s in sources.values() if not s.number),
         gate=explained(answer.gate, answer.language) if answer.gate is not None else None,
-        gate_brief=brief(answer.gate, answer.language) if answer.gate is not None else (),
+        gate_brief=_gate_brief(answer),
         how=tuple(dict.fromkeys(n.text for n in notices if n.code in TRACED or n in twice or _short(n, words))),
         run=answer.run,
     )
+
+
+def _gate_brief(answer: Answer) -> tuple[str, ...]:
+    """The gate's decision in short; a question that is asked anyway is not told again."""
+    if answer.gate is None:
+        return ()
+    asked = any(q.text == answer.gate.question for q in answer.follow_up_questions)
+    gate = answer.gate.model_copy(update={"question": ""}) if asked else answer.gate
+    return brief(gate, answer.language)
 
 
 def _without_guesses(answer: Answer) -> Answer:
