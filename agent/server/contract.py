@@ -58,13 +58,13 @@ class NewTurn(Sent):
         default=False,
         description="With events: the next best question may be asked before a case is researched; POST .../reply.",
     )
+    documents: list[DocumentId] = Field(default=[], max_length=MOST, description="Of the session, to answer from too.")
 
 
 class NewReply(Sent):
     """The reply to a question that a turn waits at; an empty one leaves it open."""
 
     text: Text | Literal[""] = ""
-    documents: list[DocumentId] = Field(default=[], max_length=MOST, description="Of the session, to answer from too.")
 
 
 class NewVerdict(Sent):
