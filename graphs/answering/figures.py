@@ -32,7 +32,12 @@ def _kind(asks: str, gives: str) -> Kind:
 
 
 # All ours. A digit alone is no figure: it may belong to a name (type 2, SGLT2).
-DOSE = _kind(rf"{WHAT}\b(?:dos(?:e|es|age)|mg)\b|剂量|多少(?:毫克|克)", rf"\d ?{UNIT}")
+DOSE = _kind(
+    rf"{WHAT}\b(?:dos(?:e|es|age)|mg)\b|\bhow (?:much|many)\b[^?]{{0,40}}\b(?:take|give|gives|given|prescribe|have)\b"
+    r"|^\W*dos(?:e|es|age|ing)\b|\bdos(?:e|es|age|ing)\W*$|剂量|多少(?:毫克|克)",
+    rf"\d ?{UNIT}(?! ?(?:/|per) ?d?(?:l\b|lit))",  # an amount, no level in blood
+)
+DOSING = re.compile(r"\bdos(?:e|es|age|ing)\b|\bdirections\b|剂量|用法", re.IGNORECASE)
 NEEDED = _kind(
     r"\bnumbers? needed\b|\bNNT\b|\bNNH\b|多少人",
     rf"\b(?:needed to (?:treat|harm|screen)|NNT|NNH)\b[^.;]{{0,40}}?\d|\bfor every {COUNT}\b"
@@ -64,3 +69,8 @@ def gives_figure(question: str, sentence: str, title: str = "") -> bool:
         return False
     asked = {m.generic or m.family for m in medicines_in(question)}
     return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))
+
+
+def of_dosing(question: str, section: str) -> bool:
+    """Whether a question asks for a dose, and the heading of a section says that it gives doses."""
+    return DOSE.asks.search(question) is not None and DOSING.search(section) is not None

@@ -14,7 +14,7 @@ from graphs.answering.differential_answer import DifferentialSettings, Different
 from graphs.answering.explaining import Explainer
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.extractive import Extractor, by_score, statement
-from graphs.answering.figures import asks_figure, gives_figure
+from graphs.answering.figures import asks_figure, gives_figure, of_dosing
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
@@ -240,10 +240,13 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted."""
+    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses."""
     if not asks_figure(question):
         return list(scored)
-    given = [gives_figure(question, s.text, s.evidence.title) for s in scored]
+    given = [
+        gives_figure(question, s.text, s.evidence.title) * (1 + of_dosing(question, s.evidence.section or ""))
+        for s in scored
+    ]
     return by_score([s._replace(score=s.score + FIGURE * g) for s, g in zip(scored, given, strict=True)])
 
 

@@ -138,6 +138,17 @@ def test_a_figure_that_is_asked_for_is_given_first_or_said_to_be_missing(encoder
         assert "no_figure" not in codes(both)
 
 
+def test_a_dose_is_taken_from_where_a_label_tells_doses(encoder: Encoder) -> None:
+    elsewhere = document(
+        "a", "Dexamethasone 4 mg was given once to volunteers with croup of type 2.", title="Dexamethasone"
+    )
+    dosing = document("b", "Dexamethasone for croup of type 2: 0.15 mg/kg once by mouth.", title="Dexamethasone")
+    dosing = dosing.model_copy(update={"section": "Dosage and administration"})
+    elsewhere = elsewhere.model_copy(update={"section": "Pharmacokinetics"})
+    draft = answer(local(encoder), view(DOSE, elsewhere, dosing))
+    assert draft.statements[0].citations[0].evidence_id == dosing.id
+
+
 def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> None:
     other = "In croup of type 2 budesonide 2 mg is used once."
     own = "Dexamethasone is used in croup of type 2 when it is severe."
@@ -156,6 +167,8 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("What is the NNT?", "The NNT was 20.", True),
         ("What is the number needed to treat?", "It was given to 412 adults in 2019.", False),
         ("What is the NNT of statins?", "For every 50 people on a statin, one stroke is prevented.", True),
+        ("How much dexamethasone should I give?", "Dexamethasone 0.15 mg/kg is given once.", True),
+        ("dexamethasone dosing", "It is stopped if potassium reaches 6.0 mmol/L.", False),
         ("How accurate is the D-dimer?", "The D-dimer is used in 2 scores.", False),
         ("What is the sensitivity of the test?", "Its sensitivity is 95 per cent.", True),
         ("What is the risk of stroke?", "One in 20 people with TIA has a stroke within a week.", True),
