@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -20,7 +19,6 @@ from tools.indexes.contract import Filter
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.document import pack, review_notices, window_text
-from tools.library.search import make_query
 from tools.text.sentences import Span
 
 
@@ -192,16 +190,3 @@ def test_a_review_date_that_has_passed_is_a_notice(library: Library) -> None:
     notices = review_notices([gerd, gerd], date(2030, 1, 1))
     assert [n.code for n in notices] == ["past_review_date"]
     assert notices[0].text.count(gerd.title) == 1
-
-
-def test_a_search_is_quick_beyond_the_encoder(
-    library: Library, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    query = "Do statins prevent heart attacks?"
-    known = make_query(query, [], encoder)
-    monkeypatch.setattr("tools.library.search.make_query", lambda *_: known)
-    library.search(query, 8)
-    started = time.process_time()
-    for _ in range(20):
-        library.search(query, 8)
-    assert (time.process_time() - started) / 20 < 0.03
