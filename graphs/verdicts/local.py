@@ -114,11 +114,13 @@ OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence open
 
 class Told(NamedTuple):
     """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, whether it is
-    the first with one, and whether it was taken for the main result."""
+    the first with one, whether the first test of its document, whatever tells it, shows no difference, and whether it
+    was taken for the main result."""
 
     near: float
     tested: bool | None
     first: bool
+    null: bool = False
     main: bool = False
 
 
@@ -274,10 +276,15 @@ class VerdictJudgeLocal:
         tests = dict(zip(places, significances([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
         out: dict[int, Told] = {}
         begun: set[str] = set()
+        opening: dict[str, bool | None] = {}
+        for at in places:
+            if tests[at] is not None:
+                opening.setdefault(pieces[at][0].document_id, tests[at])
         for at in places:
             document = pieces[at][0].document_id
             result = tests[at] is not None and readings[at].telling >= self.settings.telling
-            out[at] = Told(near[at], None if same else tests[at], result and document not in begun)
+            null = not same and opening.get(document) is False
+            out[at] = Told(near[at], None if same else tests[at], result and document not in begun, null)
             if result:
                 begun.add(document)
         return out
@@ -303,7 +310,7 @@ class VerdictJudgeLocal:
     def _findings(self, told: Sequence[Said]) -> list[Said]:
         """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise.
 
-        None where it supports and the first result with a test shows no difference: the main outcome is told first.
+        None where it supports and the first test of the document shows no difference: the main outcome is told first.
         """
         own = self.settings.studies
         able = [s for s in told if s.reading.relevance >= own.relevant and s.study is not None]
@@ -311,9 +318,7 @@ class VerdictJudgeLocal:
         lead = next((s for s in able if s.p >= self._bar(s)), None)
         if lead is None:
             return able[:1]
-        if lead.answer is Stance.SUPPORTS and any(
-            s.study is not None and s.study.first and s.study.tested is False for s in told
-        ):
+        if lead.answer is Stance.SUPPORTS and lead.study is not None and lead.study.null:
             return []
         others = [s for s in able if s is not lead]
         along = [s for s in others if s.answer is lead.answer and s.p >= self.settings.heard]

@@ -105,7 +105,7 @@ class StudySettings(Frozen):
     relevant: float = 0.5
     whole: float = 0.3
     worded: float = 0.2
-    first: float = 0.4
+    first: float = 0.3
     figures: float = 0.1
     sure: float = 0.85
     tested: float = 0.6
