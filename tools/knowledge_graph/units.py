@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tools.text.clauses import Clause
 from tools.text.demographics import after_subject
 from tools.text.language import language_of
+from tools.text.medicines import tells_of_none
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
@@ -70,6 +71,8 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     out: list[Unit] = []
     topic, where, told_in = "", frozenset[str](), -1
     for i, clause in enumerate(clauses):
+        if tells_of_none(clause.text):
+            continue
         denied = clause.present is False
         out.append(Unit(i, after_subject(clause.plain), (i,), negative=_negative(clause), denied=denied))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):

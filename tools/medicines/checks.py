@@ -48,6 +48,8 @@ DEGREES = frozenset(
 PLAIN = frozenset(tokens("of or with and a the in to syndrome disorder"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
 MOST = 12  # ours: medicines of one question that are checked, the last named
+GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
+BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 WAYS = ("openly", "interacts", "harm", "may")
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
@@ -78,10 +80,11 @@ class Check(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The checks of a question, the gravest first, and what it asks, of `ANSWERS`."""
+    """The checks of a question, the gravest first, what it asks, of `ANSWERS`, and whether it tells of no patient."""
 
     checks: tuple[Check, ...] = ()
     asks: str = "may"
+    general: bool = False
 
     @property
     def decides(self) -> bool:
@@ -89,7 +92,9 @@ class Checked(NamedTuple):
         return bool(self.checks) and self.asks != "openly"
 
     def answer(self, check: Check) -> Answer:
-        """What a check answers."""
+        """What a check answers; to a general question a caution is none: it says how, not whether."""
+        if self.general and check.advice is Advice.CAUTION and not check.together:
+            return ""
         return "" if check.together and check.advice is Advice.USUAL else ANSWERS[self.asks][check.advice]
 
 
@@ -142,7 +147,8 @@ def check(question: str, case: str = "") -> Checked:
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
-    return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks)
+    general = not case and _words()["patient"].search(question) is None
+    return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks, general)
 
 
 def _way(part: str) -> str:
@@ -289,7 +295,9 @@ def _of_patient(medicine: Medicine, told_of: Told) -> Iterator[Check]:
     agreed = Counter(beside for checks in each for beside in {c.beside for c in checks})
     for beside, count in agreed.items():
         if count >= COMMON * len(records):
-            yield next(c for checks in each for c in checks if c.beside == beside)
+            said = [c for checks in each for c in checks if c.beside == beside]
+            alike = Counter(c.advice for c in said).most_common(1)[0][0]
+            yield next(c for c in said if c.advice is alike)
 
 
 def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
@@ -302,7 +310,8 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
         if caution is not None and not treated and not bare:
             if caution.advice is Advice.USUAL and state == "children" and told_of.infant:
                 continue  # what is usual for children may not be for a baby
-            bars = state in told_of.severe and _words()["bars"].search(caution.says)
+            barred = _words()["bars"].search(caution.says) is not None and _is_below(told_of.text, caution.says)
+            bars = state in told_of.severe and barred
             yield Check(page, state, Advice.AVOID if bars else caution.advice, caution.says)
     for entry in record.contraindications:
         stated = {
@@ -316,6 +325,15 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
             stated[condition] and entry.advice is Advice.AVOID
         ):  # what a severe form bars; what it asks care of is silent
             yield Check(page, condition, Advice.CAUTION, entry.says)
+
+
+def _is_below(text: str, says: str) -> bool:
+    """Whether a kidney function that a text states lies below a bound of what a page says; so where either has none."""
+    stated, bounds, at = GFR.search(text), [], 0
+    for bound in BELOW.finditer(says):
+        bounds += [(_words()["bars"].search(says, at, bound.start()) is not None, float(bound[1]))]
+        at = bound.end()
+    return stated is None or not bounds or float(stated[1]) < max(bounds)[1]  # the highest that bars, else of all
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -16,6 +16,22 @@ _EFFECT = re.compile(
     r"缓解|好转|有效|无效|加重|后",
     re.IGNORECASE,
 )
+# ours: that nobody takes anything, which is no lack and no lapse; "no tablets for ten days" goes on, and is one
+_NONE = re.compile(
+    r"^\W*(?:(?:he|she|they|i|and|but|who|the patient|patient|pt|otherwise|currently|usually|regularly|has|have|is|am|"
+    r"are|was|[a-z]+'s|takes?|taking|uses?|using|on)\W+)*"
+    r"(?:no|nil|none|without|not?\W+(?:(?:taking|using|on)\W+)?any|nothing)\W+"
+    r"(?:(?:regular|current|usual|other|prescribed|daily|long-term|routine|known)\W+)*"
+    r"(?:medicines?|medications?|meds|tablets?|pills?|drugs?|drug history)"
+    r"(?:\W+(?:at present|currently|now|of note|regularly|at all))?\W*$|"
+    r"^\W*(?:无用药史|(?:平素|平时)?(?:不|没有|无)长期(?:服|用)药\S?)\W*$",
+    re.IGNORECASE,
+)
+
+
+def tells_of_none(text: str) -> bool:
+    """Whether a clause says that no medicine is taken (``takes no medicines``), as far as it goes."""
+    return _NONE.match(text) is not None
 
 
 def tells_of_medicine(text: str) -> bool:

@@ -102,3 +102,25 @@ def test_what_is_usual_alone_says_nothing_of_an_amount_or_of_what_is_taken_besid
 )
 def test_what_is_asked_of_something_else_is_not_checked(question: str, case: str) -> None:
     assert _found(question, case) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is apixaban safe with an eGFR of 25?", "depends"),  # care from 15 to 29, not below 15
+        ("Is apixaban safe with an eGFR of 12?", "no"),
+        ("Is rivaroxaban safe with an eGFR of 25?", "depends"),  # lowered below 50, barred below 15
+        ("Is dabigatran safe with an eGFR of 25?", "no"),
+        ("Is a direct oral anticoagulant safe with an eGFR of 25?", "depends"),  # as most of the class say
+    ],
+)
+def test_a_stated_kidney_function_is_held_against_the_bounds_of_the_page(question: str, answer: str) -> None:
+    found = check(question)
+    assert found.answer(found.checks[0]) == answer
+
+
+def test_a_caution_answers_a_patients_question_and_no_general_one() -> None:
+    asked = "Can {} take allopurinol with kidney disease?"
+    general, own = check(asked.format("people")), check(asked.format("she"))
+    assert general.checks[0].advice is own.checks[0].advice is Advice.CAUTION
+    assert (general.answer(general.checks[0]), own.answer(own.checks[0])) == ("", "depends")

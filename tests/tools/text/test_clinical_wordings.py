@@ -8,7 +8,7 @@ from tools.text.abbreviations import ANY_CASE, CAPITALS, expand
 from tools.text.body_sites import compatible, is_only_a_part, side
 from tools.text.demographics import Person, read_person
 from tools.text.measures import readings
-from tools.text.medicines import tells_of_medicine
+from tools.text.medicines import tells_of_medicine, tells_of_none
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,19 @@ def test_taking_a_medicine_is_told_apart_from_what_it_does() -> None:
     assert not tells_of_medicine("the tablets I took helped with the pain")
     assert not tells_of_medicine("a rash after taking antibiotics")
     assert not tells_of_medicine("high blood pressure")
+
+
+@pytest.mark.parametrize(
+    ("clause", "none"),
+    [
+        ("takes no medicines", True),
+        ("No regular medication", True),
+        ("he is not on any tablets at present", True),
+        ("无用药史", True),
+        ("no tablets for ten days", False),  # a lapse
+        ("no medicines help", False),
+        ("ran out of tablets", False),
+    ],
+)
+def test_who_takes_no_medicines_has_missed_none(clause: str, none: bool) -> None:
+    assert tells_of_none(clause) is none
