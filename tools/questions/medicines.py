@@ -26,6 +26,7 @@ MOST = 4  # ours: checks that are told of one question
 SAME_ASKING = 0.7
 OTHER_ASKING = 0.55  # ours: cosine to a way of asking from which no part answers
 NEAR_BOTH = 0.75  # ours: sum of the cosines to a way of asking and to a sentence, from which it answers too
+LONG = 12  # words; ours: of a longer question a part answers only where it is asked for in so many words
 FACTS = 2  # ours: parts that are told of what is asked
 WHOLE, SENTENCES = 4, 2  # ours: sentences of a part that is told whole, and those told of a longer one
 NONE = "none"  # in the table: what no part answers
@@ -108,7 +109,8 @@ class MedicineQuestions:
         near = self._near(question, _masked(question), record)
         if near.asked == NONE and near.way >= OTHER_ASKING:
             return []
-        if near.way < SAME_ASKING and (asks_of_studies(question) or near.both < NEAR_BOTH):
+        long = len(question.split()) > LONG  # it tells of circumstances, of which a page of a medicine knows nothing
+        if near.way < SAME_ASKING and (long or asks_of_studies(question) or near.both < NEAR_BOTH):
             return []
         plain = near.way >= SAME_ASKING  # asked in so many words: its part alone, and whole
         said = [near.whole(near.asked)] if plain else unique([*near.best(FACTS), near.sentence])
