@@ -259,7 +259,7 @@ class VerdictJudgeLocal:
             )
             for places in found.values()
         ]
-        return self._studies.near(question, documents)
+        return self._studies.near(question, [d for d in documents if d.is_study])
 
     def _tested(
         self,

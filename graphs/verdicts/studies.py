@@ -40,6 +40,12 @@ WITHIN = re.compile(r"\bwithin (?:the|each|both)\b|\bfrom baseline\b|\bin both\b
 REFERS = re.compile(r"(?:this|the|that) difference\b|(?:these|those|the) differences\b|this effect\b", re.I)
 
 # A closed question in its parts: what is given, and what it should change; ours.
+# ours: words of which a report of a study has some, and a leaflet or a guideline on the same thing may have none
+OF_A_STUDY = re.compile(
+    r"\b(?:trials?|stud(?:y|ies)|randomi[sz]\w+|placebo|participants?|volunteers|enrol\w+|cohort|controls?|allocated|"
+    r"assigned|compared|versus|patients? (?:were|was|who)|baseline|follow-?up|weeks|months)\b",
+    re.I,
+)
 OPENING = re.compile(rf"^\W*{AUXILIARY}(?:n't)?\s+(?:there\s+)?(?:adding|taking|giving|using|the use of)?\s*", re.I)
 EFFECT_VERB = re.compile(
     r"\b(?:reduc|improv|lower|prevent|increas|shorten|decreas|slow|speed|reliev|help|enhanc|rais|allow|protect|cause|"
@@ -267,6 +273,11 @@ class Document(NamedTuple):
     def text(self) -> str:
         """All of it in one."""
         return " ".join((self.title, *self.sentences))
+
+    @property
+    def is_study(self) -> bool:
+        """Whether it has a word or a test of significance that a report of a study has."""
+        return OF_A_STUDY.search(self.text) is not None or any(significance(s) is not None for s in self.sentences)
 
     @property
     def opening(self) -> str:

@@ -99,7 +99,7 @@ def test_the_terminal_form_has_numbers_sources_and_no_colour_in_a_pipe(command: 
         assert part in done.stdout
     assert "Ask next" not in done.stdout, "no routine question beside an emergency"
     assert "\x1b[" not in done.stdout
-    assert "completeness_gate" in done.stderr
+    assert "Judge whether enough is told" in done.stderr
 
 
 def test_a_chat_outlives_the_program(command: Run) -> None:

@@ -16,7 +16,7 @@ from support.machine_parts import parts
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scripted machine in place of the assembled one."""
-    monkeypatch.setattr(sessions, "assemble", lambda settings, home, wrap: parts())
+    monkeypatch.setattr(sessions, "assemble", lambda settings, home, wrap, *_, **__: parts())
 
 
 @pytest.mark.usefixtures("asking")

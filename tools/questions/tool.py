@@ -40,7 +40,7 @@ OPPOSITES = (
     ("prevent", "treat"), ("diagnosed", "treated"),
 )  # fmt: skip
 SAME_WORD = 8  # ours: letters by which forms of one word are told (anaphylaxis, anaphylactic)
-WORD = re.compile(r"[a-z]+|\d+")
+WORD = re.compile(r"[a-z]+\d[a-z]{2,}|[a-z]+|\d+")  # G6PD is one word
 ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 
 

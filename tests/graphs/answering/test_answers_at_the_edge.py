@@ -26,7 +26,7 @@ OPTIONS = {"A": "Amoxicillin", "B": "Azithromycin"}
 def case_answer(language: str, *, outside: bool) -> Answer:
     gout = RankedDisease(
         disease="gout", name="Gout", icd10="M10", l2="a", l1="b", score=0.4, severity="routine",
-        evidence_id="graph:starter/gout",
+        findings_for=("swollen toe",), evidence_id="graph:starter/gout",
     )  # fmt: skip
     return Answer(
         question="q", kind="case", language=language, differential=[gout], outside=outside,
