@@ -136,7 +136,7 @@ class MedicineQuestions:
         except InputError:
             return None
         start = document.text.find(said)
-        if start < 0:
+        if start < 0 or not said:  # the page has no such part
             return None
         end = start + len(said)
         asked = f"{document.title}: {about.replace('_', ' ')}?"

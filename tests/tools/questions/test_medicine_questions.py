@@ -86,3 +86,7 @@ def test_pages_are_no_documents_that_questions_are_written_for(library: Library)
 
     assert [d.id for d in of_library(library.documents)] == ["library:gout"]
     assert len(library) == 1 + len(MEDICINES)
+
+
+def test_a_part_that_a_page_lacks_is_not_told(medicines: MedicineQuestions) -> None:
+    assert medicines._hit("sildenafil", "storage", "", "") is None
