@@ -19,6 +19,7 @@ from tools.files import private_file, private_folder
 
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
 PART = 4096  # ours: texts embedded before they are kept; a kill loses no more
+PAGE = 16384  # ours: bytes; ten vectors of 384 fill a page, where of SQLite's 4096 each took one and a part of another
 PASSING = {  # SQLite's primary result codes after which the file is kept: nothing is wrong with what it holds
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -156,8 +157,9 @@ class CachedEncoder:
 def _connect(file: Path) -> sqlite3.Connection:
     db = sqlite3.connect(private_file(file), check_same_thread=False, timeout=60)
     try:
+        db.execute(f"pragma page_size={PAGE}")
         db.execute("pragma journal_mode=wal")
-        db.execute("create table if not exists vectors (key blob primary key, vector blob) without rowid")
+        db.execute("create table if not exists vectors (key blob primary key, vector blob)")
     except sqlite3.DatabaseError:
         db.close()
         raise
