@@ -152,6 +152,7 @@ class Agent:
         turn_key: str = "",
         replying: Replying | None = None,
         documents: Sequence[str] = (),
+        replaces: int = 0,
     ) -> Answer:
         """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
 
@@ -168,11 +169,13 @@ class Agent:
             replying: asks a question of whoever sent the message and waits for the reply. With it the next best
                 question is asked before a case is researched (LangGraph's ``interrupt``); without it nothing waits.
             documents: ids of documents of the session (`agent.documents`) to answer from, as ``given`` texts are.
+            replaces: the session's last turn, which the message takes the place of: that turn goes with its answer, as
+                though it had not been said. One that a clinician has reviewed stays.
 
         Raises:
             InputError: for a message, a session id or a given text that cannot be taken.
         """
-        taken = Asked(text, session, options, given, report, owner, turn_key, replying, documents)
+        taken = Asked(text, session, options, given, report, owner, turn_key, replying, documents, replaces)
         return run(self._turns.take(taken))
 
     async def aask(self, text: str, **asked: Unpack[With]) -> Answer:
@@ -223,6 +226,14 @@ class Agent:
     ) -> AsyncIterator[Step | Answer]:
         """The steps that were left of the turn as they happen, then its answer."""
         return awaited(lambda emit: self._turns.resume(session, owner, emit, replying))
+
+    def stop(self, session: str, owner: str | None = None) -> Answer:
+        """End the turn that was cut off without an answer; its message is kept and counts no more (docs/sessions.md)."""
+        return run(self._turns.stop(session, owner))
+
+    async def astop(self, session: str, owner: str | None = None) -> Answer:
+        """The same, awaited."""
+        return await arun(self._turns.stop(session, owner))
 
     def delete_session(self, session: str) -> None:
         """Delete a session with its checkpoints, traces, texts, records and reviews."""

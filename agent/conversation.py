@@ -31,6 +31,7 @@ class Asked(NamedTuple):
     turn_key: str = ""
     replying: Replying | None = None
     documents: Sequence[str] = ()
+    replaces: int = 0
 
 
 class With(TypedDict, total=False):
@@ -44,6 +45,7 @@ class With(TypedDict, total=False):
     turn_key: str
     replying: Replying | None
     documents: Sequence[str]
+    replaces: int
 
 
 class Step(BaseModel):
@@ -73,6 +75,7 @@ class In(TypedDict, total=False):
     turn_key: str
     replying: Replying | None
     documents: Sequence[str]
+    replaces: int
 
 
 class Session:

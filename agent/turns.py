@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from langgraph.types import Command
@@ -26,13 +27,16 @@ from agent.settings import Settings, untraced
 from agent.telemetry.contract import Telemetry
 from agent.trace import TraceRecorder
 from graphs.answering.contract import Answer
+from graphs.answering.notices import notice
 from graphs.context import TurnContext
-from graphs.state import check_schema
+from graphs.state import check_schema, kept, undone
+from graphs.triage.contract import Kind
 from prompts.errors import DataError, InputError
 from prompts.metering import Meter, Usage, metered
 from tools.contract import FollowUpQuestion, Notice, Severity
 from tools.embedding_cache import unkept
 from tools.files import DiskFullError
+from tools.text.language import language_of
 
 if TYPE_CHECKING:
     from graphs.clinical import Machine
@@ -87,14 +91,20 @@ class TurnRunner:
             if earlier is not None:
                 return await self._again(session, earlier, last, text, emit, asked.replying)
             given += await self._documents.evidence(session, asked.documents, text)
+            replaced = await self._taken_back(session, last, asked.replaces) if asked.replaces else None
+            last = None if replaced else last
             notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
             notices += notices_of(self.settings, text)
-            turn = max(await self._reached(session), last.turn if last else 0) + 1
+            before = replaced.turn - 1 if replaced else last.turn if last else 0
+            turn = max(await self._reached(session), before) + 1
             asks = asked.replying is not None
             begun = Begun(
                 text=text, options=asked.options, given=given, report=asked.report, asks=asks, notices=notices
             )
-            row = await self._rows.begin(session, turn, begun, turn_key)
+            row = await self._rows.begin(session, turn, begun, turn_key, replaced)
+            if replaced:
+                await self._traces.forget(f"{session}/{turn}")
+                await self._database.scrub(replaced.asked)
             return await self._start(session, row, emit, asked.replying)
 
     async def resume(
@@ -110,6 +120,51 @@ class TurnRunner:
             if last is None:
                 raise InputError(f"Session {session} holds no message yet.", "Ask something in it first.")
             return await self._finish(session, last, emit, replying)
+
+    async def stop(self, session: str, owner: str | None = None) -> Answer:
+        """End the turn that was cut off without an answer: the record says so, and its message counts no more.
+
+        Gives the last answer where the turn has ended already.
+        """
+        async with self._held(check_session_id(session)):
+            await self._records.get(session, owner)
+            last = await self._rows.last(session)
+            if last is None:
+                raise InputError(f"Session {session} holds no message yet.", "Ask something in it first.")
+            if last.answer_key:
+                return self._answer(last.answer_key)
+            await self._rewind(session, last.turn)
+            answer = stopped(session, last)
+            key = self._database.texts.put(session, answer.to_json())
+            await self._rows.end(session, last.turn, key, asks_review=False)
+            return answer
+
+    async def _taken_back(self, session: str, last: TurnRow | None, turn: int) -> TurnRow:
+        """The session's last turn, which another message is to replace: the machine is as it was before it.
+
+        Raises:
+            InputError: it is not the last turn, a clinician has reviewed it, or an older program wrote it.
+        """
+        advice = "Send the message without replacing one."
+        if last is None or last.turn != turn:
+            raise InputError(f"Turn {turn} is not the last turn of the session.", advice)
+        if await self._records.reviewed(session, turn):
+            raise InputError("A clinician has reviewed the answer, so that it stays.", advice)
+        await self._rewind(session, turn)
+        return last
+
+    async def _rewind(self, session: str, turn: int) -> None:
+        """Take the machine back to where it was before a turn; nothing is to do where it never took the message in."""
+        values = (await self._machine.aget_state(_config(session))).values
+        check_schema(values)
+        if int(values.get("turn", 0)) < turn:
+            return
+        if not values.get("before_key"):
+            what = "An older program wrote the turn, so that it cannot be taken back."
+            raise InputError(what, "Send the message without replacing one.")
+        update = undone(self._database.texts.get(values["before_key"]), values)
+        await self._machine.aupdate_state(_config(session), update, as_node="respond")
+        await self._database.thin(session)
 
     async def _again(
         self, session: str, earlier: TurnRow, last: TurnRow | None, text: str, emit: Emit, replying: Replying | None
@@ -155,7 +210,9 @@ class TurnRunner:
 
     async def _start(self, session: str, row: TurnRow, emit: Emit, replying: Replying | None = None) -> Answer:
         begun = row.start()
-        state = begun.state(self._database.texts, session, row.turn)
+        now = (await self._machine.aget_state(_config(session))).values
+        before = self._database.texts.put(session, kept(now))
+        state = begun.state(self._database.texts, session, row.turn, before)
         return await self._drive(session, row.turn, state, emit, private=bool(begun.given), replying=replying)
 
     async def _reached(self, session: str) -> int:
@@ -265,6 +322,22 @@ async def _reply(question: FollowUpQuestion, emit: Emit, meter: Meter, replying:
         return await replying(question)
     finally:
         meter.waited(time.monotonic() - started)
+
+
+def stopped(session: str, row: TurnRow) -> Answer:
+    """The answer of a turn that was stopped: that there is none."""
+    language = language_of(row.asked)
+    return Answer(
+        session=session,
+        turn=row.turn,
+        run=f"{session}/{row.turn}",
+        question=row.asked,
+        kind=Kind.EVIDENCE,
+        language=language,
+        notices=[notice("stopped", language)],
+        abstained=True,
+        answered_on=datetime.now(UTC).date().isoformat(),
+    )
 
 
 def _config(session: str) -> Any:

@@ -6,6 +6,7 @@ before left in them. Session = thread_id; turn = one user message; run = session
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
@@ -14,6 +15,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.types import Overwrite
 
 from prompts.errors import DataError
+from prompts.metering import Usage
 from tools.contract import Notice
 
 STATE_SCHEMA = 2  # raised with every change of a channel's meaning; `check_schema` refuses what it cannot read
@@ -39,6 +41,7 @@ class State(TypedDict, total=False):
     offered: list[dict[str, str]]  # the other questions that were shown with it
     # turn-scoped
     turn: int
+    before_key: str  # the session-scoped channels as they were before the turn: `undone` goes back to them
     message_key: str
     question_key: str
     kind: str
@@ -84,17 +87,19 @@ def new_turn(
     report: bool = False,
     released: Sequence[str] = (),
     asks: bool = False,
+    before_key: str = "",
 ) -> dict[str, Any]:
     """The input that starts a turn: the user's message, and every turn-scoped channel at its beginning.
 
     ``given``: id of each text that came with the message -> key of its record. ``report``: for a case, a report too.
     ``released``: words that PubMed may see in this turn, though they may be names. ``asks``: whoever sent it can reply
-    to a question before the answer.
+    to a question before the answer. ``before_key``: key of what `kept` gave before the turn.
     """
     return {
         "schema": STATE_SCHEMA,
         "messages": [{"role": "user", "turn": turn, "key": message_key}],
         "turn": turn,
+        "before_key": before_key,
         "message_key": message_key,
         "question_key": "",
         "kind": "",
@@ -138,9 +143,36 @@ SESSION_CHANNELS = frozenset(
         "case_differential_key", "case_answer_key", "last_answer_key", "spent_before",
     }
 )  # fmt: skip
+# what a turn that is taken back leaves of a session: each channel, with what it is where nothing was said before
+STAYING: dict[str, Any] = {
+    "turn": 0, "answer_key": "", "messages": [], "case_key": "", "facts_key": "", "subject": {}, "leading": "",
+    "findings": [], "evidence": {}, "asked": None, "offered": [], "case_differential_key": "", "case_answer_key": "",
+    "last_answer_key": "", "spent_before": {},
+}  # fmt: skip
 
 
-def check_schema(values: dict[str, Any]) -> None:
+def kept(values: Mapping[str, Any]) -> str:
+    """What of a state a turn may have to be taken back to, as JSON."""
+    return json.dumps({name: values[name] for name in sorted(STAYING) if name in values}, ensure_ascii=False)
+
+
+def undone(before: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The update that takes a turn back: its session-scoped channels as `kept` found them. What was spent stays so.
+
+    Args:
+        before: what `kept` gave before the turn.
+        values: the state now, in the turn or at its end.
+    """
+    held = json.loads(before)
+    back = {name: held.get(name, blank) for name, blank in STAYING.items()}
+    spent = Usage.model_validate(values.get("spent_before", {}))
+    if not values.get("answer_key"):  # the turn's own calls are not among them yet
+        spent = sum((Usage.model_validate(u) for u in values.get("spent", {}).values()), spent)
+    back |= {"messages": Overwrite(back["messages"]), "evidence": Overwrite(back["evidence"])}
+    return back | ({"spent_before": spent.model_dump()} if spent.calls else {})
+
+
+def check_schema(values: Mapping[str, Any]) -> None:
     """Raise DataError when a checkpoint was written by another version of the state."""
     found = values.get("schema", STATE_SCHEMA)
     if found != STATE_SCHEMA:

@@ -59,6 +59,7 @@ class NewTurn(Sent):
         description="With events: the next best question may be asked before a case is researched; POST .../reply.",
     )
     documents: list[DocumentId] = Field(default=[], max_length=MOST, description="Of the session, to answer from too.")
+    replaces: int = Field(default=0, ge=0, description="The last turn, whose place the message takes; 0 for none.")
 
 
 class NewReply(Sent):

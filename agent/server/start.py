@@ -55,10 +55,15 @@ def serve(settings: Settings, *, authentication: bool = True, make: Make | None 
         app = (make or create_app)(agent, authentication=authentication)
         listener.listen(BACKLOG)
         logs.event("listening", address=address_of(listener), authentication=authentication)
-        if authentication and is_loopback(server.host) and sys.stdout.isatty():
-            sys.stdout.write(f"The page, for one log-in within ten minutes: {link_of(app, address_of(listener))}\n")
-            sys.stdout.flush()
+        if authentication and is_loopback(server.host):
+            tell_link(app, address_of(listener))
         _server(app, app.state.turns, server).run(sockets=[listener])
+
+
+def tell_link(app: Any, address: str) -> None:
+    """Write the link at once, to a terminal or to whatever stands in its place."""
+    sys.stdout.write(f"The page, for one log-in within ten minutes: {link_of(app, address)}\n")
+    sys.stdout.flush()
 
 
 def link_of(app: Any, address: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -49,6 +49,7 @@ class Question:
     key: str = ""
     asks: bool = False
     documents: Sequence[str] = ()
+    replaces: int = 0
 
 
 class Running:
@@ -57,6 +58,8 @@ class Running:
     def __init__(self, key: str, freed: Callable[[], None], text: str = "") -> None:
         self.key, self.text, self._freed = key, text.strip(), freed
         self.ended: Answer | Refusal | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.stopped = False  # whoever asked wants no answer any more
         self._reply: Future[str] | None = None
         self._past: list[Step] = []
         self._followers: set[asyncio.Queue[Step | Answer | Refusal]] = set()
@@ -154,7 +157,7 @@ class Turns:
             return _same(running, question)
         asked: dict[str, Any] = {"options": question.options, "given": question.given, "report": question.report}
         asked |= {"session": question.session, "owner": caller.id, "turn_key": question.key}
-        asked["documents"] = question.documents
+        asked |= {"documents": question.documents, "replaces": question.replaces}
         if question.asks:
             asked["replying"] = lambda put: self._running[question.session].replying(put)
         return self._start(caller, question, lambda: self._agent.astream(question.text, **asked))
@@ -182,6 +185,21 @@ class Turns:
             return running
         question = Question(session, last.asked, key=last.turn_key) if last else Question(session, "")
         return self._start(caller, question, lambda: self._agent.astream_resume(session, owner=caller.id))
+
+    async def stop(self, caller: Caller, session: str) -> None:
+        """Stop the session's turn, or what was cut off of it: its followers are told an answer that says so.
+
+        Raises:
+            Refusal: 409 another worker runs it.
+        """
+        caller.require("ask")
+        running = self._running.get(session)
+        if running is None or running.task is None:
+            await self._agent.astop(session, caller.id)
+            return
+        running.stopped = True
+        running.task.cancel()
+        await running.answer()
 
     def runs(self, session: str) -> bool:
         """Whether a turn of the session runs in this process."""
@@ -219,12 +237,24 @@ class Turns:
 
         running = self._running[session] = Running(question.key, freed, question.text)
         running.tell(Step(step="turn", status="started", data={"session": session}))
-        task = asyncio.create_task(self._drive(running, source()))
+        task = running.task = asyncio.create_task(self._drive(running, source(), lambda: self._stopped(caller, session)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return running
 
-    async def _drive(self, running: Running, source: AsyncIterator[Step | Answer]) -> None:
+    async def _stopped(self, caller: Caller, session: str) -> Answer | Refusal:
+        """How a turn ends that was stopped."""
+        try:
+            return await self._agent.astop(session, caller.id)
+        except AnamnesisError as error:
+            return refusal_of(error)
+
+    async def _drive(
+        self,
+        running: Running,
+        source: AsyncIterator[Step | Answer],
+        stopped: Callable[[], Awaitable[Answer | Refusal]],
+    ) -> None:
         try:
             async with asyncio.timeout(self._seconds):
                 async for event in source:
@@ -233,7 +263,7 @@ class Turns:
             what = f"The turn took longer than {self._seconds:g} s and was stopped."
             running.end(Refusal(504, "turn_timeout", what, RESUME))
         except asyncio.CancelledError:
-            running.end(stopping())
+            running.end(await stopped() if running.stopped else stopping())
         except AnamnesisError as error:
             running.end(refusal_of(error))
         except Exception as error:  # noqa: BLE001  the followers are told, the log says where

@@ -64,7 +64,7 @@ async def ask(
     await _check_documents(the, session, caller.id, body.documents)
     asks = body.ask and MEDIA in request.headers.get("accept", "")  # who gets no events would never see the question
     with_it = body.options, body.given, body.report
-    question = Question(session, body.text, *with_it, idempotency_key, asks, body.documents)
+    question = Question(session, body.text, *with_it, idempotency_key, asks, body.documents, body.replaces)
     return await _answered(request, the.turns.ask(caller, question), shown.view)
 
 
@@ -73,6 +73,18 @@ async def reply(session: SessionPath, body: NewReply, the: The, caller: Asker) -
     """Reply to the question at which the running turn waits (an event `step` whose status is `asks`)."""
     await arun(the.agent.records.get(session, owner=caller.id))
     the.turns.reply(caller, session, body.text)
+
+
+@turns.post("/stop", status_code=204, responses=answers(404, 409))
+async def stop(session: SessionPath, the: The, caller: Asker) -> None:
+    """Stop the running turn, or give up the one that was cut off: its answer says that there is none.
+
+    The message is kept and counts no more; whoever follows the turn gets that answer.
+    """
+    record = await arun(the.agent.records.get(session, owner=caller.id))
+    if not record.unfinished and not the.turns.runs(session):
+        raise Refusal(409, "no_turn", "No turn of the session runs.", "Its answers: GET /api/sessions/{session}.")
+    await the.turns.stop(caller, session)
 
 
 @turns.post("/resume", response_model=Answer, responses=ASKED)

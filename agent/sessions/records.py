@@ -183,6 +183,10 @@ class Records:
         await self._database.execute((sql, (session, turn, *values, *values)))
         return kept
 
+    async def reviewed(self, session: str, turn: int) -> bool:
+        """Whether a clinician has reviewed a turn's answer."""
+        return turn in await self._reviews(session)
+
     async def feedback(self, session: str, turn: int, feedback: Feedback, owner: str | None = None) -> Feedback:
         """Keep whether an answer helped, in place of what was said before. It never becomes evidence."""
         await self._answered(session, turn, owner)

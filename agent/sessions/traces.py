@@ -58,6 +58,12 @@ class Traces:
             raise no_trace(run)
         return list(events_of(b"\n".join(found)))
 
+    async def forget(self, run: str) -> None:
+        """Delete the trace of a run."""
+        await asyncio.to_thread(_remove, trace_path(self._folder, run))
+        if self._shared is not None:
+            await self._shared.execute(("delete from traces where session = ? and turn = ?", run_names(run)))
+
     async def _kept(self, run: str) -> list[bytes]:
         """The parts of a trace that the database has, in order."""
         if self._shared is None:

@@ -30,12 +30,12 @@ class Begun(BaseModel):
     asks: bool = False
     notices: list[Notice] = Field(default_factory=list)
 
-    def state(self, texts: TextStore, session: str, turn: int) -> dict[str, Any]:
-        """The machine's input, its texts in the content store."""
+    def state(self, texts: TextStore, session: str, turn: int, before_key: str = "") -> dict[str, Any]:
+        """The machine's input, its texts in the content store; ``before_key``: as in `new_turn`."""
         text, released = released_in(self.text)
         key = texts.put(session, text)
         keys = {e.id: texts.put(session, e.model_dump_json()) for e in self.given}
-        more = {"report": self.report, "asks": self.asks}
+        more: dict[str, Any] = {"report": self.report, "asks": self.asks, "before_key": before_key}
         return new_turn(turn, key, self.options, self.notices, keys, released=released, **more)
 
 
@@ -84,11 +84,23 @@ class Turns:
         rows = (await self._database.execute((sql, (session, turn_key))))[0] if turn_key else []
         return TurnRow(*rows[0]) if rows else None
 
-    async def begin(self, session: str, turn: int, begun: Begun, turn_key: str = "") -> TurnRow:
-        """Keep a turn that begins; the session's first message is its title until it is renamed."""
+    async def begin(
+        self, session: str, turn: int, begun: Begun, turn_key: str = "", replaced: TurnRow | None = None
+    ) -> TurnRow:
+        """Keep a turn that begins; the session's first message is its title until it is renamed.
+
+        ``replaced``: a turn that goes with it, and all that was said of its answer.
+        """
         row = TurnRow(turn, turn_key, begun.text, now(), begun.model_dump_json(), "", "", "")
         named = "update sessions set updated = ?, title = case when title = '' then ? else title end where id = ?"
-        await self._database.execute(_insert(session, row), (named, (row.asked_at, title_of(begun.text), session)))
+        gone: list[Statement] = []
+        if replaced is not None:
+            tables = ("turns", "reviews", "feedback")
+            gone = [(f"delete from {t} where session = ? and turn = ?", (session, replaced.turn)) for t in tables]
+            unnamed = "update sessions set title = '' where id = ? and title = ?"
+            gone += [(unnamed, (session, title_of(replaced.asked)))] if replaced.turn == 1 else []
+        began = _insert(session, row), (named, (row.asked_at, title_of(begun.text), session))
+        await self._database.execute(*gone, *began)
         return row
 
     async def end(self, session: str, turn: int, answer_key: str, *, asks_review: bool, searches: str = "") -> None:

@@ -34,7 +34,7 @@ LINKS = {"pubmed": "https://pubmed.ncbi.nlm.nih.gov/{}/", "pmc": "https://pmc.nc
 WRITTEN = frozenset({"library", "graph", "calculator", "calculation"})  # collections that hold no studies
 
 # Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
-NONE = ("no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
+NONE = ("stopped", "no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
 REPLIES = (
     *("where_ranked", "not_ranked", "certainty", "nothing_against", "nothing_to_ask", "why_asked", "case_so_far"),
     *("nothing_said_before", "no_differential_yet", "no_entry", "emergency_first", "calculation_refused"),

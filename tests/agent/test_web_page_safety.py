@@ -209,6 +209,8 @@ def test_a_one_time_link_logs_in_once_and_leaves_nothing_in_the_address(page_ser
         assert opened.page.locator("#who").inner_text() == "page on this machine"
         opened.page.reload()
         opened.page.locator(".welcome").wait_for()
+        opened.page.locator("#language").select_option("zh")
+        opened.page.locator("#who", has_text="本机页面").wait_for()
         assert [url for url in opened.requests if "once_" in url] == []
     with window(browser) as another:
         another.page.goto(link)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.loop import run
 from agent.server.access import COOKIE
+from agent.server.start import tell_link
 from support.served import Served
 
 
@@ -97,3 +99,13 @@ def test_without_authentication_the_owner_is_the_command_line(start: Any) -> Non
         assert client.get("/api/me").json()["authentication"] is False
         assert client.post("/api/sessions", json={}, headers={"Origin": "https://evil.example"}).status_code == 403
         assert client.get("/api/me", headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_the_link_is_written_at_once_where_nobody_has_a_terminal(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / "log").open("w") as log:
+        monkeypatch.setattr("sys.stdout", log)
+        tell_link(server.app, server.url)
+        written = (tmp_path / "log").read_text()
+    assert f"{server.url}/#/once/" in written

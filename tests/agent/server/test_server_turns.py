@@ -316,3 +316,25 @@ def test_a_trace_that_lies_elsewhere_is_not_found(server: Served) -> None:
         (server.agent.home.traces / session / "1.jsonl").unlink()
         answer = client.get(f"/api/sessions/{session}/turns/1/trace")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_trace")
+
+
+def test_a_turn_is_stopped_its_followers_are_told_and_the_next_message_is_answered(start: Any) -> None:
+    server = start(pause={"answer": 20})
+    with server.client() as client, ThreadPoolExecutor(1) as pool:
+        session = opened(client)
+        path = f"/api/sessions/{session}"
+        assert client.post(f"{path}/stop").json()["error"]["code"] == "no_turn"
+        first = pool.submit(client.post, f"{path}/turns", json={"text": "crup"})
+        until(lambda: "answer" in server.script.log)
+        assert server.client().post(f"{path}/stop").status_code == 404, "another key's session"
+        assert client.post(f"{path}/stop").status_code == 204
+        told = first.result().json()
+        assert (told["abstained"], [n["code"] for n in told["notices"]]) == (True, ["stopped"])
+        server.script.pause.clear()
+        asked = {"text": "croup", "replaces": 1}
+        assert client.post(f"{path}/turns", json=asked).json()["turn"] == 1
+        assert client.post(f"{path}/turns", json={**asked, "replaces": 5}).status_code == 400
+        whole = client.get(path).json()
+        assert [turn["asked"] for turn in whole["turns"]] == ["croup"]
+        assert not whole["session"]["unfinished"]
+        assert client.post(f"{path}/stop").status_code == 409

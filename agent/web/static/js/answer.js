@@ -24,6 +24,8 @@ import { words } from "./words.js";
 /** @typedef {import("./types.js").Ranked} Ranked */
 /** @typedef {import("./types.js").Translate} Translate */
 
+const STOPPED = "stopped"; // the notice of a turn that was stopped
+
 /**
  * @typedef {object} Around What an answer needs to know of where it stands.
  * @property {import("./types.js").Review | null} review
@@ -46,6 +48,7 @@ import { words } from "./words.js";
  */
 export function answerView(answer, view, around) {
   const t = words(answer.language);
+  if (answer.notices.some((n) => n.code === STOPPED)) return h("div", { class: "answer stopped", lang: answer.language }, h("p", {}, h("strong", {}, "■ ", view.lead.head)));
   const sources = new Sources(answer, view);
   const lines = view.lines.map((line) => lineView(line, sources, t));
   const asking = answer.notices.find((n) => n.code === REVIEW_NOTICE)?.text;

@@ -105,7 +105,7 @@ export async function turn(path, body, key, onStep) {
 /** @param {any} told */
 function streamed(told) {
   const inner = told.error ?? told;
-  return new Problem(told.status ?? 500, inner);
+  return new Problem(told.status ?? (inner.code === "bad_input" ? 400 : 500), inner);
 }
 
 /** An idempotency key. `crypto.randomUUID` is missing where the page came over plain HTTP. */

@@ -13,6 +13,7 @@ import { keepLanguage, readersLanguage, tongue, words } from "./words.js";
 
 const SESSION = /^#\/s\/([^/]+)$/;
 const ONCE = /^#\/once\/([\w-]+)$/; // a link that logs in one time
+const THIS_MACHINE = "page on this machine"; // the name of the one-time link's key, as the server has it
 const NARROW = window.matchMedia("(max-width: 52rem)"); // as in page.css
 
 const main = byId("main");
@@ -25,6 +26,8 @@ let t = words(language);
 let me = null;
 /** @type {SessionList} */
 let list = newList();
+/** @type {Conversation | null} */
+let open = null;
 let shown = 0; // counts what was opened, so that a slow answer does not take the place of a later one
 
 /** Begins, or begins again after a log-in. */
@@ -83,7 +86,7 @@ function showFrame() {
   menu.setAttribute("aria-expanded", String(!nav.hidden));
   byId("logout").hidden = !me?.authentication;
   byId("who").hidden = !me;
-  byId("who").textContent = me?.name ?? "";
+  byId("who").textContent = me?.name === THIS_MACHINE ? t("thisMachine") : (me?.name ?? "");
 }
 
 /** Opens what the address names. */
@@ -115,6 +118,7 @@ function named() {
 
 /** @param {Conversation} conversation */
 function show(conversation) {
+  open = conversation;
   main.replaceChildren(conversation.view);
   conversation.follow();
   const { turns, composer } = conversation;
@@ -196,8 +200,13 @@ byId("logout").addEventListener("click", async () => {
 menu.addEventListener("click", () => toggleMenu(nav.matches("[hidden]")));
 nav.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !NARROW.matches) return;
+  event.preventDefault();
   toggleMenu(false);
   menu.focus();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || !open?.view.isConnected || document.querySelector("dialog[open]")) return;
+  open.escape();
 });
 NARROW.addEventListener("change", showFrame);
 window.addEventListener("hashchange", route);

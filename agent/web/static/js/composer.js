@@ -5,7 +5,7 @@ import { problemBox } from "./problem.js";
 
 /** @typedef {import("./types.js").Translate} Translate */
 /** @typedef {import("./types.js").SessionDocument} SessionDocument */
-/** @typedef {{given: string[], report: boolean, documents: string[]}} With */
+/** @typedef {{given: string[], report: boolean, documents: string[], replaces?: number}} With */
 
 const PARTED = /^\s*-{3,}\s*$/m; // a line of dashes parts two given texts
 const PLAIN = /\.(?:txt|text|md)$/i; // files that are text as they are
@@ -14,13 +14,15 @@ export class Composer {
   /**
    * @param {(text: string, extra: With) => boolean} send whether the message was taken
    * @param {(file: File) => Promise<SessionDocument>} put puts a file into the session
+   * @param {() => void} stop stops the turn that runs
    * @param {Translate} t
    */
-  constructor(send, put, t) {
+  constructor(send, put, stop, t) {
     this.send = send;
     this.put = put;
     /** @type {Map<string, HTMLInputElement>} */
     this.ticked = new Map();
+    this.replaces = 0; // the turn whose place the message takes
     this.documents = h("ul", { class: "plain documents", "aria-label": t("documents"), hidden: true });
     this.text = h("textarea", { id: "message", rows: 1, placeholder: t("messagePlaceholder"), "aria-describedby": "message-hint", "data-focus": "message" });
     this.report = h("input", { type: "checkbox", id: "report" });
@@ -31,6 +33,8 @@ export class Composer {
       await this.read([...(this.files.files ?? [])]);
       this.files.value = "";
     });
+    this.halt = h("button", { type: "button", class: "stop", click: stop, hidden: true, title: t("stopHint") }, h("span", { "aria-hidden": "true" }, "■ "), t("stop"));
+    this.editing = h("p", { class: "editing small", hidden: true }, t("editNote"), " ", h("button", { type: "button", class: "quiet", click: () => this.letBe() }, t("cancel")));
     this.button = h("button", { type: "submit", class: "primary" }, t("send"));
     this.opener = h(
       "button",
@@ -54,7 +58,8 @@ export class Composer {
       this.more,
       this.unread,
       this.documents,
-      h("div", { class: "write" }, this.opener, this.text, this.button),
+      this.editing,
+      h("div", { class: "write" }, this.opener, this.text, this.halt, this.button),
       h("p", { id: "message-hint", class: "unseen" }, t("messageHint")),
     );
     this.opener.addEventListener("click", () => this.open(Boolean(this.more.hidden)));
@@ -64,6 +69,7 @@ export class Composer {
     });
     this.view.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) {
+        event.preventDefault();
         this.open(false);
         this.opener.focus();
       }
@@ -127,7 +133,9 @@ export class Composer {
     const text = this.text.value.trim();
     const given = this.given.value.split(PARTED).map((part) => part.trim()).filter(Boolean);
     const documents = [...this.ticked].filter(([, box]) => box.checked).map(([id]) => id);
-    if (!text || !this.send(text, { given, report: this.report.checked, documents })) return;
+    const replaces = this.replaces ? { replaces: this.replaces } : {};
+    if (!text || !this.send(text, { given, report: this.report.checked, documents, ...replaces })) return;
+    this.edits(0);
     this.text.value = "";
     this.given.value = "";
     this.report.checked = false;
@@ -141,10 +149,34 @@ export class Composer {
     if (!this.given.value) this.given.value = extra.given.join("\n---\n");
     this.report.checked = extra.report;
     if (extra.report || extra.given.length) this.open(true);
+    this.edits(extra.replaces ?? 0);
   }
 
-  /** @param {boolean} running a turn runs: nothing is sent meanwhile */
+  /** Takes a message that was sent, to be sent once more in its own place. @param {string} text @param {With} extra */
+  edit(text, extra) {
+    this.text.value = "";
+    this.given.value = "";
+    this.giveBack(text, extra);
+    this.text.focus();
+  }
+
+  /** Leaves the message as it was sent. */
+  letBe() {
+    this.edits(0);
+    this.text.value = "";
+    this.text.focus();
+  }
+
+  /** @param {number} turn whose place the message takes, 0 for none */
+  edits(turn) {
+    this.replaces = turn;
+    this.editing.hidden = !turn;
+  }
+
+  /** @param {boolean} running a turn runs: nothing is sent meanwhile, and it can be stopped */
   hold(running) {
+    if (!running && document.activeElement === this.halt) this.text.focus();
+    this.halt.hidden = !running;
     this.button.setAttribute("aria-disabled", String(running));
   }
 }

@@ -3,6 +3,7 @@
 import { call, freshKey, Problem, turn } from "./api.js";
 import { Composer } from "./composer.js";
 import { announce, focusOn, h, replace } from "./dom.js";
+import { problemBox } from "./problem.js";
 import { sessionHead } from "./session-head.js";
 import { TurnView } from "./turn.js";
 
@@ -43,7 +44,8 @@ export class Conversation {
     this.busy = false;
     /** @type {TurnView[]} */
     this.turns = [];
-    this.composer = new Composer((text, extra) => this.take(text, extra), (file) => this.put(file), frame.t);
+    const send = (/** @type {string} */ text, /** @type {With} */ extra) => this.take(text, extra);
+    this.composer = new Composer(send, (file) => this.put(file), () => void this.stop(), frame.t);
     this.head = h("div", { class: "session-head" });
     this.list = h("div", { class: "turns" });
     const drop = (/** @type {DragEvent} */ event) => this.composer.dropped(event);
@@ -51,6 +53,30 @@ export class Conversation {
     this.showHead();
     if (session) void this.showDocuments();
     records.forEach((record, i) => this.restore(record, views[record.turn], i === records.length - 1));
+    this.offerEdit();
+  }
+
+  /** What Escape does: it stops the turn that runs, else leaves the message as it was sent. */
+  escape() {
+    if (this.busy) void this.stop();
+    else if (this.composer.replaces) this.composer.letBe();
+  }
+
+  /** Stops the turn that runs; its answer then says so, to all who follow it. */
+  async stop() {
+    if (!this.busy || !this.session) return;
+    announce(this.frame.t("stopping"));
+    try {
+      await call("POST", `${this.path()}/stop`);
+    } catch (error) {
+      const ended = error instanceof Problem && error.status === 409; // its answer is on the way
+      if (!ended && !this.frame.signedOut(error)) this.turns.at(-1)?.view.append(problemBox(error, this.frame.t));
+    }
+  }
+
+  /** Lets the last message be edited, while no turn runs. */
+  offerEdit() {
+    for (const view of this.turns) view.edit.hidden = this.busy || view !== this.turns.at(-1) || !view.kept || view.reviewed;
   }
 
   /** Whether a turn of this session was begun here and still runs. */
@@ -90,6 +116,7 @@ export class Conversation {
     };
     const setting = { path: () => this.path(), scopes: me.scopes, say, t, language };
     const view = new TurnView(asked, number, setting, this.ranking());
+    view.edit.addEventListener("click", () => this.composer.edit(asked, { given: [], report: false, documents: [], ...view.extra, replaces: view.number }));
     this.turns.at(-1)?.settle();
     this.turns.push(view);
     this.list.append(view.view);
@@ -99,6 +126,7 @@ export class Conversation {
   /** @param {TurnRecord} record @param {import("./types.js").View | undefined} shown @param {boolean} last */
   restore(record, shown, last) {
     const view = this.addTurn(record.asked, record.turn);
+    view.kept = true;
     if (record.answer && shown) view.show(record.answer, shown, { review: record.review, feedback: record.feedback, last });
     else view.cutOff(() => this.resume(view));
   }
@@ -109,18 +137,32 @@ export class Conversation {
       announce(this.frame.t("working"));
       return false;
     }
-    const view = this.addTurn(text, (this.turns.at(-1)?.number ?? 0) + 1);
-    this.ask(view, text, extra, freshKey());
+    const old = extra.replaces && this.turns.at(-1)?.number === extra.replaces ? this.turns.pop() : undefined;
+    old?.view.remove();
+    const view = this.addTurn(text, old?.number ?? (this.turns.at(-1)?.number ?? 0) + 1);
+    view.extra = extra;
+    this.ask(view, text, extra, freshKey(), old);
     return true;
   }
 
-  /** @param {TurnView} view @param {string} text @param {With} extra @param {string} key */
-  async ask(view, text, extra, key) {
-    const body = { text, ...(extra.given.length ? { given: extra.given } : {}), ...(extra.report ? { report: true } : {}), ...(extra.documents.length ? { documents: extra.documents } : {}) };
-    const again = () => void this.ask(view, text, extra, key);
+  /**
+   * @param {TurnView} view
+   * @param {string} text
+   * @param {With} extra
+   * @param {string} key
+   * @param {TurnView} [old] the turn whose place it takes; it comes back where the message is refused
+   */
+  async ask(view, text, extra, key, old) {
+    const { replaces } = extra;
+    const body = { text, ...(extra.given.length ? { given: extra.given } : {}), ...(extra.report ? { report: true } : {}), ...(extra.documents.length ? { documents: extra.documents } : {}), ...(replaces ? { replaces } : {}) };
+    const again = () => void this.ask(view, text, extra, key, old);
     const failed = (/** @type {unknown} */ error) => {
       const refused = error instanceof Problem && REFUSED.includes(error.status);
       if (refused) this.composer.giveBack(text, extra);
+      if (refused && old) {
+        view.view.before(old.view);
+        this.turns.splice(this.turns.indexOf(view), 0, old);
+      }
       view.fail(error, refused ? null : { label: this.frame.t("tryAgain"), act: again });
     };
     await this.run(view, failed, async (onStep) => {
@@ -147,6 +189,7 @@ export class Conversation {
     view.view.scrollIntoView({ block: "start" });
     try {
       const { answer, view: shown } = await work((step) => progress.add(step));
+      view.kept = true;
       view.show(answer, shown, { fresh: true, last: view === this.turns.at(-1) });
     } catch (error) {
       if (!this.frame.signedOut(error)) failed(error);
@@ -169,6 +212,7 @@ export class Conversation {
   hold(busy) {
     this.busy = busy;
     this.composer.hold(busy);
+    this.offerEdit();
     if (this.session) running[busy ? "add" : "delete"](this.session.id);
   }
 

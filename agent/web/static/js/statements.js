@@ -97,6 +97,7 @@ function citationButton(number, pieces, sources, opened, t) {
   for (const element of [button, place]) {
     element.addEventListener("keydown", (event) => {
       if (!(event instanceof KeyboardEvent) || event.key !== "Escape" || place.hidden) return;
+      event.preventDefault();
       toggle(false);
       button.focus();
     });

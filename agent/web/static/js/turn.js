@@ -40,11 +40,16 @@ export class TurnView {
     this.answer = null;
     /** @type {Progress | null} */
     this.progress = null;
+    this.kept = false; // the server holds it
+    this.reviewed = false;
+    /** @type {import("./composer.js").With | undefined} */
+    this.extra = undefined;
     const id = freshId("turn");
     const t = setting.t;
     this.title = h("h2", { id, class: "small muted", tabindex: -1 }, t("turn", { n: number }));
     this.place = h("div", {});
-    const message = h("div", { class: "message" }, h("p", { class: "unseen" }, `${t("you")}:`), h("p", { class: "asked" }, asked));
+    this.edit = h("button", { type: "button", class: "quiet edit", hidden: true }, t("edit"));
+    const message = h("div", { class: "message" }, h("p", { class: "unseen" }, `${t("you")}:`), h("p", { class: "asked" }, asked), this.edit);
     this.view = h("article", { class: "turn", "aria-labelledby": id }, this.title, message, this.place);
   }
 
@@ -62,6 +67,7 @@ export class TurnView {
    */
   show(answer, view, { review = null, feedback = null, fresh = false, last }) {
     this.answer = answer;
+    this.reviewed = Boolean(review);
     this.number = answer.turn || this.number;
     const { setting, before } = this;
     const onReview = this.may("review") ? this.save.bind(this) : null;
@@ -130,6 +136,7 @@ export class TurnView {
   /** @param {string} verdict @param {string} correction @returns {Promise<Review>} */
   async save(verdict, correction) {
     const turn = await call("PUT", `${this.setting.path()}/turns/${this.number}/review`, { verdict, correction });
+    this.reviewed = this.edit.hidden = true; // what a clinician has reviewed stays
     return turn.review;
   }
 
