@@ -228,7 +228,7 @@ class Agent:
         return awaited(lambda emit: self._turns.resume(session, owner, emit, replying))
 
     def stop(self, session: str, owner: str | None = None) -> Answer:
-        """End the turn that was cut off without an answer; its message is kept and counts no more (docs/sessions.md)."""
+        """End the turn that was cut off without an answer; its message is kept and counts no more."""
         return run(self._turns.stop(session, owner))
 
     async def astop(self, session: str, owner: str | None = None) -> Answer:

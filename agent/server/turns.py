@@ -237,7 +237,8 @@ class Turns:
 
         running = self._running[session] = Running(question.key, freed, question.text)
         running.tell(Step(step="turn", status="started", data={"session": session}))
-        task = running.task = asyncio.create_task(self._drive(running, source(), lambda: self._stopped(caller, session)))
+        driven = self._drive(running, source(), lambda: self._stopped(caller, session))
+        task = running.task = asyncio.create_task(driven)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return running
