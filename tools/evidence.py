@@ -109,7 +109,8 @@ class Evidence(Frozen):
 
     ``start`` and ``end`` are characters of the stored document; ``text`` is that slice. ``level`` is the level of
     evidence in words (``systematic review``, ``randomised trial``, ``monograph``, ...). ``source`` and ``licence``: the
-    published set that an imported document belongs to (``anamnesis knowledge``), and its terms.
+    published set that an imported document belongs to (``anamnesis knowledge``), and its terms; of a document that a
+    user put into a session, ``source`` is its file's name.
     """
 
     id: str

@@ -9,7 +9,7 @@ import typer
 
 from agent.cli.console import say, write_text
 from tools.references.contract import Collected
-from tools.references.forms import form_of, holds, written
+from tools.references.forms import form_of, holds, said_of, written
 
 ReferencesOption = Annotated[
     Path | None,
@@ -26,10 +26,7 @@ def write_references(collected: Collected, path: Path) -> None:
 
 def say_references(collected: Collected, form: str) -> None:
     """Say how many references were written, and what was left out and why."""
-    every = collected.references
-    kept = [r for r in every if holds(r, form)]
-    say(f"{len(kept)} references." if len(kept) != 1 else "1 reference.")
-    if len(kept) < len(every):
-        say(f"nbib holds PubMed's records alone: {len(every) - len(kept)} documents were left out.")
-    if collected.told:
-        say(collected.told)
+    kept = sum(holds(r, form) for r in collected.references)
+    say(f"{kept} references." if kept != 1 else "1 reference.")
+    if said := said_of(collected, form):
+        say(said)

@@ -14,7 +14,7 @@ from agent.server.guard import Asker, The
 from agent.server.problems import Refusal, answers
 from agent.sessions import SessionRecord
 from agent.sessions.document import MEDIA
-from tools.references.forms import MADE
+from tools.references.forms import MADE, holds, said_of
 
 FOLLOWING = ("read_session", "rename_session", "delete_session", "export_session", "ask", "resume")  # operations
 TIME = r"^([0-9T:.+-]{1,40}Z?)?$"
@@ -110,14 +110,20 @@ async def export_session(session: SessionPath, the: The, caller: Asker, wanted: 
     records, turn = the.agent.records, wanted.turn
     if turn is not None and not await arun(records.turns(session, owner=caller.id, only={turn})):
         raise no_turn(turn)
-    headers = {"Content-Disposition": f'attachment; filename="{session}.{ENDINGS[wanted.format]}"'}
+    name = session if turn is None else f"{session}-{turn}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{ENDINGS[wanted.format]}"'}
     text: str | bytes
     made = next((made for form, made in MADE.items() if form == wanted.format), None)
     if made is not None:
         found = await arun(records.references(session, owner=caller.id, turn=turn))
+        said = said_of(found, wanted.format)
+        written = sum(holds(r, wanted.format) for r in found.references)
+        if not written:
+            said = f"There is no reference to write as {wanted.format}. {said}".strip()
         text = made.write(found.references)
-        if found.told:
-            headers["X-References-Note"] = found.told.encode("ascii", "replace").decode().replace("\n", " ")
+        headers["X-References"] = str(written)
+        if said:
+            headers["X-References-Note"] = said.encode("ascii", "replace").decode().replace("\n", " ")
     elif wanted.format == "docx":
         text = await arun(records.document(session, owner=caller.id, turn=turn))
     else:

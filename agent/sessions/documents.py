@@ -22,6 +22,7 @@ from tools.embedding_cache import unkept
 from tools.evidence import Evidence, Origin, content_key
 from tools.readers.apart import read_apart
 from tools.readers.contract import Problem, Record
+from tools.readers.normal import stated_date
 from tools.readers.reading import suffix_of, suffixes
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ LONGEST = 500_000  # ours: characters, some 150 pages; each question looks throu
 NAME = 200  # ours: characters of a file's name
 FOUND = "select id, about, text_key from documents where session = ?"
 UNSAFE = re.compile(r"[^\w .-]")  # what stands in no file's name here
+UNDATED = (".pdf",)  # the date that such a file gives itself is that of its making, often the day on which it is put in
 AT_ONCE = 2  # ours: files that are read at once
 NOT_ASSESSED = "your document, not assessed"  # its level of evidence, in words
 LIBRARY = "Whoever runs this can add it to the library: anamnesis library add FILE."
@@ -92,7 +94,9 @@ class Documents:
             raise InputError(f"{plain} was not read. {problems[0].what}", problems[0].advice)
         if len(records) > 1:
             raise InputError(f"{plain} holds {len(records)} documents; a session takes one a file.", LIBRARY)
-        record = records[0]
+        record = records[0].model_copy(update={"source": plain})
+        if suffix_of(Path(plain)) in UNDATED:
+            record = record.model_copy(update={"date": stated_date(record.text)})
         if len(record.text) > LONGEST:
             what = f"{plain} has {len(record.text):,} characters; a session takes {LONGEST:,}."
             raise InputError(what, f"Put in the part that matters. {LIBRARY}")
@@ -167,6 +171,7 @@ def passage(record: Record, start: int, end: int) -> Evidence:
         level=NOT_ASSESSED,
         date=record.date or None,
         section=section or None,
+        source=record.source or None,
         language=record.language,
     )
 

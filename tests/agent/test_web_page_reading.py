@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,6 +119,13 @@ def test_a_pdf_is_dropped_into_the_session_answers_from_it_and_stays_until_the_s
         assert "Your document; not assessed" in shown.inner_text()
         card = shown.locator(".card", has_text="Quokkazide in hiccups")
         assert "your document, not assessed" in card.inner_text()
+        assert "paper.pdf" in card.inner_text()
+        shown.get_by_text("Save as a file").click()
+        with page.expect_download() as saved:
+            shown.get_by_role("link", name="Export as BibTeX").click()
+        reference = Path(saved.value.path()).read_text()
+        assert "Quokkazide in hiccups" in reference
+        assert "Given by whoever asked, not assessed; file: paper.pdf" in reference
         assert "Page 21" in card.inner_text()
         page.reload()
         page.get_by_label("paper.pdf").wait_for()
@@ -157,9 +165,42 @@ def test_an_answer_and_a_citation_are_copied(page_server: Served, browser: Any) 
         card.get_by_role("button", name="Copied").wait_for()
         title = card.locator(".card-title").inner_text().split("] ", 1)[1]
         assert page.evaluate("navigator.clipboard.readText()").startswith(title)
-        with page.expect_download() as saved:
-            shown.get_by_role("link", name="Save as a file").click()
-        assert saved.value.suggested_filename.endswith(".md")
+
+
+def test_an_answer_is_saved_in_every_form_with_all_its_sources_or_it_is_said_why_not(
+    page_server: Served, browser: Any, tmp_path: Path
+) -> None:
+    rispy, docx = pytest.importorskip("rispy"), pytest.importorskip("docx")
+
+    def saved(form: str) -> Path:
+        with page.expect_download() as download:
+            shown.get_by_role("link", name=f"Export as {form}").click()
+        name = download.value.suggested_filename
+        assert name.startswith(f"{session_of(page)}-2.")
+        shown.get_by_text(f"Saved as {name}.").wait_for()
+        download.value.save_as(tmp_path / name)
+        return tmp_path / name
+
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, "How is gout treated?")
+        shown = say(page, HEARTBURN)
+        titles = [t.split("] ", 1)[1] for t in shown.locator(".sources > .cards .card-title").all_inner_texts()]
+        assert len(titles) > 1
+        shown.get_by_text("Save as a file").click()
+        entries = rispy.loads(saved("RIS").read_text())
+        assert [e["title"] for e in entries] == titles
+        of_graph = [e for e in entries if e["type_of_reference"] == "DBASE"]
+        assert of_graph, "an entry of the graph is no article"
+        assert all("not a publication" in " ".join(e["notes"]) for e in of_graph)
+        assert re.findall(r"^## Turn \d", saved("Markdown").read_text(), re.M) == ["## Turn 2"], "the turn alone"
+        words = "\n".join(p.text for p in docx.Document(str(saved("Word"))).paragraphs)
+        assert titles[0] in words
+        shown.get_by_role("link", name="Export as nbib").click()
+        told = shown.locator(".saves .problem")
+        told.wait_for()
+        assert "nbib holds PubMed's records alone" in told.inner_text()
+        assert opened.errors == []
 
 
 def test_a_thumb_with_its_reason_is_kept_beside_the_answer_and_goes_with_the_session(

@@ -23,6 +23,28 @@ SLUG = 60  # ours: characters of a name in an id
 DIGITS = 10  # ours: hexadecimal digits of the hash in an id; 10,000 documents collide once in 20,000 libraries
 ISO = re.compile(r"^\s*(?P<year>\d{4})(?:[-/](?P<month>\d{1,2})(?:[-/](?P<day>\d{1,2}))?)?(?!\d)")
 FIRST, LAST = 1800, 2200  # ours: years outside are no dates of documents
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+MONTH = rf"(?P<m>(?:{'|'.join(MONTHS)})[a-z]*\.?)"
+DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
+WRITTEN = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d){DAY}\s+{MONTH},?\s+(?P<y>\d{{4}})(?!\d)",
+        rf"\b{MONTH}\s+(?:{DAY},?\s+)?(?P<y>\d{{4}})(?!\d)",
+        r"(?<!\d)(?P<y>\d{4})\s?[-/.年]\s?(?P<m>\d{1,2})(?:\s?[-/.月]\s?(?P<d>\d{1,2}))?(?!\d)",
+        r"(?<!\d)(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)",
+    )
+)  # dates as people write them; 3/4/2024 is two dates and is left alone
+OF_ITSELF = re.compile(
+    r"\b(?:dated?|version|published|issued?|updated?|revis\w+|approved|released?|effective|as of|valid from|printed)\b"
+    "|日期|发布|修订|版本|更新|出版|生效",
+    re.IGNORECASE,
+)
+OF_ANOTHER = re.compile(
+    r"\b(?:born|birth|d\.?o\.?b|admi\w+|discharg\w+|seen|visit\w*|since|review\w*|expir\w+|until|next)\b|出生|入院|出院|就诊",
+    re.IGNORECASE,
+)
+HEAD, SHORT, NEAR = 1500, 90, 40  # ours: characters where a document tells its date, of a line, and before the date
 
 
 def normalise(text: str) -> str:
@@ -81,6 +103,28 @@ def own_document(
         date=date,
         review_by=review_by,
     )
+
+
+def stated_date(text: str) -> str:
+    """The date that a document states of itself at its beginning, ISO and as precise as told; "" where it states none.
+
+    It stands in a short line or behind a word that tells what it is (dated, version, published); a date of birth or of
+    a visit is none of the document, nor is one that is still to come.
+    """
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    for line in text[:HEAD].splitlines():
+        found = sorted((m for pattern in WRITTEN for m in pattern.finditer(line)), key=lambda m: (m.start(), -m.end()))
+        for match in found:
+            before = line[max(0, match.start() - NEAR) : match.start()]
+            its, others = (max((m.end() for m in cue.finditer(before)), default=0) for cue in (OF_ITSELF, OF_ANOTHER))
+            if others > its or not (its or len(line) <= SHORT):
+                continue
+            told = match.groupdict()
+            month = told["m"] if told["m"].isdigit() else str(MONTHS.index(told["m"][:3].lower()) + 1)
+            date = iso_date("-".join(filter(None, (told["y"], month, told.get("d")))))
+            if int(month) <= len(MONTHS) and date and date <= today:
+                return date
+    return ""
 
 
 def iso_date(value: object) -> str:

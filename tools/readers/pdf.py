@@ -35,7 +35,7 @@ REPEATED = 3  # ours: pages on which a first or last line must stand to be a run
 SHARE = 0.5  # ours: and the share of the pages with text
 NUMBER = re.compile(r"\d+")
 PAGE_NUMBER = re.compile(r"\s*(?:page\s+)?[-–]?\s*\d{1,4}\s*[-–]?(?:\s*(?:of|/)\s*\d{1,4})?\s*", re.IGNORECASE)
-NAMELESS = re.compile(r"untitled.*|microsoft word\b.*|.*\.(?:docx?|pdf|tex|indd|qxd|rtf)", re.IGNORECASE)
+NAMELESS = re.compile(r"about:.*|untitled.*|microsoft word\b.*|.*\.(?:docx?|pdf|tex|indd|qxd|rtf)", re.IGNORECASE)
 DAMAGED = "Open it in a viewer and save it again as PDF, or add its text."
 SCANNED = "It is probably scanned: run text recognition over it, for example with ocrmypdf, and add the result."
 

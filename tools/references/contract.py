@@ -11,15 +11,17 @@ from tools.literature.article import Article, Author
 STARTER = "Anamnesis starter library"
 LACKING = "Authors, journal and DOI may be lacking."
 NOT_HELD = "PubMed's record of it is not kept here any more; complete it by its number."
-# collections of the evidence that is no publication and no document of its own -> what the reader is told of it
-NO_REFERENCE = {
-    "graph": "entries of the knowledge graph",
-    "record": "similar records",
-    "rare": "entries on rare diseases",
-    "generated": "generated texts",
-    "case": "parts of the case",
-    "given": "texts given with the question",
+TITLE = 80  # ours: characters of a text without a title that name it
+# collections of what nobody published -> what a reference to it says of that
+NATURES = {
+    "graph": "Entry of a knowledge graph, not a publication",
+    "rare": "Entry on a rare disease, not a publication",
+    "record": "Record of a collection of cases, not a publication",
+    "calculation": "Calculated from what was told, not a publication",
+    "given": "Given by whoever asked, not assessed",
 }
+ENTRIES = ("graph", "rare", "record")  # those whose pieces are entries of a whole
+NO_REFERENCE = {"generated": "generated texts", "case": "parts of the case"}  # what has no reference -> its words
 
 
 class Reference(Frozen):
@@ -27,18 +29,20 @@ class Reference(Frozen):
 
     Attributes:
         id: id of the document (``pubmed:12345678``).
-        kind: ``document`` is what is neither an article nor a book: a monograph of the library, a user's file, a label.
+        kind: ``document`` is what is neither an article nor a book: a monograph of the library, a user's file, a label;
+            ``entry`` is of a knowledge graph or a collection of records.
         date: of publication, or when a document was written: ISO, as precise as known.
-        container: the journal, or the book that a chapter stands in. short: the journal's ISO abbreviation.
+        container: the journal, or the book or graph that it stands in. short: the journal's ISO abbreviation.
         issn_type: ``Print`` or ``Electronic``.
         types: publication types, as PubMed names them.
         source, licence: the published set that an imported document belongs to, and its terms.
+        nature: what it is, where nobody published it.
         review: whether a clinician reviewed it, where its collection says so.
         lacking: which fields a publication may lack here, and why; "" where its record was at hand.
     """
 
     id: str
-    kind: Literal["article", "book", "document"]
+    kind: Literal["article", "book", "document", "entry"]
     title: str = ""
     authors: tuple[Author, ...] = ()
     container: str = ""
@@ -57,6 +61,7 @@ class Reference(Frozen):
     pmcid: str = ""
     source: str = ""
     licence: str = ""
+    nature: str = ""
     review: str = ""
     lacking: str = ""
 
@@ -72,7 +77,10 @@ class Reference(Frozen):
         """What a reader must know of it: its editorial status, whose set it is of, its terms, what it may lack."""
         status = "" if self.status is Status.OK else f"Status: {self.status.value.replace('_', ' ')}"
         return tuple(
-            filter(None, (status, self.review, f"Licence: {self.licence}" if self.licence else "", self.lacking))
+            filter(
+                None,
+                (status, self.nature, self.review, f"Licence: {self.licence}" if self.licence else "", self.lacking),
+            )
         )
 
     @property
@@ -128,25 +136,30 @@ def of_article(article: Article) -> Reference:
 
 
 def of_evidence(item: Evidence) -> Reference | None:
-    """The reference of a piece of evidence by what it says itself; None where it is no publication or document."""
+    """The reference of a piece of evidence by what it says itself; None for generated text and parts of the case."""
     named = EvidenceId.parse(item.id)
-    if named.collection in NO_REFERENCE or item.origin is not Origin.RETRIEVED:
+    if named.collection in NO_REFERENCE or item.origin is Origin.GENERATED:
         return None
     published = named.collection in ("pubmed", "pmc")
-    starter = named.collection == "library"
+    starter, entry, given = (named.collection in some for some in (("library",), ENTRIES, ("given",)))
+    nature = NATURES.get(named.collection, "")
+    text = " ".join(item.text.split())
+    words = text if len(text) <= TITLE else text[:TITLE].rsplit(" ", 1)[0] + " …"
     return Reference(
         id=item.document_id,
-        kind="article" if published else "document",
-        title=item.title.removesuffix("."),
+        kind="article" if published else "entry" if entry else "document",
+        title=item.title.removesuffix(".") or words,
+        container=f"Knowledge graph {named.name.partition('/')[0]}" if named.collection == "graph" else "",
         date=item.date or "",
         languages=(item.language,),
         types=item.publication_types,
         status=item.status,
         pmid=named.name if named.collection == "pubmed" else "",
         pmcid=named.name if named.collection == "pmc" else "",
-        source=item.source or (STARTER if starter else ""),
+        source="" if given else item.source or (STARTER if starter else ""),
         licence=item.licence or "",
-        review="Not clinically reviewed" if starter and "not clinically reviewed" in (item.level or "") else "",
+        nature=f"{nature}; file: {item.source}" if given and item.source else nature,
+        review="Not clinically reviewed" if "not clinically reviewed" in (item.level or "") else "",
     )
 
 

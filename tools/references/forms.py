@@ -14,14 +14,14 @@ from typing import Any, Literal, NamedTuple, get_args
 from prompts.errors import InputError
 from tools.evidence import Status
 from tools.literature.article import Author
-from tools.references.contract import Reference
+from tools.references.contract import Collected, Reference
 
 Form = Literal["ris", "nbib", "bibtex", "csl-json"]
 FORMS: tuple[Form, ...] = get_args(Form)
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-CSL_TYPES = {"article": "article-journal", "book": "chapter", "document": "document"}
-RIS_TYPES = {"article": "JOUR", "book": "CHAP", "document": "GEN"}
-BIB_TYPES = {"article": "article", "book": "incollection", "document": "misc"}
+CSL_TYPES = {"article": "article-journal", "book": "chapter", "document": "document", "entry": "entry"}
+RIS_TYPES = {"article": "JOUR", "book": "CHAP", "document": "GEN", "entry": "DBASE"}
+BIB_TYPES = {"article": "article", "book": "incollection", "document": "misc", "entry": "misc"}
 SPECIAL = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -60,6 +60,13 @@ def written(references: Sequence[Reference], form: Form) -> str:
 def holds(reference: Reference, form: str) -> bool:
     """Whether a form can hold a reference: nbib is of PubMed's records alone."""
     return form != "nbib" or bool(reference.pmid)
+
+
+def said_of(collected: Collected, form: str) -> str:
+    """What the form of some references leaves out and why, and what they may lack; "" where nothing is to be said."""
+    left = sum(not holds(r, form) for r in collected.references)
+    nbib = f"nbib holds PubMed's records alone: {left} documents were left out." if left else ""
+    return " ".join(filter(None, (nbib, collected.told)))
 
 
 def csl_items(references: Sequence[Reference]) -> list[dict[str, Any]]:
@@ -166,12 +173,14 @@ def _bib_fields(r: Reference) -> dict[str, str]:
     first, last = r.span
     plain = {
         "volume": r.volume, "number": r.issue, "pages": f"{first}--{last}" if last else first, "issn": r.issn,
-        "language": r.languages[0] if r.languages else "", "howpublished": r.source, "note": "; ".join(r.notes),
+        "language": r.languages[0] if r.languages else "", "note": "; ".join(r.notes),
+        "howpublished": r.source or (r.container if r.kind == "entry" else ""),
     }  # fmt: skip
+    within = {"book": "booktitle", "article": "journal"}.get(r.kind)
     return {
         "title": f"{{{r.title.translate(SPECIAL)}}}" if r.title else "",  # the second braces keep its capitals
         "author": " and ".join(_bib_name(a) for a in r.authors),
-        "booktitle" if r.kind == "book" else "journal": r.container.translate(SPECIAL),
+        **({within: r.container.translate(SPECIAL)} if within else {}),
         "year": r.date[:4],
         "month": MONTHS[int(r.date[5:7]) - 1].lower() if r.date[5:7] else "",
         **{name: value.translate(SPECIAL) for name, value in plain.items()},

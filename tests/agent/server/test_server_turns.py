@@ -263,6 +263,10 @@ def test_sessions_are_listed_renamed_exported_and_deleted_with_what_they_left(se
         cited = client.get(f"/api/sessions/{ids[0]}/export?format=csl-json&turn=1")
         assert {item["type"] for item in cited.json()} == {"document"}
         assert "X-References-Note" not in cited.headers, "nothing is lacking"
+        assert cited.headers["x-references"] == "2"
+        none = client.get(f"/api/sessions/{ids[0]}/export?format=nbib")
+        assert (none.text, none.headers["x-references"]) == ("", "0")
+        assert "no reference to write as nbib" in none.headers["x-references-note"], "no empty file without a word"
         assert client.get(f"/api/sessions/{ids[0]}/export?format=nbib&turn=7").status_code == 404
         assert client.get(f"/api/sessions/{ids[0]}/export").json()["turns"][0]["asked"].startswith("case of tetanus")
         assert client.delete(f"/api/sessions/{ids[0]}").status_code == 204

@@ -18,7 +18,8 @@ from tools.evidence import Origin
 from tools.readers.apart import read_apart
 from tools.readers.contract import Problem, Record
 
-PAPER = pdf([["Quokkas and croup.", "Quokkazide shortened croup by two days."], ["It was given twice."]], "Quokkas")
+LINES = "Quokkas and croup. Version of 12 March 2024.", "Quokkazide shortened croup by two days."
+PAPER = pdf([LINES, ["It was given twice."]], "Quokkas", created="20260901120000Z")
 BOMB = gzip.compress(b"<article><p>" + b"a" * 60_000_000 + b"</p></article>")
 
 
@@ -45,6 +46,8 @@ def test_a_pdf_is_answered_from_marked_as_not_assessed_and_purged_with_its_sessi
         own = [e for e in answer["evidence"] if e["title"] == "Quokkas"]
         assert {e["level"] for e in own} == {NOT_ASSESSED}
         assert {e["origin"] for e in own} == {Origin.CASE.value}
+        assert {e["source"] for e in own} == {"again.pdf"}
+        assert {e["date"] for e in own} == {"2024-03-12"}, "as the document says, not as its file does"
         assert {e["section"] for e in own} == {"Page 1", "Page 2"}
         plain = client.post(f"/api/sessions/{session}/turns", json={"text": "What is croup?"}).json()
         assert not [e for e in plain["evidence"] if e["title"] == "Quokkas"], "it goes where it was sent with alone"

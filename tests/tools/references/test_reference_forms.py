@@ -14,7 +14,7 @@ from prompts.errors import InputError
 from tools.evidence import Evidence, Origin, Status
 from tools.literature.article import Article, Author
 from tools.references.contract import Reference, collected, of_article, of_evidence
-from tools.references.forms import FORMS, Form, csl_items, form_of, holds, written
+from tools.references.forms import FORMS, Form, csl_items, form_of, holds, said_of, written
 
 GROUP = "The CROUP & Fever Group on the Long Names that Readers of MEDLINE Take for Two when Lines are Broken"
 ARTICLE = Article(
@@ -65,6 +65,24 @@ def reference(item: Evidence) -> Reference:
 
 FULL, CHAPTER = of_article(ARTICLE), of_article(BOOK)
 EVERY = [FULL, CHAPTER, reference(LABEL), reference(MONOGRAPH)]
+ENTRY = reference(
+    Evidence(
+        id="graph:starter/croup", text="Text", title="Croup", kind="graph_entry", origin=Origin.KNOWLEDGE_GRAPH,
+        level="knowledge graph, not clinically reviewed",
+    )
+)  # fmt: skip
+
+
+def test_an_entry_of_the_graph_is_one_in_every_form() -> None:
+    rispy, bibtexparser = pytest.importorskip("rispy"), pytest.importorskip("bibtexparser")
+    notes = "Entry of a knowledge graph, not a publication", "Not clinically reviewed"
+    (ris,) = rispy.loads(written([ENTRY], "ris"))
+    assert (ris["type_of_reference"], ris["title"], tuple(ris["notes"])) == ("DBASE", "Croup", notes)
+    (bib,) = bibtexparser.parse_string(written([ENTRY], "bibtex")).entries
+    assert (bib.entry_type, bib["howpublished"], bib["note"]) == ("misc", "Knowledge graph starter", "; ".join(notes))
+    (csl,) = csl_items([ENTRY])
+    assert (csl["type"], csl["container-title"]) == ("entry", "Knowledge graph starter")
+    assert written([ENTRY], "nbib") == ""
 
 
 def test_what_a_reference_lacks_and_why_stands_in_every_form() -> None:
@@ -204,17 +222,26 @@ def test_evidence_becomes_references_each_document_once_and_what_is_none_is_coun
         piece("pubmed:12345678@0-4", date="2020"), piece("pubmed:12345678@9-13"), piece("pmc:PMC1@0-4"),
         piece("pmc:PMC2@0-4"), piece("pubmed:5@0-4", date="2001"), MONOGRAPH,
         piece("graph:starter/croup", Origin.KNOWLEDGE_GRAPH), piece("graph:starter/croup", Origin.KNOWLEDGE_GRAPH),
-        piece("generated:1", Origin.GENERATED), piece("given:2@0-4"),
+        piece("generated:1", Origin.GENERATED), piece("given:2@0-4", Origin.CASE, source="a.pdf"),
+        piece("calculation:x-1@0-4", Origin.CASE), piece("case:statement", Origin.CASE),
     ]  # fmt: skip
     found = collected(items, {"12345678": ARTICLE}, {"pmc:PMC1": "12345678"})
-    assert [r.id for r in found.references] == ["pubmed:12345678", "pmc:PMC2", "pubmed:5", "library:croup"]
+    assert [r.id for r in found.references] == [
+        "pubmed:12345678", "pmc:PMC2", "pubmed:5", "library:croup", "graph:starter/croup", "given:2", "calculation:x-1",
+    ]  # fmt: skip
+    entry, own, counted = found.references[-3:]
+    assert (entry.kind, entry.container) == ("entry", "Knowledge graph starter")
+    assert entry.notes == ("Entry of a knowledge graph, not a publication",)
+    assert (own.kind, own.source) == ("document", "")
+    assert own.notes == ("Given by whoever asked, not assessed; file: a.pdf",)
+    assert counted.notes == ("Calculated from what was told, not a publication",)
     assert found.references[0].doi == ARTICLE.doi
     assert (found.references[1].pmcid, found.references[1].pmid) == ("PMC2", "")
     assert (found.references[2].title, found.references[2].date, found.references[2].container) == ("T", "2001", "")
-    assert found.left_out == {
-        "entries of the knowledge graph": 1, "generated texts": 1, "texts given with the question": 1,
-    }  # fmt: skip
-    assert "1 entries of the knowledge graph" in found.told
+    assert found.left_out == {"generated texts": 1, "parts of the case": 1}
+    assert "1 generated texts" in found.told
+    assert "nbib holds PubMed's records alone: 5 documents were left out." in said_of(found, "nbib")
+    assert said_of(found, "ris") == found.told
 
 
 def test_the_name_of_a_file_says_its_form(tmp_path: Any) -> None:

@@ -33,7 +33,7 @@ const STOPPED = "stopped"; // the notice of a turn that was stopped
  *   the key may not
  * @property {import("./types.js").Feedback | null} feedback
  * @property {(helpful: boolean, reason: string) => Promise<import("./types.js").Feedback>} onFeedback
- * @property {string} file address of the turn as a file
+ * @property {(t: Translate) => HTMLElement[]} files links to the turn as a file
  * @property {string} path of the turn, below api/
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
@@ -76,7 +76,7 @@ export function answerView(answer, view, around) {
       "div",
       { class: "tools acts" },
       copyButton("copyAnswer", view.text, t),
-      h("a", { class: "button quiet", href: around.file, download: true }, t("shareFile")),
+      h("details", { class: "saves" }, h("summary", { class: "button quiet" }, t("shareFile")), h("div", { class: "tools" }, around.files(t))),
       h("button", { type: "button", class: "quiet", click: () => window.print() }, t("print")),
       changes.button,
       feedbackForm(around.feedback, around.onFeedback, t),

@@ -76,6 +76,20 @@ export async function call(method, path, body) {
 }
 
 /**
+ * A file with its name, and what the server notes of it.
+ *
+ * @param {string} path
+ * @returns {Promise<{blob: Blob, name: string, note: string, empty: boolean}>} `empty`: it holds no reference
+ * @throws {Problem}
+ */
+export async function file(path) {
+  const response = await send("GET", path);
+  const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "file";
+  const empty = response.headers.get("X-References") === "0";
+  return { blob: await response.blob(), name, note: response.headers.get("X-References-Note") ?? "", empty };
+}
+
+/**
  * A turn: its steps go to `onStep` as they happen; the answer is returned, with how it is shown.
  *
  * @param {string} path

@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { announce, h } from "./dom.js";
 import { askText, confirmed } from "./dialogs.js";
+import { saveLinks } from "./saving.js";
 
 /** @typedef {import("./types.js").SessionRecord} SessionRecord */
 /** @typedef {import("./types.js").Translate} Translate */
@@ -58,9 +59,6 @@ function head(session, { t, renamed, gone }) {
     announce(t("deleted"));
     gone();
   };
-  const exports = [["json", "JSON"], ["markdown", "Markdown"], ["ris", "RIS"]].map(([format, name]) =>
-    h("a", { class: "button quiet", href: `api/${path}/export?format=${format}`, download: true }, t("exportAs", { format: name })),
-  );
   return h(
     "div",
     { class: "titled" },
@@ -72,7 +70,7 @@ function head(session, { t, renamed, gone }) {
       h(
         "div",
         { class: "tools" },
-        exports,
+        saveLinks(path, 0, t),
         h("button", { type: "button", class: "quiet", click: rename, "data-focus": "rename" }, t("rename")),
         h("button", { type: "button", class: "quiet danger", click: remove, "data-focus": "delete" }, t("delete")),
       ),

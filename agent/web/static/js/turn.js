@@ -6,6 +6,7 @@ import { announce, focusOn, freshId, h } from "./dom.js";
 import { problemBox } from "./problem.js";
 import { Progress } from "./progress.js";
 import { followUps } from "./questions.js";
+import { saveLinks } from "./saving.js";
 import { traceView } from "./trace.js";
 import { words } from "./words.js";
 
@@ -75,10 +76,10 @@ export class TurnView {
     const loud = fresh && !this.alarmed();
     const onFeedback = this.saveFeedback.bind(this);
     const path = `${setting.path()}/turns/${this.number}`;
-    const file = `api/${setting.path()}/export?format=markdown&turn=${this.number}`;
+    const files = (/** @type {Translate} */ t) => saveLinks(setting.path(), this.number, t);
     const more = [this.progress?.folded(), this.trace()];
     const say = last ? setting.say : null;
-    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, file, path, say, before, loud, more }));
+    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, files, path, say, before, loud, more }));
     this.progress = null;
     if (held) focusOn(this.title);
     if (fresh) this.tell(answer, view);

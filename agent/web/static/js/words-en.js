@@ -33,6 +33,8 @@ export const EN = {
   deleted: "The session is deleted.",
   renamed: "The session is renamed.",
   exportAs: "Export as {format}",
+  nothingSaved: "Nothing is saved.",
+  savedAs: "Saved as {name}.",
   welcome: "Describe a patient’s case, or ask a medical question.",
   welcomeText:
     "Every sentence of an answer stands on a quote that you can open, or is marked as having no source. This is no " +

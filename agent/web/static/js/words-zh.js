@@ -32,6 +32,8 @@ export const ZH = {
   deleted: "会话已删除。",
   renamed: "会话已重命名。",
   exportAs: "导出 {format}",
+  nothingSaved: "没有保存任何内容。",
+  savedAs: "已保存为 {name}。",
   welcome: "请描述病例，或提出医学问题。",
   welcomeText: "回答的每句话都有可以打开的原文依据，没有依据的会注明。这不是诊断，不能代替医生。紧急情况请立即拨打急救电话。",
   message: "消息",
