@@ -44,6 +44,7 @@ from tools.knowledge_graph.names import Names
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.document import Document
+from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
 from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
@@ -117,7 +118,7 @@ def assemble(
     starter = StarterQuestions(settings, home, encoder, say)
     answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build)
     parts = Parts(
-        triage=TriageLocal(documents.on_subject, names.diseases_in),
+        triage=TriageLocal(documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words)),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),
         tools=offered(

@@ -26,7 +26,7 @@ def triage_node(triage: Triage) -> Body:
         view = session_view(state, context)
         decision = await triage.decide(context.text(state["message_key"]), view)
         decision = await on_given(triage, state, context, decision)
-        details = decision.model_dump(mode="json", exclude={"question", "facts", "kind"})
+        details = decision.model_dump(mode="json", exclude={"question", "english", "facts", "kind"})
         details["changes"] = [c.model_dump() for c in changes_in(decision.facts, state["turn"])]
         given = {name: state["evidence"][name] for name in state.get("given", [])}
         kept = {"message_key": state["message_key"], "given": given}
@@ -75,12 +75,13 @@ def _turn(state: State, context: TurnContext, decision: TriageDecision) -> dict[
         kind = Kind.MULTIPLE_CHOICE
     put_right = changes_in(decision.facts, state["turn"])
     told = [corrected(put_right, decision.language).model_dump(mode="json")] if put_right else []
+    question = decision.english if kind is Kind.EVIDENCE and decision.english else decision.question
     return {
         "kind": kind.value,
         **_explained(state, decision),
         "notices": told,
         "language": decision.language,
-        "question_key": context.store.put(context.session, decision.question),
+        "question_key": context.store.put(context.session, question),
         "closed": decision.closed,
         "options": options,
         "red_flags": [f.model_dump() for f in decision.red_flags],

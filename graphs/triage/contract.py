@@ -110,6 +110,8 @@ class TriageDecision(Frozen):
     Attributes:
         kind: kind of turn. FOLLOW_UP is an answer to our question; the graph then treats the turn as a case.
         question: the turn as it stands alone (for a case: the case as told so far, with the new text).
+        english: a Chinese question of evidence in English, in which it is searched for and answered; "" where its words
+            are not all known, or a Chinese document answers it.
         facts: of the patient's case so far, none for a question that is about no patient.
         options: letter -> text for a multiple-choice question; {"yes","no","maybe"} are not listed here.
         closed: True for a question that a yes, no or maybe answers.
@@ -123,6 +125,7 @@ class TriageDecision(Frozen):
     kind: Kind
     language: str
     question: str
+    english: str = ""
     facts: tuple[Fact, ...] = ()
     options: dict[str, str] = Field(default_factory=dict)
     closed: bool = False

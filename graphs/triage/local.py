@@ -35,6 +35,8 @@ from tools.text.options import parse_options
 
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
+English = Callable[[str], str]
+"""A Chinese question in English; "" where it cannot be put so."""
 
 SURELY_COURTEOUS = 0.85  # ours: probability from which a first message is courtesy whatever its words
 COURTESY = 100  # characters; ours: longer messages say more than courtesy
@@ -209,11 +211,18 @@ class TriageLocal:
     Args:
         on_subject: whether the library holds something on what seems to be of another field; None never asks.
         diseases: ids of the diseases that a text names; None knows none.
+        english: puts Chinese questions into the library's language.
     """
 
-    def __init__(self, on_subject: OnSubject | None = None, diseases: Diseases | None = None) -> None:
+    def __init__(
+        self,
+        on_subject: OnSubject | None = None,
+        diseases: Diseases | None = None,
+        english: English = lambda _: "",
+    ) -> None:
         self._on_subject = on_subject
         self._diseases = diseases
+        self._english = english
         emergencies()  # read here, not in a user's first question
 
     async def decide(self, message: str, session: SessionView) -> TriageDecision:
@@ -222,6 +231,13 @@ class TriageLocal:
 
     def decide_now(self, message: str, session: SessionView) -> TriageDecision:
         """The same, for callers without an event loop."""
+        decision = self._decide(message, session)
+        asks = decision.kind in (Kind.EVIDENCE, Kind.OUT_OF_SCOPE)  # what came with a message may make it medical
+        if not asks or decision.facts or check(decision.question, session.case).decides:
+            return decision
+        return decision.model_copy(update={"english": self._english(decision.question)})
+
+    def _decide(self, message: str, session: SessionView) -> TriageDecision:
         text = message.strip().replace("’", "'")
         language = _language(text, session)
         parsed = parse_options(text)

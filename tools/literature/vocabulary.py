@@ -156,13 +156,19 @@ def _chinese() -> tuple[tuple[str, str], ...]:
 
 
 def chinese_terms(text: str) -> list[str]:
-    """English names of the illnesses and medicines that a text names in Chinese, the longest name first."""
+    """English names of the illnesses and medicines that a text names in Chinese, in its order."""
+    return list(chinese_names(text).values())
+
+
+def chinese_names(text: str) -> dict[str, str]:
+    """The illnesses and medicines that a text names in Chinese with their English names, in its order; a name within a
+    longer one is none."""
     found = []
     for name, english in _chinese():
         if name in text:
-            found.append((text.index(name), english))
+            found.append((text.index(name), name, english))
             text = text.replace(name, "|" * len(name))
-    return [english for _, english in sorted(found)]
+    return {name: english for _, name, english in sorted(found)}
 
 
 def asks(word: str) -> bool:

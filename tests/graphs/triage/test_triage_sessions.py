@@ -232,3 +232,17 @@ def test_a_question_that_leans_on_another_raises_no_flag_of_the_other() -> None:
 def test_a_pronoun_in_a_correction_changes_nobodys_sex() -> None:
     case = "A man of 60 has had pain in the left knee for two days."
     assert in_case("the nurse rang, she says it is the right knee", case).case.startswith("A man of 60")
+
+
+def test_a_chinese_question_is_searched_for_in_english_and_stays_chinese_in_the_session() -> None:
+    triage = TriageLocal(english=lambda text: "How is gout treated in children?" if text.startswith("对于儿童") else "")
+    decision = triage.decide_now("儿童呢？", SessionView(kind="evidence", question="痛风怎么治疗？"))
+    assert (decision.kind, decision.language) == (Kind.EVIDENCE, "zh")
+    assert decision.question == "对于儿童，痛风怎么治疗？"  # what the next message leans on
+    assert decision.english == "How is gout treated in children?"
+
+
+def test_a_patient_and_what_the_records_of_medicines_decide_are_asked_as_they_were_written() -> None:
+    triage = TriageLocal(english=lambda _: "English")
+    assert not triage.decide_now("男,45岁,右膝疼痛两周,没有发烧。", SessionView()).english
+    assert not triage.decide_now("我对青霉素过敏，能吃阿莫西林吗？", SessionView()).english

@@ -1,0 +1,59 @@
+"""A Chinese question in the library's English: whole, or not at all."""
+
+import pytest
+
+from tools.knowledge_graph.loader import STARTER, read_graph
+from tools.knowledge_graph.names import Names
+from tools.library.contract import LibraryHit
+from tools.library.document import Document, Window
+from tools.library.english import InEnglish
+
+
+@pytest.fixture(scope="module")
+def names() -> Names:
+    return Names(read_graph(STARTER))
+
+
+@pytest.mark.parametrize(
+    ("asked", "english"),
+    [
+        ("肺炎怎么治疗？", "How is pneumonia treated?"),
+        ("痛风应该如何预防？", "How should gout be prevented?"),
+        ("哮喘的诊断方法有哪些？", "What is the diagnosis and tests of asthma?"),
+        ("银屑病需要使用抗生素吗？", "Does psoriasis need antibiotics?"),
+        ("急性胆囊炎一定要手术吗？", "Does acute cholecystitis need surgery?"),  # "must surgery" is no English
+        ("阿司匹林能不能预防卒中", "Can aspirin prevent stroke?"),
+        ("水痘发作怎么办？", "How to manage chickenpox attack?"),
+    ],
+)
+def test_a_question_of_known_words_is_put_into_english(names: Names, asked: str, english: str) -> None:
+    assert InEnglish(names.found_in)(asked) == english
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "蓝星菇能治疗肺炎吗？",  # a name that no table has must not be left out: another question would be answered
+        "肺炎的保险报销比例是多少？",
+        "How is pneumonia treated?",
+        "的吗呢？",
+        "",
+    ],
+)
+def test_a_question_with_an_unknown_word_and_one_that_is_no_chinese_are_left(names: Names, asked: str) -> None:
+    assert InEnglish(names.found_in)(asked) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "left"), [("本院肺炎诊疗规范", "zh", True), ("Pneumonia", "en", False), ("痛风", "zh", False)]
+)
+def test_what_a_chinese_document_of_ones_own_speaks_of_is_asked_in_chinese(
+    names: Names, text: str, language: str, left: bool
+) -> None:
+    window = Window(start=0, end=len(text), section="")
+    document = Document(
+        id="own", title="t", text=text, kind="article", language=language, date="2024", review_by="", windows=(window,)
+    )
+    hit = LibraryHit(document=document, window=window, score=1.0, found=())
+    in_english = InEnglish(names.found_in, lambda _query, _limit: {"own": [hit]})
+    assert (in_english("肺炎怎么治疗？") == "") is left
