@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Coroutine, Sequence
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent.changes import Changes
+from agent.found import HowFound, how_found
 from agent.given import given_evidence
 from agent.loop import arun
 from agent.messages import check_message, check_options
@@ -22,6 +23,7 @@ from agent.sessions.contract import LONGEST_CORRECTION
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 
+T = TypeVar("T")
 THIS_TURN = {"session": "$response.body#/session", "turn": "$response.body#/turn"}
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -123,12 +125,29 @@ async def changes(session: SessionPath, turn: TurnPath, the: The, caller: Asker)
     return await arun(the.agent.records.changes(session, turn, owner=caller.id))
 
 
+@turns.get("/turns/{turn}/how", responses=answers(404))
+async def how(session: SessionPath, turn: TurnPath, the: The, caller: Asker) -> HowFound:
+    """How an answer was found: what was done, where was searched with how many hits, what it does not use and why."""
+    await _record(the, session, turn, caller.id)
+    run = f"{session}/{turn}"
+
+    async def told() -> HowFound:
+        return how_found(run, await the.agent.traces.events(run), the.agent.database.texts)
+
+    return await _traced(told(), turn)
+
+
 @turns.get("/turns/{turn}/trace", responses=answers(404))
 async def trace(session: SessionPath, turn: TurnPath, the: The, caller: Tracer) -> Trace:
     """What a turn did: steps, times, queries, what was kept and dropped and why."""
     await _record(the, session, turn, caller.id)
+    return Trace(events=await _traced(the.agent.traces.events(f"{session}/{turn}"), turn))
+
+
+async def _traced(read: Coroutine[Any, Any, T], turn: int) -> T:
+    """What is read of a turn's trace; raises Refusal where that is not here."""
     try:
-        return Trace(events=await arun(the.agent.traces.events(f"{session}/{turn}")))
+        return await arun(read)
     except InputError:
         what = f"The trace of turn {turn} is not here."
         advice = "It runs in another worker, or was cut off with it: its trace lies in that worker's data folder."

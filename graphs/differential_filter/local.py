@@ -137,7 +137,7 @@ def _why(disease: RankedDisease | None, agreed: Sequence[Said], conflicts: Seque
     parts = [f"about {disease.name}"] if disease is not None else []
     if agreed:
         parts.append("agrees on " + ", ".join(s.finding for s in agreed[:4]))
-    parts += [f"conflict on {s.finding}: the document says '{_short(s.clause)}'" for s in conflicts[:3]]
+    parts += [f"conflict on {s.finding}: the document says '{s.clause}'" for s in conflicts[:3]]
     return "; ".join(parts) or "names no leading disease and no finding of the case"
 
 
@@ -150,7 +150,3 @@ def _why_irrelevant(disease: RankedDisease | None, agreed: Sequence[Said]) -> st
 
 def _verdict(document: Evidence, keep: bool, stance: Stance, support: float, reason: str) -> Verdict:
     return Verdict(evidence_id=document.id, keep=keep, stance=stance, support=round(support, 4), reason=reason)
-
-
-def _short(text: str, limit: int = 90) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -203,7 +203,7 @@ class _Greedy:
 
     def _why(self, index: int, covers: list[int], fresh: int) -> str:
         best = covers[0]
-        parts = [f"covers '{_short(self.wanted[best])}' ({self.scores.relevance[best, index]:.2f})"]
+        parts = [f"covers '{self.wanted[best]}' ({self.scores.relevance[best, index]:.2f})"]
         parts.append(f"adds {fresh} requirement{'' if fresh == 1 else 's'}")
         overlap, other = self._overlap(index)
         if other >= 0:
@@ -214,7 +214,7 @@ class _Greedy:
         if index in self.duplicates:
             return self.duplicates[index]
         best = int(np.argmax(self.scores.relevance[:, index]))
-        closest = f"'{_short(self.wanted[best])}' ({self.scores.relevance[best, index]:.2f})"
+        closest = f"'{self.wanted[best]}' ({self.scores.relevance[best, index]:.2f})"
         if not self._covers(index):
             return f"covers no requirement; closest is {closest}"
         if self._echo(index):
@@ -233,7 +233,3 @@ def spans_overlap(left: str, right: str) -> float:
         return 1.0
     shared = min(a.end, b.end) - max(a.start, b.start)
     return max(shared, 0) / max(min(a.end - a.start, b.end - b.start), 1)
-
-
-def _short(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -266,8 +266,10 @@ def test_on_paper_stands_the_answer_alone(page_server: Served, browser: Any) -> 
 def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server, locale="zh-CN") as opened:
         shown = say(opened.page, CHINESE)
-        for summary in shown.locator("summary").all():
-            summary.click()
+        shown.locator(".how > summary").click()
+        shown.locator(".found .places").wait_for()
+        while (closed := shown.locator("details:not([open]) > summary:visible")).count():
+            closed.first.click()
         labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels > span, .lead")
         told = " ".join(labels.all_inner_texts())
         words = {word for word in told.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 3}
@@ -291,3 +293,29 @@ def test_the_browser_measures_a_cold_page(page_server: Served, browser: Any) -> 
     assert 50 < found["page, sent"] < 400, "kB: the page has no framework"
     assert 0 <= found["page, first step after sending"] <= found["page, answer after sending"]
     assert found["page, layout shift"] < 0.1, "what is read does not move (0.1 is what Web Vitals call good)"
+
+
+def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(
+    page_server: Served, browser: Any
+) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, "How is gout treated?")
+        page.reload()
+        shown = answer(page, 0)
+        shown.locator(".how > summary").click()
+        places = shown.locator(".places")
+        places.wait_for()
+        assert re.search(r"Library of this machine: [1-9]\d* found in [1-9]\d* searches\.", places.inner_text())
+        assert "PubMed: not searched." in places.inner_text()
+        shown.get_by_text("Found and not used").click()
+        first = shown.locator(".unused li").first
+        first.get_by_text("The whole reason").click()
+        with page_server.client(opened.key) as client:
+            told = client.get(f"/api/sessions/{session_of(page)}/turns/1/how").json()
+            missing = client.get(f"/api/sessions/{session_of(page)}/turns/2/how")
+        assert missing.status_code == 404
+        assert told["unused"][0]["reasons"][0] in first.inner_text()
+        shown.get_by_text("What was done").click()
+        assert "Check every quote" in shown.locator(".found .steps").inner_text()
+        assert opened.errors == []

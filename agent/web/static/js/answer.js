@@ -10,6 +10,7 @@ import { h } from "./dom.js";
 import { emergencyBox } from "./emergency.js";
 import { originBadge } from "./evidence.js";
 import { feedbackForm } from "./feedback.js";
+import { foundView } from "./found.js";
 import { units, verdict } from "./gate.js";
 import { followUps, suggestions } from "./questions.js";
 import { reportView } from "./report.js";
@@ -38,7 +39,8 @@ const STOPPED = "stopped"; // the notice of a turn that was stopped
  * @property {((message: string) => void) | null} say null where the turn is not the last
  * @property {Ranked[]} before the differential of the turn before
  * @property {boolean} loud an emergency is to be spoken at once
- * @property {(HTMLElement | null | undefined)[]} more what is folded away with how it was found
+ * @property {() => Promise<import("./found.js").HowFound>} found fetches how it was found
+ * @property {HTMLElement | null} trace null where the key may not see it
  */
 
 /**
@@ -129,18 +131,17 @@ function howView(answer, view, around, t) {
     ? h("div", { class: "gate" }, h("h4", {}, t("gate")), h("p", {}, verdict(answer.gate, t)), units(answer.gate, t))
     : null;
   const noted = view.how.length ? h("ul", { class: "small" }, view.how.map((text) => h("li", {}, text))) : null;
-  return h(
-    "details",
-    { class: "how" },
-    h("summary", {}, t("how")),
+  const how = h("details", { class: "how" }, h("summary", {}, t("how")));
+  how.append(foundView(how, around.found, t), ...[
     gate,
     noted,
     listed("rare", view.rare.map((row) => `${row.name} (${row.code}) ${row.share}`), t),
     listed("similar", view.records, t),
     listed("contrasts", answer.contrasts, t),
-    around.more.filter((part) => part !== undefined),
+    around.trace,
     usageLine(answer, t),
-  );
+  ].flat().filter((part) => part !== null));
+  return how;
 }
 
 /** @param {string} title @param {string[]} texts @param {Translate} t */

@@ -8,7 +8,7 @@ import { problemBox } from "./problem.js";
 
 const KEYS = /^kept$|_key$/; // where a text is kept; it says nothing to a reader
 const NAMES = ["step", "tool", "role", "code"]; // the fields that name what an event is about
-const LONGEST = 400; // ours: characters of an event's details that are shown; the API has all
+const LONGEST = 400; // ours: characters of an event's details that are shown at first; a click shows the rest
 
 /**
  * A disclosure that fetches the trace when it is opened.
@@ -57,7 +57,8 @@ function table(events, t) {
 function details(event) {
   const rest = Object.entries(event).filter(([name, value]) => !["kind", "at", ...NAMES].includes(name) && !KEYS.test(name) && told(value));
   const text = rest.map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join("; ");
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
+  if (text.length <= LONGEST) return text;
+  return h("details", {}, h("summary", {}, `${text.slice(0, LONGEST)} …`), text.slice(LONGEST));
 }
 
 /** Whether a value says anything. @param {unknown} value */

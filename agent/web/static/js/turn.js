@@ -77,9 +77,10 @@ export class TurnView {
     const onFeedback = this.saveFeedback.bind(this);
     const path = `${setting.path()}/turns/${this.number}`;
     const files = (/** @type {Translate} */ t) => saveLinks(setting.path(), this.number, t);
-    const more = [this.progress?.folded(), this.trace()];
+    const found = () => call("GET", `${path}/how`);
+    const trace = this.trace();
     const say = last ? setting.say : null;
-    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, files, path, say, before, loud, more }));
+    this.place.replaceChildren(answerView(answer, view, { review, onReview, feedback, onFeedback, files, path, say, before, loud, found, trace }));
     this.progress = null;
     if (held) focusOn(this.title);
     if (fresh) this.tell(answer, view);
