@@ -16,7 +16,7 @@ from support.machine_parts import Query, Scripted, SearchTool, parts
 from tools.contract import ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin
 
-FAR = "covers no requirement; closest is 'a requirement that is told in a great many words, so that no line holds it all'"
+FAR = "covers no requirement; closest is 'a requirement that is told in a great many words, so that no line holds it'"
 
 
 class Searching(SearchTool):
@@ -84,5 +84,5 @@ def test_what_was_done_is_there_in_order_whenever_it_is_asked(agent: Agent) -> N
     ]  # fmt: skip
     assert "2 pieces of evidence" in next(d.summary for d in done if d.tool)
     agent.ask("hello", session="s")
-    assert [d.step for d in told(agent, "s/2").done][0] == "triage"
+    assert told(agent, "s/2").done[0].step == "triage"
     assert told(agent, "s/2").places == []

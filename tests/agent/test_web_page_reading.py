@@ -295,9 +295,7 @@ def test_the_browser_measures_a_cold_page(page_server: Served, browser: Any) -> 
     assert found["page, layout shift"] < 0.1, "what is read does not move (0.1 is what Web Vitals call good)"
 
 
-def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(
-    page_server: Served, browser: Any
-) -> None:
+def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server) as opened:
         page = opened.page
         say(page, "How is gout treated?")
