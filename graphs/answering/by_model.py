@@ -43,7 +43,7 @@ from graphs.judging.orders import speaks_to_machines
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import AnswerReply, CaseReply, CaseStatementReply, ChoiceReply
+from prompts.answer import AnswerReply, CaseReply, ChoiceReply
 from prompts.direct import DirectReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
@@ -135,8 +135,8 @@ class AnswererByModel:
         written = await self._writer.written(claims, view, sources, spent)
         if reply.abstain and not written.standing:
             return abstained(view)
-        _anything(written)
-        return self._draft(view, [s.statement for s in written.standing], written, sources, unanswered=reply.unanswered)
+        _anything(written.standing)
+        return self._draft(view, [s for s in written.shown if s], written, sources, unanswered=reply.unanswered)
 
     async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
@@ -157,9 +157,9 @@ class AnswererByModel:
         option = written.option if option_named(written.option, options_of(view)) else reply.option
         if not reply.option and not written.standing:
             return abstained(view, more=[unchosen(reply.option, view)])
-        _anything(written)
+        _anything(written.standing)
         standing = written.standing
-        statements = [s.statement for s in standing]
+        statements = [s for s in written.shown if s]
         if verdict:
             found, more = await asyncio.to_thread(verdict_of, option, view, standing, held, judge)
             return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
@@ -176,15 +176,15 @@ class AnswererByModel:
         about = [diagnosis_of(s, view, self._local.diseases) for s in said]
         claims = [claim_of(s, d, view, self._local.diseases) for s, d in zip(said, about, strict=True)]
         written = await self._writer.written(claims, view, sources, spent)
-        _anything(written)
         statements: list[Statement] = []
         diagnoses: dict[str, Diagnosis] = {}
-        for n, (statement, diagnosis) in enumerate(zip(said, about, strict=True)):
-            told = self._told(n, statement, diagnosis, written, view)
+        for diagnosis, shown in zip(about, written.shown, strict=True):
+            told = shown or (unsupported(diagnosis, view) if diagnosis is not None else None)
             if told is not None and diagnosis is not None and diagnosis.name.casefold() not in diagnoses:
                 diagnoses[diagnosis.name.casefold()] = diagnosis
                 told = marked(told, diagnosis, view)
             statements += [told] if told is not None else []
+        _anything(statements)
         named = tuple(diagnoses.values())
         draft = self._draft(
             view, statements, written, sources, more=order_notices(named, view), unanswered=reply.unanswered
@@ -197,20 +197,6 @@ class AnswererByModel:
                 "told": "\n".join(dict.fromkeys(part for c in claims for part in (c.told, c.names) if part)),
             }
         )
-
-    @staticmethod
-    def _told(
-        n: int, said: CaseStatementReply, diagnosis: Diagnosis | None, written: Written, view: AnswerView
-    ) -> Statement | None:
-        """A statement as it stands; of a diagnosis that nothing bears out the name, as the model's view."""
-        stated = written.stated[n]
-        if stated is not None:
-            return stated.statement
-        if diagnosis is None:
-            return None
-        if written.faults[n].code == "uncited" and not references_in(said.text):
-            return Statement(text=plain_text(said.text), origin=Origin.PARAMETRIC)
-        return unsupported(diagnosis, view)
 
     async def _direct(self, view: AnswerView) -> Draft:
         """The model's own knowledge beside the graph's differential: parametric, without a citation."""
@@ -249,8 +235,6 @@ class AnswererByModel:
     ) -> Draft:
         cited = {c.evidence_id for s in statements for c in s.citations}
         evidence = [e for e in sources.documents if e.id in cited]
-        lost = len(written.dropped)
-        dropped = [notice("statement_dropped", view.language, str(lost))] if lost else []
         points = open_points(view)
         left = None if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]
         wanted = {p.requirement for p in (points if left is None else left)}
@@ -261,7 +245,7 @@ class AnswererByModel:
             statements=(*statements, *general),
             evidence=beyond(view, evidence),
             choice=choice,
-            notices=(*more, *dropped, *notices),
+            notices=(*more, *written.notices(view.language), *notices),
             generated={s.statement.text: s.generated for s in written.standing if s.generated}
             | {s.text: ids for s, ids in general.items()},
             dropped=written.dropped,
@@ -297,7 +281,7 @@ def _questions(view: AnswerView) -> tuple[FollowUpQuestion, ...]:
     return tuple(view.differential.questions[:FOLLOW_UPS]) if view.differential is not None else ()
 
 
-def _anything(written: Written) -> None:
+def _anything(standing: Sequence[object]) -> None:
     """Raise when nothing that the model wrote stands: the local answerer answers."""
-    if not written.standing:
+    if not standing:
         raise InvalidReplyError("Nothing that the language model wrote is borne out by the documents.", "Try again.")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from graphs.answering.orders import is_order
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
+from graphs.judging.orders import speaks_to_machines
 from graphs.verification.quoted import QuoteCheck, best_citations
 from graphs.verification.support import JUDGING, frame_words
 from prompts.answer import FAULTS, StatementReply
@@ -22,6 +23,7 @@ from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
 CITES = 6  # ours: sentences that a statement cites
+WITHHELD = frozenset({"empty", "order", "reference", "background"})  # faults of which a reader is not shown the text
 # Labels behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
 NUMBER = r"B?\d{1,3}(?:\.\d{1,4})?"
 NUMBERS = rf"{NUMBER}(?:\s*[,;–-]\s*{NUMBER})*"
@@ -143,7 +145,7 @@ class ProseReader:
         if strange:
             raise Fault("reference", ", ".join(strange))
         body = " ".join([body, claim.told, claim.names, *claim.about])
-        diseases = self._diseases(text)
+        diseases = {m: names for m, names in self._diseases(text).items() if not _everyday(m, names)}
         named = [(m, *names) for m, names in [*other_names(text).items(), *diseases.items()]]
         judging = JUDGING if claim.told else frozenset()  # "fits" is a word for seizures too
         named = [group for group in named if not judging.issuperset(tokens(group[0]))]
@@ -161,12 +163,28 @@ class ProseReader:
         return [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
 
 
+def _everyday(written: str, names: Sequence[str]) -> bool:
+    """Whether a disease's name is written as an everyday word: "all" for ALL, "the change" of anything."""
+    return written.islower() and (written.startswith("the ") or written.upper() in names)
+
+
 def parametric(text: str) -> Statement:
     """A statement of the model's own; raises Fault where it names a publication, which nobody looked up."""
     named = references_in(text)
     if named:
         raise Fault("reference", ", ".join(named))
     return Statement(text=text, origin=Origin.PARAMETRIC)
+
+
+def unconfirmed(text: str, fault: Fault) -> Statement | None:
+    """A statement that what it cites does not confirm, word for word, as the model's own: parametric.
+
+    None for what is not shown: nothing, an order, what names a publication, and what rests on generated background.
+    """
+    said = plain_text(text)
+    if fault.code in WITHHELD or not said or references_in(said) or speaks_to_machines(said):
+        return None
+    return Statement(text=said, origin=Origin.PARAMETRIC)
 
 
 def plain_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A model's statements after they were checked: those that fail are put right by one further call, or left out.
+"""A model's statements after they were checked: those that fail are put right by one further call, or marked.
 
 The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
 """
@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from graphs.answering.contract import AnswerView
-from graphs.answering.prose import Claim, Fault, ProseReader, Stated
+from graphs.answering.notices import notice
+from graphs.answering.prose import Claim, Fault, ProseReader, Stated, unconfirmed
 from graphs.answering.sources import Sources, question_of
+from graphs.judging.orders import instructing
 from graphs.verification.quoted import best_citations
 from prompts.answer import MendReply, StatementReply
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.metering import Usage
 from prompts.shown import one_line
-from tools.evidence import Citation
+from tools.contract import Notice
+from tools.evidence import Citation, Statement
 
 SHOWN = 700  # ours: characters of a failing statement that the model is shown again
 LEAST_REST = 1.0  # seconds of the deadline that a further call needs; ours: in less no model writes
@@ -32,12 +36,28 @@ class Doubt(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What became of each statement, in order: None where it was left out; why, for the trace; and the option."""
+    """What became of each statement, in order: None where it does not stand; why, for the trace; and the option.
+
+    ``own``: those that do not stand and are shown all the same, as the model wrote them, by their place; none where it
+    was shown a text that speaks to machines.
+    """
 
     stated: tuple[Stated | None, ...]
     faults: Mapping[int, Fault]
+    own: Mapping[int, Statement] = MappingProxyType({})
     dropped: tuple[str, ...] = ()
     option: str = ""
+
+    @property
+    def shown(self) -> list[Statement | None]:
+        """Each statement as the reader gets it, in order."""
+        return [self.own.get(n) if s is None else s.statement for n, s in enumerate(self.stated)]
+
+    def notices(self, language: str) -> list[Notice]:
+        """How many are not confirmed by what they cite, and how many are not shown."""
+        cited = sum(self.faults[n].code != "uncited" for n in self.own)
+        counts = {"not_confirmed": cited, "statement_dropped": len(self.dropped) - len(self.own)}
+        return [notice(code, language, str(count)) for code, count in counts.items() if count]
 
     @property
     def standing(self) -> list[Stated]:
@@ -95,7 +115,10 @@ class ProseWriter:
             faults = {n: still.get(n, fault) for n, fault in faults.items() if n not in mended}
         dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
         places = range(max([len(claims) - 1, *stated]) + 1)
-        return Written(tuple(stated.get(n) for n in places), faults, dropped, option)
+        led = instructing(sources.documents)  # what repeats such a text is not shown, not even as unconfirmed
+        texts = {} if led else {n: unconfirmed(claims[n].reply.text, fault) for n, fault in faults.items()}
+        own = {n: statement for n, statement in texts.items() if statement is not None}
+        return Written(tuple(stated.get(n) for n in places), faults, own, dropped, option)
 
     def _read(self, claims: Mapping[int, Claim], sources: Sources) -> tuple[dict[int, Stated], dict[int, Fault]]:
         stated: dict[int, Stated] = {}

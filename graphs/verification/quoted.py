@@ -51,7 +51,8 @@ class QuoteCheck:
         if not outright and (guessed or found.share < own.least):
             return "words"
         dense = self._relevance.score([statement.text], [" ".join(c.quote for c in statement.citations)]).dense
-        return "" if float(dense[0, 0]) >= (own.near if outright else own.dense) else "words"
+        least = own.nearly if found.share >= own.guessed else own.near if outright else own.dense
+        return "" if float(dense[0, 0]) >= least else "words"
 
 
 def exact(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:

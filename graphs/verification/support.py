@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
@@ -22,11 +23,58 @@ NUMBER_WORDS = {
     "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "half": "0.5",
     "twice": "2",
 }  # fmt: skip
-# What denies in a clause: the words of negation, and what a graph's entry says of a finding that speaks against.
+# What denies in a clause: words of negation, what warns off or tells no difference, and what an entry of the graph says
+# of a finding that speaks against.
 DENIAL = re.compile(
-    rf"(?:{DENIES.pattern})|\b(?:made |makes |make )?less likely\b|\b(?:rare|uncommon)\b|不支持", re.IGNORECASE
+    rf"(?:{DENIES.pattern})|\b(?:made |makes |make )?less likely\b"
+    r"|\b(?:very )?(?:rare|rarely|uncommon|uncommonly|unusual)\b"
+    r"|\b(?:avoid\w*|contra-?indicat\w*|prohibited|nobody|insufficient\w*|without)\b"
+    r"|(?<!\ba )\blittle\b"
+    r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing) out)\b"
+    r"|\b(?:similar|comparable|the same) (?:in|rates?|risks?|mortality|between|with|to)\b"
+    r"|\b(?:is|are|was|were) (?:similar|comparable)\b"
+    r"|不支持|避免|禁[用止忌]|忌用|勿|排除|除外|相近|相当|相似",
+    re.IGNORECASE,
 )
-DENIED = 0.6  # ours: share of a denied clause's words that makes a clause say the same without the denial
+AUXILIARY = "is|are|was|were|has|have|had|can|may|must|should|will|do|does|did"
+# Two denials that are none, words that sound like one, and what something is preferred to.
+AFFIRMS = re.compile(
+    r"\b(?:not|no|never|cannot|[a-z]+n['’]t)\b(?: \w+){0,3}? (?:exclu\w+|rul\w+ out|(?:uncommon|unusual|rare)(?:ly)?"
+    r"|unlikely|contra-?indicated|unreasonable|unknown|worse|inferior|less|fewer|only|without|until|before)\b"
+    r"|\bnon-?inferior\b"
+    rf"|\b(?:rather than|instead of)\b.*?(?=\b(?:{AUXILIARY})\b|$)"
+    r"|不(?:稳|全|足|良|适|明|典型|孕|耐受|宁|自主|规则|齐|完全)|不能(?:排除|除外)|(?:并非|不)(?:不|无|没有|少见|罕见)|无不",
+    re.IGNORECASE,
+)
+# What holds under a condition alone: such a clause may be told with a denial or without.
+ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
+APART = re.compile(  # what begins a clause of its own
+    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not)\b)",
+    re.IGNORECASE,
+)
+DENIED = 0.6  # ours: share of a clause's words that one of the other kind must hold to say the opposite
+BOTH = frozenset((True, False))
+# Clauses that tell when or for whom, and those that go on with a list; ours.
+WHEN = re.compile(
+    r"^(?:and |but )?(?:when|if|where|once)\b|(?:时|时候|者|后|前|的(?:人|患者|病人|儿童|孩子))$", re.IGNORECASE
+)
+WHERE = re.compile(
+    rf"(?:and |but )?(?:in|for|among|at|on|by|after|before|during|with|as|like|unlike|such as|especially|including)\b"
+    rf"(?!.*\b(?:{AUXILIARY})\b)[A-Za-z\d%.\s'’-]+",
+    re.IGNORECASE,
+)
+LISTED = re.compile(
+    rf"(?!.*\b(?:{AUXILIARY}|it|they|this|these|which|who)\b)[A-Za-z'’-]+(?:\s+[A-Za-z'’-]+){{0,5}}\.?", re.IGNORECASE
+)
+LEAST = 2  # ours: words of a clause of which can be said what it denies: a longer one's share one more
+# More and less in a comparison; which side is which is told by what stands behind `than`.
+MORE = re.compile(
+    r"\b(?:more|higher|greater|longer|larger|better|increased|older|often(?:er)?)\b|高于|多于|大于|长于|优于"
+)
+FEWER = re.compile(
+    r"\b(?:less|fewer|lower|smaller|shorter|worse|reduced|younger|rarer)\b|低于|少于|小于|短于|劣于", re.IGNORECASE
+)
+THAN = re.compile(r"\b(?:than|compared (?:with|to)|versus|vs\.?)\b|[高低多少大小长短优劣]于", re.IGNORECASE)
 # Words of which one cannot stand for the other; ours.
 OPPOSITES = tuple(
     (re.compile(left, re.IGNORECASE), re.compile(right, re.IGNORECASE))
@@ -36,7 +84,7 @@ OPPOSITES = tuple(
             r"\b(?:increas|rais|rise|rising|worsen|higher|greater)\w*",
             r"\b(?:decreas|reduc|lower|improv|relie[fv]|shorten|fall|fell|drop)\w*",
         ),
-        (r"\b(?:common|frequent|usual|often)\w*", r"\b(?:rare(?:ly)?|uncommon|seldom|unusual)\b"),
+        (r"(?<!\bnot )\b(?:common|frequent|usual|often)\w*", r"(?<!\bnot )\b(?:rare(?:ly)?|uncommon|seldom|unusual)\b"),
         (r"\bmild\w*", r"\b(?:severe|moderate)\w*"),
         (r"\bbefore\b", r"\bafter\b"),
         (r"\bsafe(?:ly)?\b", r"\b(?:unsafe|harmful|dangerous)\b"),
@@ -45,8 +93,9 @@ OPPOSITES = tuple(
 )
 # Words that leave no doubt: a statement has them only where its quotes do; ours.
 ABSOLUTE = re.compile(
-    r"\b(?:always|never|every|all (?:of|people|patients|children|adults|women|men|cases)|certainly|definitely|proven|"
-    r"guarantees?|cures?)\b|总是|从不|一定|所有|必定|证实|根治",
+    r"\b(?:always|(?<!who )(?<!who have )never|every|certainly|definitely|(?<!until )proven|guarantees?|cures?"
+    r"|all (?:of(?! (?:which|this|these|them)\b)|people|patients|children|adults|women|men|cases))\b"
+    r"|总是|从不|一定|所有|必定|(?<!未)(?<!未得到)证实|根治",
     re.IGNORECASE,
 )
 STOP = re.compile(r"(?<=[.!?])\s+")
@@ -58,8 +107,9 @@ FRAMES = {
 }
 # What a model says of a diagnosis and of the case itself: no claim about what it cites. Ours.
 JUDGED = re.compile(
-    r"\b(?:un|less |more |most )?likel(?:y|ier|iest)\b|\b(?:speaks?|argues?|against|fits?|favou?rs?|excluded?|"
-    r"ruled out|mentioned|reported|told|stated|described|explains?|consistent|suggests?)\b"
+    r"\b(?:un|less |more |most )?likel(?:y|ier|iest)\b|\b(?:here|you|(?:this|the) (?:case|patient)|speaks?|tells?"
+    r"|argues?|against|fits?|favou?rs?|excluded?|ruled out|mentioned|reported|told|stated|described|explains?"
+    r"|consistent|suggests?)\b"
     r"|不支持|不符|支持|可能|未提及",
     re.IGNORECASE,
 )
@@ -69,7 +119,12 @@ JUDGING = frozenset(
         " favour against consistent typical probable possible diagnosis diagnoses patient here because since with and"
     )
 )
-LACKING = re.compile(r"\s+(?:(?:and|but|or|with)\s+)?(?=(?:no|not|without|neither|nor)\s)", re.IGNORECASE)
+CONCLUDES = re.compile(r"(?:and )?(?:so|thus|hence|therefore)\b|因此|所以", re.IGNORECASE)
+LACKING = re.compile(
+    r"\s+(?:and|but|or)\s+(?=not\s)|(?<!\bis)(?<!\bare)(?<!\bwas)\s+(?:(?:and|but|or|with)\s+)?"
+    r"(?=(?:no|without|neither|nor)\s)",
+    re.IGNORECASE,
+)
 # How the answer marks a diagnosis of the model's own, which the verifier does not read; as the catalogues have it.
 MARKS = re.compile(r"\s*[(（](?:not in the knowledge graph|知识图谱中没有)[)）]")
 
@@ -80,7 +135,7 @@ class SupportSettings(Frozen):
     Attributes:
         words: share of a statement's words that its quotes must hold to support it outright.
         near: cosine that a statement in other words needs with its quotes whatever words they share: a long quote holds
-            the words of much that it does not say.
+            the words of much that it does not say. nearly: the same where they hold nearly all of them (``guessed``).
         least: share from which the embeddings may make up for other wording. dense: the cosine that this needs.
         guessed: share for quotes that were chosen by the words that they share.
     """
@@ -88,6 +143,7 @@ class SupportSettings(Frozen):
     words: float = 0.7
     guessed: float = 0.9
     near: float = 0.5
+    nearly: float = 0.4
     least: float = 0.5
     dense: float = 0.6
 
@@ -139,7 +195,8 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") ->
     share = len(wanted & held) / len(wanted) if wanted else 1.0
     if numbers(rest) - {n for s in (*said, *(e.title for e in evidence)) for n in numbers(s)}:
         return Check(share, "numbers")
-    if _turned(rest, quotes, told) or _opposed(rest, said):
+    compared = _compared(rest, said)
+    if compared or (compared is None and _opposed(rest, said)) or _turned(rest, quotes, told):
         return Check(share, "negation")
     if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
         return Check(share, "medicine")
@@ -154,41 +211,98 @@ def numbers(text: str) -> set[str]:
     return found | {NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS and w != "one"}
 
 
-def _denies(text: str) -> bool:
-    return len(DENIAL.findall(text)) % 2 == 1
+def _kinds(clause: str) -> frozenset[bool]:
+    """Whether a clause denies: both where it holds under a condition alone, or denies more than one thing."""
+    count = len(DENIAL.findall(AFFIRMS.sub(" ", clause)))
+    return BOTH if count > 1 or ONLY.search(clause) else frozenset((count == 1,))
+
+
+def _words(clause: str) -> set[str]:
+    """What a clause speaks of, its denial aside."""
+    return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", clause))))
 
 
 def _turned(text: str, quotes: Sequence[str], told: str = "") -> bool:
-    """Whether a clause of the text affirms what a clause of the quotes denies, or denies what they rather affirm.
+    """Whether a clause of the text affirms what a clause of the quotes denies, or denies what it affirms.
 
-    A clause is denied by one whose words, the denial's own aside, it holds for the most part. What a clause says of the
-    case as it was told, or judges of a diagnosis, is not held against the quotes.
+    That clause must hold more of its words than any of the same kind, and most of the shorter one's. What a clause says
+    of the case as it was told, or judges of a diagnosis, is not held against the quotes.
     """
-    affirmed, denied = _sides(quotes)
-    had, lacked = _sides(LACKING.split(told)) if told else ([], [])
-    for clause in (c for part in (LACKING.split(text) if told else [text]) for c in prose_clauses(part)):
-        words = set(tokens(DENIAL.sub(" ", clause)))
-        of_case = _shared(words, lacked if _denies(clause) else had) >= DENIED * len(words)
-        if told and (of_case or JUDGED.search(clause)):
+    quoted = _clauses(quotes)
+    case = _clauses(LACKING.split(told)) if told else []
+    for clause, kinds in _pieces(text, apart=bool(told)):
+        words = _words(clause)
+        if len(kinds) > 1 or CONCLUDES.match(clause) or (told and JUDGED.search(clause)):
             continue
-        if _denies(clause):
-            if _shared(words, affirmed) > _shared(words, denied):
+        if any(len(words & held) >= DENIED * len(words) for held, kind in case if kind & kinds):
+            continue
+        same = [(len(held), len(words & held)) for held, kind in quoted if kind & kinds]
+        if kinds == {True} and any(n >= max(LEAST, DENIED * size) for size, n in same):
+            continue  # its denial is a quote's, whatever it affirms beside it
+        most = max((n for _, n in same), default=0)
+        for held in (held for held, kind in quoted if not kind & kinds):
+            size, n = min(len(words), len(held)), len(words & held)
+            if n > most and n >= max(LEAST, min(size, LEAST + 1), DENIED * size):
                 return True
-        elif any(len(words & d) >= DENIED * len(d) for d in denied):
-            return True
     return False
 
 
-def _sides(texts: Sequence[str]) -> tuple[list[set[str]], list[set[str]]]:
-    """The words of the clauses of some texts: those that affirm, and those that deny."""
-    clauses = [c for t in texts for s in STOP.split(t) for c in prose_clauses(s)] or list(texts)
-    denied = [words for c in clauses if _denies(c) and (words := set(tokens(DENIAL.sub(" ", c))))]
-    return [set(tokens(c)) for c in clauses if not _denies(c)], denied
+def _clauses(texts: Iterable[str]) -> list[tuple[set[str], frozenset[bool]]]:
+    """The clauses of some texts: what each speaks of, and its kinds."""
+    pieces = [pair for t in texts for s in STOP.split(t) for pair in _pieces(s)]
+    return [(words, kinds) for piece, kinds in pieces if (words := _words(piece))]
 
 
-def _shared(words: Set[str], others: Iterable[Set[str]]) -> int:
-    """Words shared with the one of several that shares most."""
-    return max((len(words & other) for other in others), default=0)
+def _pieces(text: str, *, apart: bool = False) -> list[tuple[str, frozenset[bool]]]:
+    """The clauses of a sentence with their kinds; what is lacking is one of its own, ``apart`` what "no" stands before.
+
+    A clause that tells where or when, and one that goes on with the list of a denial, is of both kinds.
+    """
+    clauses = [c for part in APART.split(text) for c in prose_clauses(part)]
+    out: list[tuple[str, frozenset[bool]]] = []
+    for n, whole in enumerate(clauses):
+        topic = WHEN.search(whole) or (n + 1 < len(clauses) and WHERE.fullmatch(whole))
+        for clause in LACKING.split(whole) if apart else [whole]:
+            goes_on = out and True in out[-1][1] and LISTED.fullmatch(clause)
+            out.append((clause, BOTH if topic or goes_on else _kinds(clause)))
+    return out
+
+
+def _compared(text: str, quotes: Sequence[str]) -> bool | None:
+    """Whether the text compares two sides the other way round than a quote; None where they compare no same two."""
+    said = _comparison(text)
+    if said is None:
+        return None
+    for quote in (c for q in quotes for c in STOP.split(q)):
+        held = _comparison(quote)
+        if held is None:
+            continue
+        crossed = len(held.behind & said.before) + len(said.behind & held.before)
+        straight = 2 * len(held.behind & said.behind)
+        if crossed != straight:
+            return (said.more != held.more) is not (crossed > straight)
+    return None
+
+
+class _Comparison(NamedTuple):
+    """Two sides: the words that each has alone, and whether the first one has more."""
+
+    before: set[str]
+    behind: set[str]
+    more: bool
+
+
+def _comparison(text: str) -> _Comparison | None:
+    """The comparison that a text makes; None where it makes none, or not one alone."""
+    found = [*THAN.finditer(text)]
+    if len(found) != 1:
+        return None
+    left, right = text[: found[0].end() if found[0][0][-1] == "于" else found[0].start()], text[found[0].end() :]
+    more, fewer = MORE.search(left), FEWER.search(left)
+    if bool(more) is bool(fewer) or _kinds(left) != {False}:
+        return None
+    before, behind = set(tokens(left)), set(tokens(right))
+    return _Comparison(before - behind, behind - before, bool(more))
 
 
 def _opposed(text: str, quotes: Sequence[str]) -> bool:

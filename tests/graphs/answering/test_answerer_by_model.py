@@ -42,11 +42,14 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_statement_that_cannot_stand_is_told_why_and_left_out_with_a_notice(ask: Ask, name: str) -> None:
+def test_a_statement_that_cannot_stand_is_told_why_and_marked_or_left_out_with_a_notice(ask: Ask, name: str) -> None:
     bad, why = FAULTS[name]
-    draft, server, meter = ask(saying(GOOD, bad), croup())
-    assert [s.text for s in draft.statements] == [FIRST]
-    assert "statement_dropped" in codes(draft)
+    draft, server, meter = ask(saying(bad, GOOD), croup())
+    named = why in ("publication", "Smith et al.")
+    told = [(bad["text"], Origin.PARAMETRIC), (FIRST, Origin.RETRIEVED)]
+    assert [(s.text, s.origin) for s in draft.statements] == told[named:], "as written and in its place"
+    assert ("statement_dropped" in codes(draft)) is named
+    assert ("not_confirmed" in codes(draft)) is not (named or name == "no sentence")
     assert why in draft.dropped[0]
     assert len(server.requests) == 2, "one further call for all that fails"
     assert why in asked(server.requests[1])
@@ -203,13 +206,13 @@ def test_an_option_that_no_quote_speaks_of_is_marked_as_the_models_own(ask: Ask)
     assert "choice_not_borne_out" in codes(draft)
 
 
-def test_a_medicine_of_the_document_that_the_quote_does_not_name_is_told_and_left_out(ask: Ask) -> None:
+def test_a_medicine_of_the_document_that_the_quote_does_not_name_is_told_and_not_confirmed(ask: Ask) -> None:
     both = "Warfarin is needed with a mechanical valve. Apixaban is the first choice without one."
     valve = view("Which drug is needed with a mechanical valve?", document("valve", both, title="Valves"))
     false = citing("Apixaban is needed with a mechanical valve.", "1.1")
     true = citing("Warfarin is needed with a mechanical valve.", "1.1")
     draft, server, _ = ask(saying(true, false), valve)
-    assert [s.text for s in draft.statements] == [true["text"]]
+    assert [s.text for s in draft.statements if s.citations] == [true["text"]]
     assert "a medicine that the cited sentences do not name" in asked(server.requests[1])
 
 

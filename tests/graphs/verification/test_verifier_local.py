@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,6 +15,7 @@ from graphs.verdicts.contract import Verdict, VerdictValue
 from graphs.verification.by_model import VerifierByModel
 from graphs.verification.contract import Verifier
 from graphs.verification.local import VerifierLocal
+from graphs.verification.quoted import QuoteCheck
 from graphs.verification.support import check, identical, numbers
 from prompts.answer import FAULTS
 from support.planning_tools import model_at
@@ -195,6 +198,44 @@ def test_a_claim_turned_round_or_made_certain_disagrees_with_its_quote(quoted: i
     statement = Statement(text=claim, origin=item.origin, citations=(cite(item, at, at + len(CARE[quoted])),))
     assert check(statement, [item]).disagrees == wrong
     assert wrong in ("", *FAULTS)  # what a model is told of it
+
+
+class Paraphrase(NamedTuple):
+    """A statement beside the sentences that it cites; ``faithful``: it says the same."""
+
+    part: str
+    kind: str
+    faithful: bool
+    quotes: tuple[str, ...]
+    statement: str
+
+
+PARAPHRASES = [
+    Paraphrase(**json.loads(line))
+    for line in Path(__file__).with_name("statements.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize(("part", "refused", "passed"), [("develop", 0, 2), ("report", 4, 2)])
+def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
+    encoder: Encoder, part: str, refused: int, passed: int
+) -> None:
+    """80 faithful sentences and 40 that are not; those of ``report`` were written before the rules were."""
+    quotes = QuoteCheck(encoder)
+
+    def fault(row: Paraphrase) -> str:
+        items = [
+            Evidence(id=f"library:{n}@0-{len(q)}", text=q, title="", kind="m", origin=Origin.RETRIEVED)
+            for n, q in enumerate(row.quotes)
+        ]
+        citations = tuple(cite(e, 0, len(e.text)) for e in items)
+        told = Statement(text=row.statement, origin=Origin.RETRIEVED, citations=citations)
+        return quotes.fault(told, {e.id: e for e in items})
+
+    rows = [row for row in PARAPHRASES if row.part == part]
+    assert len(rows) == 60
+    assert sum(bool(fault(row)) for row in rows if row.faithful) <= refused
+    assert sum(not fault(row) for row in rows if not row.faithful) <= passed
 
 
 VERDICT = Verdict(value=VerdictValue.YES, statements=(FIRST, SECOND))
