@@ -297,6 +297,7 @@ class TurnRunner:
         calls = calls_of(values.get("calls", []))
         searches = self._database.texts.put(session, calls) if calls else ""
         await self._rows.end(session, turn, key, asks_review=bool(answer.review_reasons), searches=searches)
+        await self._rows.retitle(session, turn, answer.superseded)
         await self._database.thin(session)
         return answer
 

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.sessions.contract import Database, Statement
 from agent.sessions.times import now
-from agent.sessions.titles import title_of
+from agent.sessions.titles import title_corrected, title_of
 from graphs.state import new_turn
+from graphs.triage.facts import Fact
 from prompts.errors import DataError, InputError
 from tools.contract import Notice
 from tools.evidence import Evidence
@@ -114,6 +115,15 @@ class Turns:
             (ended, (answer_key, at, int(asks_review), searches, session, turn)),
             ("update sessions set updated = ? where id = ?", (at, session)),
         )
+
+    async def retitle(self, session: str, turn: int, superseded: Sequence[Fact]) -> None:
+        """Let the session's title follow what a turn put right in its first message, unless it was renamed."""
+        if not any(fact.by == turn for fact in superseded):
+            return
+        first = (await self.all(session))[0].asked
+        before = title_corrected(first, [f for f in superseded if f.by != turn])
+        sql = "update sessions set title = ? where id = ? and title = ?"
+        await self._database.execute((sql, (title_corrected(first, superseded), session, before)))
 
     async def add(self, session: str, rows: Sequence[tuple[TurnRow, bool]]) -> None:
         """Take over turns that have no record, each with whether it asks for review."""

@@ -14,6 +14,7 @@ from graphs.answering.differential_answer import DifferentialWriter
 from graphs.answering.extractive import Extractor, statement
 from graphs.answering.notices import notice, notices_for
 from graphs.triage.contract import Aspect, Explain
+from graphs.verdicts.contract import Certainty
 from tools.contract import Differential, Finding, Notice, RankedDisease
 from tools.evidence import Evidence, Origin, Statement
 from tools.messages import messages
@@ -107,12 +108,15 @@ class Explainer:
         if doubting:
             fresh = [s for s in fresh if DOUBT.search(s.text) or "ncertain" in (s.evidence.section or "")]
         further = [statement(s) for s in fresh[:MORE]]
-        first = [] if doubting and further else list(answer.statements)
-        statements = [*further, *answer.statements[:1]] if doubting and further else [*first, *further]
+        brief = asked.aspect is Aspect.SURE or (doubting and further)  # the answer itself is not told once more
+        statements = [*further, *answer.statements[:1]] if brief else [*answer.statements, *further]
         entries = [e for e in answer.evidence if e.id in cited] + [s.evidence for s in fresh[:MORE]]
         if not statements:
             return _nothing(view, "nothing_said_before")
-        draft = self._draft(view, statements, entries, [_rests_on(view, entries)], None, 0)
+        more = [_rests_on(view, entries)]
+        if asked.aspect is Aspect.SURE:
+            more.insert(0, _certainty_of_evidence(view, answer, doubts=bool(further)))
+        draft = self._draft(view, statements, entries, more, None, 0)
         return draft.model_copy(update={"choice": answer.choice})
 
     def _lines(self, view: AnswerView, diseases: Sequence[RankedDisease]) -> tuple[list[Statement], list[Evidence]]:
@@ -192,6 +196,24 @@ def _certainty(view: AnswerView, differential: Differential) -> Notice:
     missing = answer.gate.missing if answer is not None and answer.gate is not None else ()
     lacks = messages(view.language)["explain.not_told"] + ", ".join(missing) if missing else ""
     return notice("certainty", view.language, ", ".join(shares) + lacks)
+
+
+def _certainty_of_evidence(view: AnswerView, answer: Answer, *, doubts: bool) -> Notice:
+    """How sure an answer from evidence is: as its verdict grades it, else that and why it was not graded."""
+    words = messages(view.language)
+    said = words["explain.doubts" if doubts else "explain.no_doubt"]
+    verdict = answer.verdict
+    if verdict is not None and verdict.certainty is not Certainty.NOT_ASSESSED:
+        grade = words[f"verdict.certainties.{verdict.certainty.value}"]
+        reason = f"{words['list.colon']}{verdict.reason}" if verdict.reason else ""
+        return notice("certainty_graded", view.language, words.joined((f"{grade}{reason}", said)))
+    cited = {c.evidence_id for s in answer.statements for c in s.citations}
+    documents = {e.document_id: e for e in answer.evidence if e.id in cited}.values()
+    levels = dict.fromkeys(words.get(f"level.{e.level}", e.level) for e in documents if e.level)
+    kinds = f" ({words['gate.comma'].join(levels)})" if levels else ""
+    one = "explain.one_source" if len(documents) == 1 else "explain.sources"
+    rests = words.say(one, n=len(documents), kinds=kinds)
+    return notice("certainty_ungraded", view.language, words.joined((rests, said)))
 
 
 def _rests_on(view: AnswerView, entries: Sequence[Evidence]) -> Notice:

@@ -19,6 +19,7 @@ from tools.text.language import language_of
 INFO = frozenset(
     "report_of_cases_only evidence_in_english starter_knowledge where_ranked not_ranked "
     "nothing_against nothing_to_ask why_asked case_so_far read_from_case certainty rests_on "
+    "certainty_graded certainty_ungraded "
     "other_order gaps_left_open stopped".split()
 )
 DANGER = frozenset({"barred_medicine", "breaks_constraint"})

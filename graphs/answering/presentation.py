@@ -36,7 +36,8 @@ WRITTEN = frozenset({"library", "graph", "calculator", "calculation"})  # collec
 # Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
 NONE = ("stopped", "no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
 REPLIES = (
-    *("where_ranked", "not_ranked", "certainty", "nothing_against", "nothing_to_ask", "why_asked", "case_so_far"),
+    *("where_ranked", "not_ranked", "certainty", "certainty_graded", "certainty_ungraded"),
+    *("nothing_against", "nothing_to_ask", "why_asked", "case_so_far"),
     *("nothing_said_before", "no_differential_yet", "no_entry", "emergency_first", "calculation_refused"),
     *(Kind.SMALL_TALK.value, Kind.ASSISTANT.value, Kind.OUT_OF_SCOPE.value),
 )

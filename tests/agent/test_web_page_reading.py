@@ -317,3 +317,55 @@ def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(pag
         shown.get_by_text("What was done").click()
         assert "Check every quote" in shown.locator(".found .steps").inner_text()
         assert opened.errors == []
+
+
+def test_what_drops_off_the_list_is_named_and_the_title_follows_the_age(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        say(page, "A 36-year-old woman has had abdominal cramps and loose stools for six weeks.")
+        shown = say(page, "She has lost weight, and there is blood in the stools.")
+        with page_server.client(opened.key) as client:
+            turns = client.get(f"/api/sessions/{session_of(page)}").json()["turns"]
+        first, second = ([d["name"] for d in t["answer"]["differential"]] for t in turns)
+        left = [f"{name} (was {n})" for n, name in enumerate(first, 1) if name not in second]
+        assert left
+        told = shown.locator(".gone").inner_text()
+        assert told.startswith("No longer listed: " + "; ".join(left[:8]))
+        say(page, "Sorry, she is 63 years old, not 36.")
+        page.locator("h1", has_text="A 63-year-old woman has had abdominal cramps").wait_for()
+        page.locator(".session-title", has_text="A 63-year-old woman").wait_for()
+
+
+def test_a_verdict_carries_the_mark_of_its_source_and_how_sure_is_answered(page_server: Served, browser: Any) -> None:
+    with logged_in(browser, page_server) as opened:
+        page = opened.page
+        page.get_by_role("button", name="With the message").click()
+        page.locator("#given").fill(GIVEN.split("---")[0])
+        shown = say(page, "Does empagliflozin reduce hospitalisation for heart failure?")
+        head = shown.locator(".lead .head")
+        assert head.inner_text().startswith("Yes.")
+        head.locator(".cite").first.click()
+        assert shown.locator(".lead > .opened mark").first.is_visible()
+        say(page, "How is gout treated?")
+        said = page.locator(".answer").last.locator(".statement").all_inner_texts()
+        sure = say(page, "How sure are you?")
+        assert re.search("certainty of the evidence is|was not graded", sure.locator(".lead .head").inner_text())
+        assert len(sure.locator(".statement").all_inner_texts()) < max(2, len(said))
+
+
+def test_a_text_that_was_read_in_pieces_stands_once_with_all_its_quotes(page_server: Served, browser: Any) -> None:
+    source = "new URL('web/js/spans.js', location.href).href"
+    pieces = [
+        {"item": {"id": "library:x@10-30", "text": "One sentence. Two 🫁 "}, "quotes": []},
+        {"item": {"id": "library:x@30-36", "text": "three."}, "quotes": [{"start": 0, "end": 5, "quote": "three"}]},
+        {"item": {"id": "library:x@24-36", "text": "Two 🫁 three."}, "quotes": [{"start": 0, "end": 3, "quote": "Two"}]},
+        {"item": {"id": "library:x@90-94", "text": "Far."}, "quotes": []},
+        {"item": {"id": "library:y", "text": "Other."}, "quotes": []},
+    ]
+    with logged_in(browser, page_server) as opened:
+        made = opened.page.evaluate(
+            f"async (held) => {{ const s = await import({source}); return s.joined(held).map((p) =>"
+            " [p.item.text, p.quotes.length, s.allStand(p.item.text, p.quotes)]); }",
+            pieces,
+        )
+    assert sorted(made) == [["Far.", 0, True], ["One sentence. Two 🫁 three.", 2, True], ["Other.", 0, True]]

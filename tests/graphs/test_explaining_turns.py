@@ -11,14 +11,17 @@ from agent.agent import Agent
 from agent.settings import Settings
 from graphs.answering.contract import Answer, AnswerView, Said
 from graphs.answering.local import AnswererLocal
+from graphs.answering.presentation import present
 from graphs.triage.contract import Aspect, Explain
+from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
+from support.answerers import local
 from support.machine_parts import Scripted, parts
 from support.scripted_reader import ScriptedReader
 from tools.contract import Differential, Finding, FollowUpQuestion, RankedDisease
 from tools.encoders import MiniLMEncoder
-from tools.evidence import Evidence, Origin
+from tools.evidence import Evidence, Origin, Statement, cite
 
 TEXTS = {
     "croup": "Croup usually presents with barking cough. Croup is made less likely by rash. "
@@ -89,6 +92,52 @@ def test_a_disease_outside_the_ranking_is_compared_with_the_case() -> None:
 def test_what_the_session_does_not_hold_is_not_invented(about: str, code: str) -> None:
     codes, lines, abstained = explained(Aspect.WHY, about, None if about else Differential())
     assert (code in codes, lines, abstained) == (True, [], True)
+
+
+def monograph(name: str, text: str) -> Evidence:
+    level = "monograph (not clinically reviewed)"
+    named = f"library:{name}@0-{len(text)}"
+    return Evidence(id=named, text=text, title=name, kind="monograph", origin=Origin.RETRIEVED, level=level)
+
+
+SAID = monograph("bronchitis", "Antibiotics hardly shorten acute bronchitis. They often do harm.")
+DOUBTFUL = monograph("cough", "In acute bronchitis the benefit of antibiotics is uncertain.")
+
+
+@pytest.mark.parametrize(
+    ("beside", "verdict", "told", "lines"),
+    [
+        ([], None, "it rests on one source (monograph (not clinically reviewed)); its sources state no doubt", 1),
+        ([DOUBTFUL], None, "what its sources say of doubt is quoted", 2),
+        ([], Certainty.LOW, "The certainty of the evidence is low: 2 small trials; its sources state no doubt", 1),
+    ],
+)
+def test_how_sure_an_answer_from_evidence_is_is_told_and_the_answer_not_repeated(
+    beside: list[Evidence], verdict: Certainty | None, told: str, lines: int
+) -> None:
+    graded = (
+        Verdict(value=VerdictValue.NO, statements=("x",), certainty=verdict, reason="2 small trials")
+        if verdict
+        else None
+    )
+    first, second = (0, 44), (45, 64)
+    statements = [
+        Statement(text=SAID.text[a:b], origin=SAID.origin, citations=(cite(SAID, a, b),)) for a, b in (first, second)
+    ]
+    answer = Answer(
+        question="Do antibiotics help in acute bronchitis?", kind="evidence", language="en", statements=statements,
+        evidence=[SAID, *beside], verdict=graded,
+    )  # fmt: skip
+    said = Said(asked=Explain(aspect=Aspect.SURE, of_case=False), answer=answer)
+    view = AnswerView(question="How sure are you?", kind="explain", language="en", path="session", said=said)
+    draft = asyncio.run(local(MiniLMEncoder(bf16=False)).answer(view))
+    (notice,) = [n for n in draft.notices if n.code.startswith("certainty_")]
+    assert told in notice.text
+    assert len(draft.statements) == lines, "the rest of the answer is told once more"
+    assert statements[0] in draft.statements
+    told_on = {"kind": "explain", "statements": [*draft.statements], "notices": [*draft.notices], "verdict": None}
+    shown = present(answer.model_copy(update=told_on))
+    assert shown.lead.head == notice.text
 
 
 def test_the_turn_goes_past_research_and_keeps_the_question_asked(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from agent.loop import run
 from agent.sessions import Review, adoption
 from agent.sessions.sqlite import SqliteDatabase
 from agent.settings import Settings
+from graphs.triage.facts import Fact
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, parts
 
@@ -293,3 +294,19 @@ def test_options_are_held_to_what_a_message_is_held_to(agent: Agent, options: di
 def test_no_name_but_a_plain_one_becomes_a_session(agent: Agent, name: str) -> None:
     with pytest.raises(InputError):
         agent.session(name)
+
+
+def test_a_title_follows_what_is_put_right_in_the_first_message_unless_it_was_renamed(agent: Agent) -> None:
+    said = "A 36-year-old woman with a cough"
+    agent.ask(said, session="s")
+    wrong = Fact(text="36", turn=1, span=(2, 4), by=2, now="63")
+    worse = Fact(text="woman", turn=1, span=(14, 19), by=3, now="man")
+    other = Fact(text="cough", turn=2, span=(0, 5), by=2, now="fever")
+    rows = agent.records.turn_rows
+    run(rows.retitle("s", 2, [wrong, other]))
+    assert run(agent.records.get("s")).title == "A 63-year-old woman with a cough"
+    run(rows.retitle("s", 3, [wrong, other, worse]))
+    assert run(agent.records.get("s")).title == "A 63-year-old man with a cough"
+    run(agent.records.rename("s", "Bed 4"))
+    run(rows.retitle("s", 3, [wrong, worse]))
+    assert run(agent.records.get("s")).title == "Bed 4"

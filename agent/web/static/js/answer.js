@@ -15,7 +15,7 @@ import { units, verdict } from "./gate.js";
 import { followUps, suggestions } from "./questions.js";
 import { reportView } from "./report.js";
 import { reviewBox, REVIEW_NOTICE } from "./review.js";
-import { lineView, Sources } from "./statements.js";
+import { citationButtons, lineView, Sources } from "./statements.js";
 import { sourcesView } from "./sources.js";
 import { studiesView } from "./studies.js";
 import { words } from "./words.js";
@@ -62,7 +62,7 @@ export function answerView(answer, view, around) {
     { class: "answer", lang: answer.language },
     view.alerts.length ? emergencyBox(answer.emergency, t, around.loud) : null,
     view.dangers.length ? h("div", { class: "notice danger", role: "alert" }, view.dangers.map((text) => h("p", {}, h("strong", {}, "⚠ ", text)))) : null,
-    leadView(view, sources, t),
+    leadView(view, sources, Boolean(answer.verdict ?? answer.choice), t),
     boxView(view.box.filter((text) => text !== asking), first ? review : null, t),
     view.on_lead ? null : lines,
     view.ranking.rows.length ? rankingView(answer, view, sources, around.before, t) : null,
@@ -89,15 +89,25 @@ export function answerView(answer, view, around) {
   );
 }
 
-/** The direct answer. @param {View} view @param {Sources} sources @param {Translate} t */
-function leadView(view, sources, t) {
+/**
+ * The direct answer.
+ *
+ * @param {View} view
+ * @param {Sources} sources
+ * @param {boolean} judged its head is a verdict or a choice, which the lines below it carry
+ * @param {Translate} t
+ */
+function leadView(view, sources, judged, t) {
   const { head, lines, facts, unverified } = view.lead;
   if (!head && !lines.length) return null;
+  const opened = h("div", { class: "opened" });
+  const marks = judged && !unverified ? citationButtons(lines, sources, opened, t) : null;
   return h(
     "section",
     { class: "lead", "aria-label": t("statements") },
     h("h3", { class: "unseen" }, t("statements")),
-    head ? h("p", { class: "head" }, h("strong", {}, head), " ", unverified ? originBadge("parametric", t) : null) : null,
+    head ? h("p", { class: "head" }, h("strong", {}, head), " ", marks, unverified ? originBadge("parametric", t) : null) : null,
+    marks ? opened : null,
     lines.map((line) => lineView(line, sources, t)),
     facts.map((fact) => h("p", { class: "small muted" }, fact)),
   );

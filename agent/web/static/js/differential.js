@@ -8,6 +8,7 @@ import { citationButtons } from "./statements.js";
 
 const ROWS = 5; // ours: shown at first, as on the command line
 const LEAST = 0.01; // below it the share is said to be less
+const GONE = 8; // ours: diseases named that are no longer ranked
 const FINDINGS = 6; // ours: findings shown on each side, as on the command line
 
 /**
@@ -44,7 +45,8 @@ export class DifferentialTable {
     );
     this.opened = h("div", { class: "opened" });
     this.beyond = h("div", {});
-    this.view = h("div", { class: "differential-box" }, table, this.more, this.opened, this.beyond);
+    this.gone = h("p", { class: "small gone", hidden: true });
+    this.view = h("div", { class: "differential-box" }, table, this.more, this.gone, this.opened, this.beyond);
     /** @type {Ranked[]} */
     this.ranking = [];
   }
@@ -77,12 +79,28 @@ export class DifferentialTable {
     this.beyond.replaceChildren(...shown.flatMap((item) => this.saidOf(item)));
     this.more.textContent = this.t("showAll", { n: this.ranking.length });
     this.more.hidden = shown.length === this.ranking.length;
+    if (this.sources) this.showGone();
+  }
+
+  /** Names what was ranked in the turn before and is no more: the first of them, and how many others. */
+  showGone() {
+    const t = this.t;
+    const now = new Set(this.ranking.map((item) => item.disease));
+    const gone = this.before.flatMap((item, i) => (now.has(item.disease) ? [] : [t("goneFrom", { name: this.nameOf(item), n: i + 1 })]));
+    const more = gone.length > GONE ? t("goneMore", { n: gone.length - GONE }) : "";
+    this.gone.hidden = !gone.length;
+    this.gone.textContent = `${t("gone")}: ${gone.slice(0, GONE).join(t("joint"))}${more}`;
+  }
+
+  /** @param {Ranked} item */
+  nameOf(item) {
+    return this.language === "zh" && item.name_zh ? item.name_zh : item.name;
   }
 
   /** @param {Ranked} item @param {number} rank */
   row(item, rank) {
     const t = this.t;
-    const name = this.language === "zh" && item.name_zh ? item.name_zh : item.name;
+    const name = this.nameOf(item);
     const percent = item.score > 0 && item.score < LEAST ? "<1%" : `${Math.round(item.score * 100)}%`;
     const told = this.marks.get(item.disease) ?? [];
     const loud = item.severity === "emergency" || item.severity === "urgent";
@@ -112,7 +130,7 @@ export class DifferentialTable {
 
   /** What the answer says of a disease beside its row. @param {Ranked} item */
   saidOf(item) {
-    const name = this.language === "zh" && item.name_zh ? item.name_zh : item.name;
+    const name = this.nameOf(item);
     const told = (this.marks.get(item.disease) ?? []).filter((line) => line.text);
     return told.map((line) => h("p", { class: "statement" }, line.text.includes(name) ? null : h("strong", {}, `${name}: `), line.text));
   }

@@ -3,6 +3,7 @@
 import { copyButton } from "./copying.js";
 import { h } from "./dom.js";
 import { classOf, disclosed, found, originBadge, outside, sourceText, statusBadge } from "./evidence.js";
+import { joined } from "./spans.js";
 
 /** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Source} Source */
@@ -28,7 +29,7 @@ function card(source, sources, t) {
   const items = source.passages.flatMap((p) => sources.byId.get(p.item) ?? []);
   const [first] = items;
   const texts = () =>
-    h("div", {}, items.map((item) => sourceText(item, sources.quotes.get(item.id) ?? [], source.number, t)));
+    h("div", {}, joined(items.map((item) => ({ item, quotes: sources.quotes.get(item.id) ?? [] }))).map(({ item, quotes }) => sourceText(item, quotes, source.number, t)));
   const ways = items.filter((item) => item.found.length);
   return h(
     "li",

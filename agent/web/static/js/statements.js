@@ -2,6 +2,7 @@
 
 import { freshId, h } from "./dom.js";
 import { badges, classOf, originBadge, sign, sourceText } from "./evidence.js";
+import { joined } from "./spans.js";
 
 /** @typedef {import("./types.js").Line} Line */
 /** @typedef {import("./types.js").Evidence} Evidence */
@@ -123,6 +124,6 @@ function quoteView(held, number, t, close) {
       h("button", { type: "button", class: "quiet", click: close }, t("closeQuote")),
     ),
     badges(item, t),
-    held.map((piece) => sourceText(piece.item, piece.quotes, number, t)),
+    joined(held).map((piece) => sourceText(piece.item, piece.quotes, number, t)),
   );
 }
