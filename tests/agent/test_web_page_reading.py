@@ -355,10 +355,11 @@ def test_a_verdict_carries_the_mark_of_its_source_and_how_sure_is_answered(page_
 
 def test_a_text_that_was_read_in_pieces_stands_once_with_all_its_quotes(page_server: Served, browser: Any) -> None:
     source = "new URL('web/js/spans.js', location.href).href"
+    two, three = ({"start": 0, "end": len(q), "quote": q} for q in ("Two", "three"))
     pieces = [
         {"item": {"id": "library:x@10-30", "text": "One sentence. Two 🫁 "}, "quotes": []},
-        {"item": {"id": "library:x@30-36", "text": "three."}, "quotes": [{"start": 0, "end": 5, "quote": "three"}]},
-        {"item": {"id": "library:x@24-36", "text": "Two 🫁 three."}, "quotes": [{"start": 0, "end": 3, "quote": "Two"}]},
+        {"item": {"id": "library:x@30-36", "text": "three."}, "quotes": [three]},
+        {"item": {"id": "library:x@24-36", "text": "Two 🫁 three."}, "quotes": [two]},
         {"item": {"id": "library:x@90-94", "text": "Far."}, "quotes": []},
         {"item": {"id": "library:y", "text": "Other."}, "quotes": []},
     ]
