@@ -21,7 +21,7 @@ from prompts.choosing import ChoosingReply, ChosenReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
-from tools.contract import Differential, DocumentReading, Finding, unique
+from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.reading import document_line
 from tools.text.numbered import within
@@ -143,7 +143,7 @@ class ChooserByModel:
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
             needs=listed(wanted),
-            documents=self._shown(shown, read, room),
+            documents=self._shown(shown, read, room, {} if case else _answers(context.gaps, wanted)),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
@@ -155,14 +155,26 @@ class ChooserByModel:
         named = tuple(r for r in readings if r.sentences)
         return selection.model_copy(update={"verdicts": verdicts, "readings": named})
 
-    def _shown(self, documents: Sequence[Evidence], read: Mapping[str, DocumentReading], room: int) -> str:
-        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits."""
+    def _shown(
+        self,
+        documents: Sequence[Evidence],
+        read: Mapping[str, DocumentReading],
+        room: int,
+        answers: Mapping[str, Sequence[int]],
+    ) -> str:
+        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits.
+
+        The model has read them: of one that answers a need the need's number stands for the sentences.
+        """
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
         lines = []
         for n, document in enumerate(documents, start=1):
             reading = read.get(document.id)
             if reading is None:
                 lines.append(document_line(n, document, within(document.text, share), "not read"))
+            elif document.id in answers:
+                needs = ", ".join(map(str, answers[document.id]))
+                lines.append(document_line(n, document, (), f"{reading.stance} | answers {needs}"))
             else:
                 lines.append(document_line(n, document, reading.sentences, reading.stance))
         return "\n".join(lines)
@@ -182,6 +194,15 @@ class ChooserByModel:
             question, context.kind, context.findings, context.differential, [d for d in documents if d.id in kept]
         )
         return chosen.model_copy(update={"verdicts": tuple(verdicts)})
+
+
+def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]:
+    """Numbers of the needs that each document answers by the reading, by its id."""
+    out: dict[str, list[int]] = {}
+    for gap in gaps:
+        for document in gap.covered_by if gap.requirement in wanted else ():
+            out.setdefault(document, []).append(wanted.index(gap.requirement) + 1)
+    return out
 
 
 def _silent(reading: DocumentReading | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from graphs.differential_filter.contract import Verdict
-from tools.contract import Differential, DocumentReading, Finding
+from tools.contract import Differential, DocumentReading, Finding, Gap
 from tools.evidence import Evidence, Frozen
 
 
@@ -43,12 +43,16 @@ class Selection(Frozen):
 
 
 class SelectionContext(Frozen):
-    """What a selector may know of the turn beside the documents; see `AnswerView` for the fields."""
+    """What a selector may know of the turn beside the documents; see `AnswerView` for the fields.
+
+    ``gaps``: the needs, each with the documents that a reading found to answer it.
+    """
 
     kind: str = "evidence"
     findings: tuple[Finding, ...] = ()
     differential: Differential | None = None
     readings: tuple[DocumentReading, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
 class Selector(Protocol):

@@ -30,6 +30,7 @@ def select_node(selector: Selector, requirements: Any, limits: Limits) -> Body:
             findings=tuple(findings_of(state, differential)),
             differential=differential,
             readings=tuple(read),
+            gaps=tuple(context.load_list(Gap, state["gaps_key"])),
         )
         selection = await selector.select(question, wanted, candidates, limits.selected, known)
         context.recorder.event("selection", **selection.model_dump(mode="json"))

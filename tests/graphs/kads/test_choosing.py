@@ -15,7 +15,7 @@ from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted, ScriptedModel
-from tools.contract import Differential, DocumentReading, Finding, RankedDisease
+from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
 from tools.evidence import Evidence, Origin, Status
 
 WANTED = ["treatment of croup", "harms of dexamethasone"]
@@ -123,6 +123,17 @@ def test_the_model_is_shown_what_the_reading_named_and_of_the_others_what_fits()
     assert "silent" not in said(server.requests[0]).lower()
     assert {d.evidence_id: d.reason for d in selection.dropped}[silent.id] == SILENT
     assert "library:" not in json.dumps(server.requests)
+
+
+def test_of_a_document_that_answers_a_need_the_number_stands_for_the_sentences_but_not_in_a_case() -> None:
+    read, other = retrieved("read"), retrieved("other")
+    gap = Gap(requirement=WANTED[1], query="harms", covered_by=(read.id,))
+    context = SelectionContext(readings=(reading(read, 2), reading(other, 3)), gaps=(gap,))
+    lines = said(chosen(keeps(1), [read, other], context=context)[1].requests[0]).splitlines()
+    assert "[1] Read | supports | answers 2 | [… 3 left out]" in lines
+    assert any("[2.3] Nobody was harmed." in line for line in lines), "no need tells what it says"
+    case = CASE.model_copy(update={"readings": context.readings, "gaps": context.gaps})
+    assert "[1.2] It is given by mouth." in said(chosen(keeps(1), [read, other], context=case)[1].requests[0])
 
 
 def test_nothing_that_the_model_rejected_is_brought_back_and_background_takes_nobodys_place() -> None:
