@@ -132,7 +132,7 @@ class AnswererByModel:
             "answer", AnswerReply, on_text=teller(), rule=sources.rule, **values
         )
         claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
-        written = await self._writer.written(claims, view, sources, spent)
+        written = (await self._writer.written(claims, view, sources, spent)).beside(reply.statements[len(claims) :])
         if reply.abstain and not written.standing:
             return abstained(view)
         _anything(written.standing)
@@ -154,6 +154,7 @@ class AnswererByModel:
 
         claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
         written = await self._writer.written(claims, view, sources, spent, reply.option, doubting)
+        written = written.beside(reply.statements[len(claims) :])
         option = written.option if option_named(written.option, options_of(view)) else reply.option
         if not reply.option and not written.standing:
             return abstained(view, more=[unchosen(reply.option, view)])
@@ -175,7 +176,7 @@ class AnswererByModel:
         said = reply.statements[: self._settings.case_statements]
         about = [diagnosis_of(s, view, self._local.diseases) for s in said]
         claims = [claim_of(s, d, view, self._local.diseases) for s, d in zip(said, about, strict=True)]
-        written = await self._writer.written(claims, view, sources, spent)
+        written = (await self._writer.written(claims, view, sources, spent)).beside(reply.statements[len(said) :])
         statements: list[Statement] = []
         diagnoses: dict[str, Diagnosis] = {}
         for diagnosis, shown in zip(about, written.shown, strict=True):
@@ -204,14 +205,15 @@ class AnswererByModel:
         reply, _ = await self._model.structured(
             "direct", DirectReply, on_text=teller(), question=question_of(view), options=options_shown(options)
         )
-        said = [t for t in map(plain_text, reply.statements[: self._settings.direct_statements]) if t]
-        texts = [t for t in dict.fromkeys(said) if not references_in(t)]
+        said = list(dict.fromkeys(t for t in map(plain_text, reply.statements) if t))
+        texts = [t for t in said if not references_in(t)][: self._settings.direct_statements]
         if not texts:
             raise InvalidReplyError("The language model wrote nothing that can stand.", "Try again.")
         statements = tuple(Statement(text=t, origin=Origin.PARAMETRIC) for t in texts)
         choice, more = parametric_choice(reply.option, view, statements)
-        lost = len(dict.fromkeys(said)) - len(texts)
-        more += [notice("reference_dropped", view.language, str(lost))] if lost else []
+        lost = {"reference_dropped": sum(bool(references_in(t)) for t in said)}
+        lost["statement_dropped"] = len(said) - len(texts) - lost["reference_dropped"]
+        more += [notice(code, view.language, str(count)) for code, count in lost.items() if count]
         notices = notices_for(view, statements, [], self._local.today())
         return Draft(
             statements=statements,

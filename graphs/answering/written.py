@@ -25,6 +25,7 @@ from tools.contract import Notice
 from tools.evidence import Citation, Statement
 
 SHOWN = 700  # ours: characters of a failing statement that the model is shown again
+BEYOND = "beyond the statements that are taken of a reply"
 LEAST_REST = 1.0  # seconds of the deadline that a further call needs; ours: in less no model writes
 
 
@@ -58,6 +59,10 @@ class Written(NamedTuple):
         cited = sum(self.faults[n].code != "uncited" for n in self.own)
         counts = {"not_confirmed": cited, "statement_dropped": len(self.dropped) - len(self.own)}
         return [notice(code, language, str(count)) for code, count in counts.items() if count]
+
+    def beside(self, more: Sequence[StatementReply]) -> Written:
+        """The same, with what a reply has beyond the statements that are taken of it among what is not shown."""
+        return self._replace(dropped=(*self.dropped, *(f"{one_line(s.text, SHOWN)} ({BEYOND})" for s in more)))
 
     @property
     def standing(self) -> list[Stated]:

@@ -70,6 +70,14 @@ def test_what_fails_is_put_right_by_one_call_for_all(ask: Ask) -> None:
     assert "statement_dropped" not in codes(draft)
 
 
+def test_statements_beyond_those_that_are_taken_are_counted(ask: Ask) -> None:
+    draft, server, _ = ask(saying(*[GOOD] * 8, citing(SECOND, "1.2")), croup())
+    assert [s.text for s in draft.statements] == [FIRST] * 8
+    assert next(n.text for n in draft.notices if n.code == "statement_dropped").startswith("1 statement(s)")
+    assert "beyond" in draft.dropped[0]
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("cites", "quotes"),
     [
