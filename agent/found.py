@@ -38,6 +38,7 @@ class Place(BaseModel):
 
     Attributes:
         searches: how often. hits: what was listed there, each document once.
+        queries: those of PubMed and of a mirror, as they were sent.
         failed: why it gave nothing, or not all; "" where nothing went wrong.
     """
 
@@ -45,6 +46,7 @@ class Place(BaseModel):
     name: str = ""
     searches: int = 0
     hits: int = 0
+    queries: list[str] = []
     failed: str = ""
 
 
@@ -91,10 +93,18 @@ def _done(seen: Happened) -> Iterator[Done]:
 def _places(seen: Happened, notices: Mapping[str, str]) -> list[Place]:
     found: dict[tuple[str, str], tuple[Place, set[str]]] = {}
 
-    def note(place: str, ids: Iterable[str], name: str = "", failed: str = "", searches: int = 1) -> None:
+    def note(
+        place: str,
+        ids: Iterable[str],
+        name: str = "",
+        failed: str = "",
+        queries: Sequence[str] = (),
+        searches: int = 1,
+    ) -> None:
         held, hits = found.setdefault((place, name), (Place(place=place, name=name), set()))
         held.searches += searches
         held.failed = held.failed or failed
+        held.queries += [q for q in queries if q not in held.queries]
         hits |= set(ids)
 
     for call in seen.tools:
@@ -103,8 +113,8 @@ def _places(seen: Happened, notices: Mapping[str, str]) -> list[Place]:
         failed = call.outcome == Outcome.UNAVAILABLE and not call.strategy
         if failed:
             note(call.tool, (), failed="; ".join(n.text for n in call.notices))
-        for place, ids, name, why in _searched(call.strategy):
-            note(place, ids, name, why)
+        for searched in _searched(call.strategy):
+            note(*searched)
         if call.tool == "find_answered_question" and not call.strategy:
             note("questions", ())
     away = next((notices[code] for code in AWAY if code in notices), "")
@@ -113,29 +123,27 @@ def _places(seen: Happened, notices: Mapping[str, str]) -> list[Place]:
     return [place.model_copy(update={"hits": len(hits)}) for place, hits in found.values()]
 
 
-def _searched(strategy: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str, str]]:
-    """Each search of a tool call: the place, the ids that it listed, its name, what went wrong."""
+def _searched(strategy: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str, str, list[str]]]:
+    """Each search of a tool call: the place, the ids that it listed, its name, what went wrong, what was sent."""
     rungs: list[str] = []
+    queries: list[str] = []
     asked = [str(s.get("document")) for s in strategy if s.get("step") == "questions"]
     if asked:
-        yield "questions", asked, "", ""
+        yield "questions", asked, "", "", []
     for step in strategy:
         match step.get("step"):
             case "library":
-                yield "library", [str(d.get("id")) for d in step.get("documents") or ()], "", ""
+                yield "library", [str(d.get("id")) for d in step.get("documents") or ()], "", "", []
             case "rung":
                 rungs += [str(i) for i in step.get("ids") or ()]
+                queries.append(str(step.get("query", "")))
             case "records":
                 source = step.get("source") or {}
                 kind = str(source.get("kind", "pubmed"))
                 listed = [str(d.get("id")) for d in step.get("documents") or ()] or rungs
-                yield (
-                    kind,
-                    listed,
-                    str(source.get("name", "")) if kind == "mirror" else "",
-                    str(step.get("failure") or ""),
-                )
-                rungs = []
+                name = str(source.get("name", "")) if kind == "mirror" else ""
+                yield kind, listed, name, str(step.get("failure") or ""), queries
+                rungs, queries = [], []
 
 
 def _unused(documents: Sequence[Document]) -> Iterator[Unused]:

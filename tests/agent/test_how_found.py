@@ -62,7 +62,7 @@ def test_places_tell_their_searches_and_hits_and_what_failed(agent: Agent) -> No
     library, mirror = told(agent).places
     assert (library.place, library.searches, library.hits, library.failed) == ("library", 2, 2, "")
     assert (mirror.place, mirror.name, mirror.searches, mirror.hits) == ("mirror", "ours", 2, 1)
-    assert mirror.failed == "cut short"
+    assert (mirror.failed, mirror.queries) == ("cut short", ["croup[tiab]"])
 
 
 def test_what_is_not_used_is_told_with_its_whole_reason_and_what_is_used_is_not(agent: Agent) -> None:

@@ -25,7 +25,7 @@ ATTRIBUTE = re.compile(r'data-t="(\w+)"')
 
 def table(language: str) -> dict[str, str]:
     """The words of a language by key."""
-    text = (SCRIPTS / f"words-{language}.js").read_text(encoding="utf-8")
+    text = "".join((SCRIPTS / f"words{part}-{language}.js").read_text(encoding="utf-8") for part in ("", "-found"))
     return {a or b: words for a, b, words in ENTRY.findall(text)}
 
 

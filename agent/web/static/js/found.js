@@ -3,9 +3,10 @@
 import { h, replace } from "./dom.js";
 import { outside } from "./evidence.js";
 import { problemBox } from "./problem.js";
+import { has } from "./words.js";
 
 /** @typedef {import("./types.js").Translate} Translate */
-/** @typedef {{place: string, name: string, searches: number, hits: number, failed: string}} Place */
+/** @typedef {{place: string, name: string, searches: number, hits: number, queries: string[], failed: string}} Place */
 /** @typedef {{id: string, title: string, fate: string, reasons: string[]}} Unused */
 /** @typedef {{step: string, tool: string, seconds: number, summary: string}} Done */
 /** @typedef {{done: Done[], places: Place[], unused: Unused[]}} HowFound */
@@ -37,11 +38,24 @@ export function foundView(around, fetchFound, t) {
 /** @param {Place[]} places @param {Translate} t */
 function placesView(places, t) {
   if (!places.length) return null;
-  const items = places.map(({ place, name, searches, hits, failed }) => {
+  const items = places.map(({ place, name, searches, hits, queries, failed }) => {
+    const called = has(`place_${place}`) ? `place_${place}` : `tool_${place}`;
+    const sent = queries.map((query) => h("li", {}, h("code", {}, query), " ", atPubMed(query, t)));
     const counted = searches ? t(searches === 1 ? "foundHitsOnce" : "foundHits", { hits, searches }) : t("foundNot");
-    return h("li", {}, h("strong", {}, t(`place_${place}`), name ? ` (${name})` : ""), `: ${counted}`, failed ? ` ${failed}` : null);
+    return h("li", {}, h("strong", {}, t(called), name ? ` (${name})` : ""), `: ${counted}`, failed ? ` ${failed}` : null, sent.length ? h("ul", {}, sent) : null);
   });
   return [h("h4", {}, t("foundWhere")), h("ul", { class: "small places" }, items)];
+}
+
+/**
+ * A link that sends a query of PubMed there once more; it is followed only when it is clicked.
+ *
+ * @param {string} query
+ * @param {Translate} t
+ */
+function atPubMed(query, t) {
+  const href = `https://pubmed.ncbi.nlm.nih.gov/?term=${encodeURIComponent(query)}`;
+  return h("a", { class: "outside-link", href, target: "_blank", rel: "noopener noreferrer" }, t("searchAtPubMed"));
 }
 
 /** @param {Unused[]} unused @param {Translate} t */
