@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from graphs.judging.orders import speaks_to_machines
-from graphs.verdicts.certainty import PUBLISHED, certainty_of, effect_of, is_own, population_of, reason_of
+from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
-    Document,
+    OPPOSITE,
+    WRITTEN,
+    Said,
     Studies,
     StudySettings,
     as_directed,
     as_tested,
+    likeliest,
     medicines_of,
-    of_a_part,
-    parts_of,
     significance,
-    significances,
     words_held,
 )
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
-from tools.reading.contract import ANSWERS, DIRECTIONS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
+from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
 
@@ -37,17 +35,8 @@ VALUE = {
     Stance.MIXED: VerdictValue.DEPENDS,
     Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
 }
-WAYS = {  # what a question that asks which way is answered by
-    Direction.INCREASED: VerdictValue.YES,
-    Direction.DECREASED: VerdictValue.NO,
-    Direction.NO_DIFFERENCE: VerdictValue.NO_DIFFERENCE,
-    Direction.UNCLEAR: VerdictValue.INSUFFICIENT,
-}
-OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
-SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
 ROLE_ASKED = "Is the treatment effective?"  # ours: a role hangs on no question; the head learned it beside closed ones
-WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
 
 
 class VerdictSettings(Frozen):
@@ -109,81 +98,6 @@ class VerdictSettings(Frozen):
     studies: StudySettings = StudySettings()
 
 
-OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
-
-
-class Told(NamedTuple):
-    """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, whether it is
-    the first with one, whether the first test of its document, whatever tells it, shows no difference, and whether it
-    was taken for the main result."""
-
-    near: float
-    tested: bool | None
-    first: bool
-    null: bool = False
-    main: bool = False
-
-
-class Said(NamedTuple):
-    """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is.
-
-    ``study``: what is known of it where its document is a study of the very question.
-    """
-
-    sentence: Sentence
-    reading: Reading
-    about: bool = True
-    known: bool = False
-    plain: bool = False
-    study: Told | None = None
-
-    @property
-    def answer(self) -> Stance:
-        """The likeliest answer."""
-        return _answers(self.reading)[1]
-
-    @property
-    def p(self) -> float:
-        """Its probability."""
-        return _answers(self.reading)[0]
-
-    def rank(self) -> tuple[bool, bool, bool, bool, float]:
-        """What leads: a short answer, what a known question carries, what answers outright, what is the main result or
-        of no study, what is surest."""
-        return self.short, self.known, self.outright, self.study is None or self.study.main, self.p
-
-    @property
-    def short(self) -> bool:
-        """Whether it is of a monograph's short answer."""
-        return (self.sentence.evidence.section or "").lower() == SHORT_ANSWER
-
-    @property
-    def document(self) -> str:
-        """The id of its document."""
-        return self.sentence.evidence.document_id
-
-    @property
-    def of_a_study(self) -> bool:
-        """Whether its document may be a study: it is no page of the library and no entry of the graph."""
-        return EvidenceId.parse(self.sentence.evidence.id).collection not in WRITTEN
-
-    @property
-    def given(self) -> bool:
-        """Whether its text came with the question."""
-        return self.sentence.evidence.origin is Origin.CASE
-
-    def speaks_for(self, other: Said) -> bool:
-        """Whether the other is of the same document and says otherwise: of a text that was given the surest sentence
-        decides, because its results are told one by one."""
-        return self.document == other.document and self.answer is not other.answer
-
-    @property
-    def outright(self) -> bool:
-        """Whether it opens with yes or no, and the reader leans the same way: its own question may be the reverse."""
-        led = OUTRIGHT.match(self.sentence.text)
-        return led is not None and self.answer is (Stance.SUPPORTS if led[1].lower() == "yes" else Stance.REFUTES)
-
-
 class VerdictJudgeLocal:
     """Judges by the reader.
 
@@ -196,7 +110,8 @@ class VerdictJudgeLocal:
     def __init__(self, reader: Reader, encoder: Encoder | None = None, settings: VerdictSettings | None = None) -> None:
         self._reader, self._encoder = reader, encoder
         self.settings = settings or VerdictSettings()
-        self._studies = Studies(encoder, self.settings.studies)
+        own = self.settings
+        self._studies = Studies(encoder, own.studies, telling=own.telling, heard=own.heard, side=own.side)
 
     def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
         """The ruling on a question; sentences of the pieces in their order, as many as may be read.
@@ -212,13 +127,13 @@ class VerdictJudgeLocal:
         pieces = self._shared_out(question, may) if which_way else may[: self.settings.pairs]
         alike = self._alike(question, pieces)
         about, plain, rest = self._about(question, pieces)
-        near = self._of_studies(question, pieces)
+        near = self._studies.of(question, pieces)
         chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | {*rest, *near})
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
         readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
         if which_way:
             readings = {at: as_directed(reading) for at, reading in readings.items()}
-        studies = self._tested(question, near, pieces, readings)
+        studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         known = self._known(question, alike, pieces, readings)
         told = [
@@ -229,8 +144,8 @@ class VerdictJudgeLocal:
             for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
-        pool, outvoted = self._pool(told)
-        carrying, value = self._directed(told) if which_way else (self._carrying(pool), None)
+        pool, outvoted = self._studies.pool(told, self._sure)
+        carrying, value = self._studies.directed(told) if which_way else (self._carrying(pool), None)
         own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
         carried = [s.sentence for s in carrying]
@@ -245,101 +160,6 @@ class VerdictJudgeLocal:
             self._leaning(pool),
             _stage(told, carrying, bool(pieces), any(about) or bool(alike) or bool(studies)),
         )
-
-    def _of_studies(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[int, float]:
-        """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for at, (e, _, _) in enumerate(pieces):
-            published = EvidenceId.parse(e.id).collection in PUBLISHED
-            if e.origin is not Origin.CASE and (published or is_own(e)):
-                found[e.document_id].append(at)
-        documents = [
-            Document(
-                pieces[places[0]][0].title, tuple(places), tuple(pieces[at][1].of(pieces[at][0].text) for at in places)
-            )
-            for places in found.values()
-        ]
-        return self._studies.near(question, [d for d in documents if d.is_study])
-
-    def _tested(
-        self,
-        question: str,
-        near: Mapping[int, float],
-        pieces: Sequence[tuple[Evidence, Span, str]],
-        readings: Mapping[int, Reading],
-    ) -> dict[int, Told]:
-        """What is known of each sentence of a study: its nearness, its test, whether it is the first with one."""
-        if not near:
-            return {}
-        same = parts_of(question).sameness
-        places = sorted(near)
-        tests = dict(zip(places, significances([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
-        out: dict[int, Told] = {}
-        begun: set[str] = set()
-        opening: dict[str, bool | None] = {}
-        for at in places:
-            if tests[at] is not None:
-                opening.setdefault(pieces[at][0].document_id, tests[at])
-        for at in places:
-            document = pieces[at][0].document_id
-            result = tests[at] is not None and readings[at].telling >= self.settings.telling
-            null = not same and opening.get(document) is False
-            out[at] = Told(near[at], None if same else tests[at], result and document not in begun, null)
-            if result:
-                begun.add(document)
-        return out
-
-    def _pool(self, told: Sequence[Said]) -> tuple[list[Said], bool]:
-        """What may speak, and whether studies do not: of one its main result and what stands beside it, for all of it.
-
-        Of studies of which most answer alike those that answer otherwise do not speak: they stay to be shown beside.
-        """
-        studies: dict[str, list[Said]] = defaultdict(list)
-        for said in told:
-            if said.study is not None:
-                studies[said.document].append(said)
-        found = [own for each in studies.values() if (own := self._findings(each))]
-        votes = Counter(own[0].answer for own in found if self._sure(own[0]))
-        outvoted = False
-        usual, most = votes.most_common(1)[0] if votes else (None, 0)
-        if votes.total() >= self.settings.studies.several and most >= self.settings.studies.alike * votes.total():
-            found = [own for own in found if own[0].answer is usual or not self._sure(own[0])]
-            outvoted = most < votes.total()
-        return [s for s in told if s.study is None] + [s for own in found for s in own], outvoted
-
-    def _findings(self, told: Sequence[Said]) -> list[Said]:
-        """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise.
-
-        None where it supports and the first test of the document shows no difference: the main outcome is told first.
-        """
-        own = self.settings.studies
-        able = [s for s in told if s.reading.relevance >= own.relevant and s.study is not None]
-        able.sort(key=lambda s: -self._key(s))
-        lead = next((s for s in able if s.p >= self._bar(s)), None)
-        if lead is None:
-            return able[:1]
-        if lead.answer is Stance.SUPPORTS and lead.study is not None and lead.study.null:
-            return []
-        others = [s for s in able if s is not lead]
-        along = [s for s in others if s.answer is lead.answer and s.p >= self.settings.heard]
-        parted = of_a_part(lead.sentence.text)
-        against = [
-            s
-            for s in others
-            if s.answer is not lead.answer
-            and s.p >= own.opposed
-            and (parted or of_a_part(s.sentence.text) or _near(s) >= _near(lead) - own.band)
-        ]
-        main = lead._replace(study=lead.study._replace(main=True)) if lead.study is not None else lead
-        return [main, *along, *against[:1]]
-
-    def _key(self, said: Said) -> float:
-        """How likely a sentence of a study tells its main result on what is asked."""
-        own, study = self.settings.studies, said.study
-        if study is None:
-            return 0.0
-        figures = own.first if study.first else own.figures if study.tested is not None else 0.0
-        return study.near + figures
 
     def _about(
         self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]
@@ -387,8 +207,8 @@ class VerdictJudgeLocal:
             return {}
         read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
         out: dict[int, Reading] = {}
-        for at, reading in sorted(zip((at for at, _ in alike), read, strict=True), key=lambda r: _answers(r[1])[0]):
-            p, answer = _answers(reading)
+        for at, reading in sorted(zip((at for at, _ in alike), read, strict=True), key=lambda r: likeliest(r[1])[0]):
+            p, answer = likeliest(reading)
             opposite, own_words = OPPOSITE.get(answer), readings[at]
             agreed = p >= own.agreed and (opposite is None or own_words.stance(opposite) < own.against)
             if agreed or min(p, own_words.stance(answer)) >= own.seconded:
@@ -472,7 +292,7 @@ class VerdictJudgeLocal:
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
         if said.study is not None:
-            return self.settings.studies.sure if said.study.tested is None else self.settings.studies.tested
+            return self._studies.bar(said)
         opposite = OPPOSITE.get(said.answer)
         if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
             return self.settings.plain
@@ -499,25 +319,6 @@ class VerdictJudgeLocal:
 
         kept = [at for own in places.values() for at in sorted(own, key=rank, reverse=True)[:each]]
         return [pieces[at] for at in sorted(kept)][: self.settings.pairs]
-
-    def _directed(self, told: Sequence[Said]) -> tuple[list[Said], VerdictValue | None]:
-        """What carries the answer to a question that asks which way, and the answer: yes where the outcome is higher.
-
-        Such a question names its outcome, so that of each study the sentence speaks that is most surely about it and a
-        result. Their directions are summed as far as they are; where none has most of the sum it is not settled.
-        """
-        rising = sorted((s for s in told if s.study is not None), key=lambda s: s.reading.relevance * s.reading.telling)
-        mains = list({s.document: s for s in rising}.values())
-        total: dict[Direction, float] = dict.fromkeys(DIRECTIONS, 0.0)
-        for said in mains:
-            for way in DIRECTIONS:
-                part = said.reading.directions[DIRECTIONS.index(way)]
-                total[way] += said.reading.relevance * said.reading.telling * part
-        way = max(total, key=total.__getitem__)
-        carrying = sorted((s for s in mains if s.reading.direction is way), key=lambda s: -s.p)
-        if not carrying or total[way] < self.settings.studies.told:
-            return [], None
-        return carrying[: 1 + self.settings.side], WAYS[way]
 
     def _verdict(
         self, carrying: Sequence[Said], *, disputed: bool, value: VerdictValue | None = None
@@ -550,15 +351,6 @@ def _stage(told: Sequence[Said], carrying: Sequence[Said], read: bool, about: bo
         return Stage.SILENT if about else Stage.ELSEWHERE
     answers = (max(s.reading.stances) == s.p for s in able)
     return Stage.UNSURE if any(answers) else Stage.NOT_SHOWN
-
-
-def _near(said: Said) -> float:
-    return said.study.near if said.study is not None else 0.0
-
-
-def _answers(reading: Reading) -> tuple[float, Stance]:
-    """The likeliest answer and its probability."""
-    return max((reading.stance(a), a) for a in ANSWERS)
 
 
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:

@@ -9,14 +9,18 @@ Whether a difference was shown at all is read from p values and intervals, which
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from graphs.verdicts.certainty import PUBLISHED, is_own
+from graphs.verdicts.contract import Sentence, VerdictValue
 from tools.encoders import Encoder
-from tools.evidence import Frozen
+from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
-from tools.reading.contract import DIRECTIONS, STANCES, Direction, Reading, Stance
+from tools.reading.contract import ANSWERS, DIRECTIONS, STANCES, Direction, Reading, Stance
 from tools.text.questions import AUXILIARY
+from tools.text.sentences import Span
 from tools.text.tokens import tokens
 
 LEVEL = 0.05  # paper: the usual bound of statistical significance
@@ -79,6 +83,15 @@ PLAIN = frozenset(
         " enough better worse good bad help useless pointless harmful dangerous avoid avoided"
     )
 )
+OPPOSITE = {Stance.SUPPORTS: Stance.REFUTES, Stance.REFUTES: Stance.SUPPORTS}
+WAYS = {  # what a question that asks which way is answered by
+    Direction.INCREASED: VerdictValue.YES,
+    Direction.DECREASED: VerdictValue.NO,
+    Direction.NO_DIFFERENCE: VerdictValue.NO_DIFFERENCE,
+    Direction.UNCLEAR: VerdictValue.INSUFFICIENT,
+}
+SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
+WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
 HALF = 0.5  # ours: share of a subject's words that name it
 
 
@@ -285,15 +298,109 @@ class Document(NamedTuple):
         return self.title or next(iter(self.sentences), "")
 
 
+OUTRIGHT = re.compile(r"(yes|no)[,.;:]\s", re.IGNORECASE)  # how a sentence opens that answers outright
+
+
+class Told(NamedTuple):
+    """A sentence of a study that asks what the question asks: how near it is to the outcome, its test, whether it is
+    the first with one, whether the first test of its document, whatever tells it, shows no difference, and whether it
+    was taken for the main result."""
+
+    near: float
+    tested: bool | None
+    first: bool
+    null: bool = False
+    main: bool = False
+
+
+class Said(NamedTuple):
+    """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is.
+
+    ``study``: what is known of it where its document is a study of the very question.
+    """
+
+    sentence: Sentence
+    reading: Reading
+    about: bool = True
+    known: bool = False
+    plain: bool = False
+    study: Told | None = None
+
+    @property
+    def answer(self) -> Stance:
+        """The likeliest answer."""
+        return likeliest(self.reading)[1]
+
+    @property
+    def p(self) -> float:
+        """Its probability."""
+        return likeliest(self.reading)[0]
+
+    def rank(self) -> tuple[bool, bool, bool, bool, float]:
+        """What leads: a short answer, what a known question carries, what answers outright, what is the main result or
+        of no study, what is surest."""
+        return self.short, self.known, self.outright, self.study is None or self.study.main, self.p
+
+    @property
+    def short(self) -> bool:
+        """Whether it is of a monograph's short answer."""
+        return (self.sentence.evidence.section or "").lower() == SHORT_ANSWER
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.sentence.evidence.document_id
+
+    @property
+    def of_a_study(self) -> bool:
+        """Whether its document may be a study: it is no page of the library and no entry of the graph."""
+        return EvidenceId.parse(self.sentence.evidence.id).collection not in WRITTEN
+
+    @property
+    def given(self) -> bool:
+        """Whether its text came with the question."""
+        return self.sentence.evidence.origin is Origin.CASE
+
+    def speaks_for(self, other: Said) -> bool:
+        """Whether the other is of the same document and says otherwise: of a text that was given the surest sentence
+        decides, because its results are told one by one."""
+        return self.document == other.document and self.answer is not other.answer
+
+    @property
+    def outright(self) -> bool:
+        """Whether it opens with yes or no, and the reader leans the same way: its own question may be the reverse."""
+        led = OUTRIGHT.match(self.sentence.text)
+        return led is not None and self.answer is (Stance.SUPPORTS if led[1].lower() == "yes" else Stance.REFUTES)
+
+
+def likeliest(reading: Reading) -> tuple[float, Stance]:
+    """The likeliest answer and its probability."""
+    return max((reading.stance(a), a) for a in ANSWERS)
+
+
+def _near(said: Said) -> float:
+    return said.study.near if said.study is not None else 0.0
+
+
 class Studies:
     """Which documents ask what a question asks, and how near each sentence of theirs is to the outcome.
 
     Args:
         encoder: of meaning; None where all documents were chosen for the question, which is then near by its words.
+        telling, heard, side: as the policy has them (`graphs.verdicts.local.VerdictSettings`).
     """
 
-    def __init__(self, encoder: Encoder | None, settings: StudySettings | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder | None,
+        settings: StudySettings | None = None,
+        *,
+        telling: float = 0.5,
+        heard: float = 0.6,
+        side: int = 2,
+    ) -> None:
         self._encoder = encoder
+        self._telling, self._heard, self._side = telling, heard, side
         self.settings = settings or StudySettings()
 
     def near(self, question: str, documents: Sequence[Document]) -> dict[int, float]:
@@ -324,3 +431,122 @@ class Studies:
                 worded = [own.worded * words_held(asked.outcome, text) for text in document.sentences]
                 out |= zip(document.places, (meant + worded).tolist(), strict=True)
         return out
+
+    def of(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[int, float]:
+        """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, (e, _, _) in enumerate(pieces):
+            published = EvidenceId.parse(e.id).collection in PUBLISHED
+            if e.origin is not Origin.CASE and (published or is_own(e)):
+                found[e.document_id].append(at)
+        documents = [
+            Document(
+                pieces[places[0]][0].title, tuple(places), tuple(pieces[at][1].of(pieces[at][0].text) for at in places)
+            )
+            for places in found.values()
+        ]
+        return self.near(question, [d for d in documents if d.is_study])
+
+    def tested(
+        self,
+        question: str,
+        near: Mapping[int, float],
+        pieces: Sequence[tuple[Evidence, Span, str]],
+        readings: Mapping[int, Reading],
+    ) -> dict[int, Told]:
+        """What is known of each sentence of a study: its nearness, its test, whether it is the first with one."""
+        if not near:
+            return {}
+        same = parts_of(question).sameness
+        places = sorted(near)
+        tests = dict(zip(places, significances([pieces[at][1].of(pieces[at][0].text) for at in places]), strict=True))
+        out: dict[int, Told] = {}
+        begun: set[str] = set()
+        opening: dict[str, bool | None] = {}
+        for at in places:
+            if tests[at] is not None:
+                opening.setdefault(pieces[at][0].document_id, tests[at])
+        for at in places:
+            document = pieces[at][0].document_id
+            result = tests[at] is not None and readings[at].telling >= self._telling
+            null = not same and opening.get(document) is False
+            out[at] = Told(near[at], None if same else tests[at], result and document not in begun, null)
+            if result:
+                begun.add(document)
+        return out
+
+    def pool(self, told: Sequence[Said], sure: Callable[[Said], bool]) -> tuple[list[Said], bool]:
+        """What may speak, and whether studies do not: of one its main result and what stands beside it, for all of it.
+
+        Of studies of which most answer alike those that answer otherwise do not speak: they stay to be shown beside.
+        """
+        studies: dict[str, list[Said]] = defaultdict(list)
+        for said in told:
+            if said.study is not None:
+                studies[said.document].append(said)
+        found = [own for each in studies.values() if (own := self._findings(each))]
+        votes = Counter(own[0].answer for own in found if sure(own[0]))
+        outvoted = False
+        usual, most = votes.most_common(1)[0] if votes else (None, 0)
+        if votes.total() >= self.settings.several and most >= self.settings.alike * votes.total():
+            found = [own for own in found if own[0].answer is usual or not sure(own[0])]
+            outvoted = most < votes.total()
+        return [s for s in told if s.study is None] + [s for own in found for s in own], outvoted
+
+    def _findings(self, told: Sequence[Said]) -> list[Said]:
+        """The main result of a study, the one nearest to what is asked that answers; then one that says otherwise.
+
+        None where it supports and the first test of the document shows no difference: the main outcome is told first.
+        """
+        own = self.settings
+        able = [s for s in told if s.reading.relevance >= own.relevant and s.study is not None]
+        able.sort(key=lambda s: -self._key(s))
+        lead = next((s for s in able if s.p >= self.bar(s)), None)
+        if lead is None:
+            return able[:1]
+        if lead.answer is Stance.SUPPORTS and lead.study is not None and lead.study.null:
+            return []
+        others = [s for s in able if s is not lead]
+        along = [s for s in others if s.answer is lead.answer and s.p >= self._heard]
+        parted = of_a_part(lead.sentence.text)
+        against = [
+            s
+            for s in others
+            if s.answer is not lead.answer
+            and s.p >= own.opposed
+            and (parted or of_a_part(s.sentence.text) or _near(s) >= _near(lead) - own.band)
+        ]
+        main = lead._replace(study=lead.study._replace(main=True)) if lead.study is not None else lead
+        return [main, *along, *against[:1]]
+
+    def _key(self, said: Said) -> float:
+        """How likely a sentence of a study tells its main result on what is asked."""
+        own, study = self.settings, said.study
+        if study is None:
+            return 0.0
+        figures = own.first if study.first else own.figures if study.tested is not None else 0.0
+        return study.near + figures
+
+    def directed(self, told: Sequence[Said]) -> tuple[list[Said], VerdictValue | None]:
+        """What carries the answer to a question that asks which way, and the answer: yes where the outcome is higher.
+
+        Such a question names its outcome, so that of each study the sentence speaks that is most surely about it and a
+        result. Their directions are summed as far as they are; where none has most of the sum it is not settled.
+        """
+        rising = sorted((s for s in told if s.study is not None), key=lambda s: s.reading.relevance * s.reading.telling)
+        mains = list({s.document: s for s in rising}.values())
+        total: dict[Direction, float] = dict.fromkeys(DIRECTIONS, 0.0)
+        for said in mains:
+            for way in DIRECTIONS:
+                part = said.reading.directions[DIRECTIONS.index(way)]
+                total[way] += said.reading.relevance * said.reading.telling * part
+        way = max(total, key=total.__getitem__)
+        carrying = sorted((s for s in mains if s.reading.direction is way), key=lambda s: -s.p)
+        if not carrying or total[way] < self.settings.told:
+            return [], None
+        return carrying[: 1 + self._side], WAYS[way]
+
+    def bar(self, said: Said) -> float:
+        """From which probability the main result of a study carries a verdict."""
+        tested = said.study is not None and said.study.tested is not None
+        return self.settings.tested if tested else self.settings.sure
