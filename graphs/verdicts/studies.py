@@ -316,7 +316,8 @@ class Told(NamedTuple):
 class Said(NamedTuple):
     """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is.
 
-    ``study``: what is known of it where its document is a study of the very question.
+    ``whole``: a sentence of a page that names all that the question names. ``study``: what is known of it where its
+    document is a study of the very question.
     """
 
     sentence: Sentence
@@ -325,6 +326,7 @@ class Said(NamedTuple):
     known: bool = False
     plain: bool = False
     study: Told | None = None
+    whole: bool = False
 
     @property
     def answer(self) -> Stance:
