@@ -19,6 +19,7 @@ from prompts.shown import one_line
 from tools.contract import Notice
 from tools.evidence import Evidence, Origin, Statement, cite
 from tools.messages import messages
+from tools.text.language import is_english
 from tools.text.tokens import tokens
 
 OPTION = 400  # ours: characters of an option that the model is shown
@@ -121,10 +122,11 @@ def doubted_verdict(
     """Why a verdict does not stand on what is cited: what the cited sentences are read as, and what says otherwise.
 
     It shows those that are read as an answer, else all that are cited; and of the others those that carry the verdict.
+    A question that the reader cannot read is not asked about: no other sentence would be read as its answer either.
     """
     held = {e.id: e for e in sources.documents}
     label = option_named(said, options_of(view))
-    if label is None or not standing:
+    if label is None or not standing or not is_english(view.question):
         return Doubt()
     value = VerdictValue(label)
     sentences = [q for _, q in _quoted(standing, held)]

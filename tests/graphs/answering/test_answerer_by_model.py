@@ -259,6 +259,13 @@ def test_a_verdict_that_no_sentence_carries_is_asked_about_once_with_the_sentenc
     assert (draft.verdict.value, [s.text for s in draft.statements]) == ("yes", [SECOND, FIRST])
 
 
+def test_a_verdict_on_a_question_that_the_reader_cannot_read_is_not_asked_about(ask: Ask) -> None:
+    chinese = {"closed": True, "language": "zh", "question": "单剂地塞米松能缓解儿童喉炎吗？"}
+    draft, server, _ = ask(saying(citing(SECOND, "1.2"), option="yes"), croup().model_copy(update=chinese))
+    assert len(server.requests) == 1
+    assert "model_view" in codes(draft)
+
+
 def test_a_verdict_may_be_changed_when_it_is_asked_about(ask: Ask) -> None:
     def answering(name: str, request: Any) -> Any:
         if name == "MendReply":
