@@ -145,8 +145,9 @@ class ProseReader:
         if strange:
             raise Fault("reference", ", ".join(strange))
         body = " ".join([body, claim.told, claim.names, *claim.about])
-        diseases = {m: names for m, names in self._diseases(text).items() if not _everyday(m, names)}
-        named = [(m, *names) for m, names in [*other_names(text).items(), *diseases.items()]]
+        diseases = self._diseases(text)
+        named = [(m, *names) for m, names in other_names(text).items()]
+        named += [(m, *names) for m, names in diseases.items() if not _everyday(m, names)]
         judging = JUDGING if claim.told else frozenset()  # "fits" is a word for seizures too
         named = [group for group in named if not judging.issuperset(tokens(group[0]))]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
@@ -164,7 +165,7 @@ class ProseReader:
 
 
 def _everyday(written: str, names: Sequence[str]) -> bool:
-    """Whether a disease's name is written as an everyday word: "all" for ALL, "the change" of anything."""
+    """Whether what is written like a disease's name is an everyday word: "all" for ALL, "as" for AS, "the change"."""
     return written.islower() and (written.startswith("the ") or written.upper() in names)
 
 

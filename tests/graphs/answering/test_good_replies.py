@@ -21,7 +21,11 @@ from agent.settings import Settings
 from graphs.answering.by_model import AnswererByModel
 from graphs.answering.contract import AnswerView, Draft
 from graphs.answering.local import AnswererLocal
+from graphs.answering.prose import Claim, Fault, ProseReader
+from graphs.answering.sources import Sources
 from graphs.context import Parts
+from graphs.verification.quoted import QuoteCheck
+from prompts.answer import StatementReply
 from prompts.metering import Meter, metered
 from support.answerers import view
 from support.answering_model import by_model, citing, documents
@@ -277,6 +281,17 @@ def test_good_replies_reach_the_reader_unchanged(model: Model, told: list[Answer
         draft = model.told(good)
         assert {n.code for n in draft.notices} & LOST == {"model_view"}
         assert [s.text for s in draft.statements] == [s["text"] for s in model.said["statements"]]
+
+
+def test_everyday_words_are_no_abbreviations_of_diseases(model: Model, encoder: Encoder) -> None:
+    assert isinstance(model.parts.answerer, AnswererLocal)
+    reader = ProseReader(QuoteCheck(encoder), model.parts.answerer.terms, model.parts.answerer.diseases)
+    said = "The rash fades within three days, and a bath eases the itch."
+    page = Sources((of("rash", "Rash", said),), ((1,),))
+    as_said = "A bath eases the itch, as the change fades within three days in all."
+    assert reader.read(Claim(StatementReply(text=as_said, cites=["1.1"])), page).statement.citations
+    with pytest.raises(Fault, match="mention ALL"):
+        reader.read(Claim(StatementReply(text="ALL fades within three days.", cites=["1.1"])), page)
 
 
 OWN = "Takotsubo syndrome"
