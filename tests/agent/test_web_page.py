@@ -211,6 +211,9 @@ def test_the_trace_is_a_table(page_server: Served, browser: Any) -> None:
             events = client.get(f"/api/sessions/{session_of(page)}/turns/1/trace").json()["events"]
         assert rows.count() == len(events)
         assert "lookup_differential" in page.locator(".trace").inner_text()
+        reasons = [d["reason"] for e in events if e["kind"] == "selection" for d in e["dropped"]]
+        told = "".join(page.locator(".trace .details").all_text_contents()).replace("… Details", "")
+        assert all(json.dumps(reason, ensure_ascii=False)[1:-1] in told for reason in reasons), "a reason is cut off"
 
 
 def test_a_turn_that_was_cut_off_is_shown_so_and_finished(page_server: Served, browser: Any) -> None:

@@ -42,7 +42,7 @@ function table(events, t) {
       h("td", {}, event.at ? (event.at - began).toFixed(2) : ""),
       h("td", {}, event.kind.replaceAll("_", " ")),
       h("td", {}, NAMES.map((name) => event[name]).filter(Boolean).join(" ")),
-      h("td", { class: "details" }, details(event)),
+      h("td", { class: "details" }, details(event, t)),
     ),
   );
   const label = t("trace");
@@ -53,12 +53,12 @@ function table(events, t) {
   );
 }
 
-/** @param {Event} event */
-function details(event) {
+/** What an event tells, whole: the rest of a long one on a click. @param {Event} event @param {Translate} t */
+function details(event, t) {
   const rest = Object.entries(event).filter(([name, value]) => !["kind", "at", ...NAMES].includes(name) && !KEYS.test(name) && told(value));
   const text = rest.map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join("; ");
   if (text.length <= LONGEST) return text;
-  return h("details", {}, h("summary", {}, `${text.slice(0, LONGEST)} …`), text.slice(LONGEST));
+  return h("div", {}, text.slice(0, LONGEST), h("details", {}, h("summary", {}, `… ${t("traceMore")}`), text.slice(LONGEST)));
 }
 
 /** Whether a value says anything. @param {unknown} value */
