@@ -25,6 +25,7 @@ MARKS = re.compile(r"[\s，。？！?!,.；;：:“”\"'（）()]+")
 LONGEST = 120  # ours: characters of a question; a longer one tells a story
 SHORTEST_NAME = 2  # characters of a name; one character is a part of many words
 FIRST = 3  # ours: documents by words among which one in Chinese is looked for
+DURATION = ("long term", "short term", "lifelong", "early")  # of a treatment, not of an illness
 SAID = ("word", "name", "aspect")  # what words of a question say something
 
 Names = Callable[[str], Mapping[str, Sequence[str]]]
@@ -100,10 +101,12 @@ def _composed(words: Sequence[Word], *, closed: bool) -> str:
     """The words as a question: what asks stands first, then the auxiliary."""
     ask = "" if closed else next((w.english for w in words if w.role == "ask"), "What")
     may = next((w.english for w in words if w.role == "may"), "")
+    said = [w for w in words if w.role in SAID or w.english == "must"]
+    if closed and (used := _used(said)):
+        return f"{'Can' if may == 'can' else 'Should'} {used}?"
     if closed and may == "must":  # "... must surgery" is whether it needs surgery
-        words = [Word(w.written, "word", "need") if w.role == "may" else w for w in words]
-        may = ""
-    said = [w for w in words if w.role in SAID]
+        said, may = [w._replace(english="need") if w.english == "must" else w for w in said], ""
+    said = [w for w in said if w.english != "must"]
     if ask == "What" or any(w.english == "need" for w in said):
         said = [w for w in said if w.english != "use"]
     last = said[-1]
@@ -115,9 +118,20 @@ def _composed(words: Sequence[Word], *, closed: bool) -> str:
         return f"How should {about} be {last.english}?" if may == "should" else f"How is {about} {last.english}?"
     if closed:
         return f"{(may or 'does').capitalize()} {_joined(said, _forms('verbs'))}?"
-    between = "" if ask == "How to manage" else "is "
-    between = f"{may} " if may in ("should", "can") and ask not in ("What", "How to manage") else between
+    between = "" if ask == "What to do about" else "is "
+    between = f"{may} " if may in ("should", "can") and ask not in ("What", "What to do about") else between
     return f"{ask} {between}{_joined(said, _forms('nouns'))}?"
+
+
+def _used(said: Sequence[Word]) -> str:
+    """What is used in what, where a question asks whether it is: "antibiotics be used in bronchitis"; else ""."""
+    at = next((n for n, w in enumerate(said) if w.english == "use"), 0)
+    before = [w for w in said[:at] if w.english not in ("need", "must", *DURATION)]
+    how_long = [w for w in said[:at] if w.english in DURATION]
+    if not before or at == len(said) - 1:
+        return ""
+    what = _joined(said[at + 1 :], _forms("nouns"))
+    return " ".join([what, "be used", *(w.english for w in how_long), "in", _joined(before, _forms("nouns"))])
 
 
 def _joined(words: Sequence[Word], forms: Mapping[str, str]) -> str:

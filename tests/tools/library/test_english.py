@@ -20,10 +20,11 @@ def names() -> Names:
         ("肺炎怎么治疗？", "How is pneumonia treated?"),
         ("痛风应该如何预防？", "How should gout be prevented?"),
         ("哮喘的诊断方法有哪些？", "What is the diagnosis and tests of asthma?"),
-        ("银屑病需要使用抗生素吗？", "Does psoriasis need antibiotics?"),
+        ("银屑病需要使用抗生素吗？", "Should antibiotics be used in psoriasis?"),
         ("急性胆囊炎一定要手术吗？", "Does acute cholecystitis need surgery?"),  # "must surgery" is no English
+        ("湿疹可以长期用激素药膏吗", "Can steroid cream be used long term in eczema?"),
         ("阿司匹林能不能预防卒中", "Can aspirin prevent stroke?"),
-        ("水痘发作怎么办？", "How to manage chickenpox attack?"),
+        ("水痘发作怎么办？", "What to do about chickenpox attack?"),
     ],
 )
 def test_a_question_of_known_words_is_put_into_english(names: Names, asked: str, english: str) -> None:
