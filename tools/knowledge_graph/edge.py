@@ -30,7 +30,9 @@ from tools.literature.vocabulary import chinese_terms, known_words
 from tools.medicines.names import medicines_in
 from tools.text.body_sites import is_only_a_part
 from tools.text.clauses import Clause
-from tools.text.language import language_of
+from tools.text.frequency import zipf
+from tools.text.language import HAN, language_of
+from tools.text.measures import GAP, GAP_ZH, NUMBER, UNIT, values
 from tools.text.medicines import tells_of_medicine
 from tools.text.tokens import tokens
 
@@ -347,6 +349,10 @@ NAMED = 8  # ours: findings that are named at most
 FAINT = 0.35  # ours: score from which a clause seems to tell of some finding, of which it is then not sure
 WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]", re.IGNORECASE)  # ours: "32F" has none, and tells no complaint
 OF_PAIN = re.compile(r"\bpain|[疼痛]", re.IGNORECASE)  # ours
+VALUE = re.compile(rf"\b([A-Za-z][A-Za-z-]{{2,}}){GAP}{NUMBER}(?!\d)", re.IGNORECASE)
+VALUE_ZH = re.compile(rf"((?!年龄)[\u4e00-\u9fff]{{2,8}}){GAP_ZH}\d+(?:\.\d+)?(?=\s*{UNIT}?\s*(?:[,，。；;、]|$))")
+SHORT_FORM = re.compile(r"(?=[^aeiou]+$)[a-z]{3,5}", re.IGNORECASE)
+SLIP = 2.5  # ours: Zipf's scale below which three letters are no word of everyday texts
 RARE, SHAPED = 50, 2.0  # ours: documents of prose that hold a word at most, and by its letters how much it is medical
 
 
@@ -368,7 +374,8 @@ def unexplained(
 
 
 def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
-    """Clauses not understood: each seems to state a complaint, or holds a word of medicine, and none of it counts."""
+    """What was not understood, in the order of the case: clauses that seem to state a complaint, or hold a word of
+    medicine, and of which nothing counts; and values that nothing reads, whatever else of their clause counts."""
     best: dict[int, float] = {}
     faint: dict[int, float] = {}
     for match in read.matches:
@@ -376,7 +383,7 @@ def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
         if graph.findings[match.finding].kind in COMPLAINTS:
             faint[match.clause] = max(faint.get(match.clause, 0.0), match.score)
     said = [
-        c.text.strip()
+        (c.start, c.text.strip())
         for n, c in enumerate(read.told)
         if best.get(n, 0.0) < COUNTED
         and not (c.reading or c.other or c.past or c.normal or c.present is False)
@@ -384,7 +391,37 @@ def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
         and not any(k.clause and c.text in k.clause for k in read.settled)
         and _seems_medical(c, faint.get(n, 0.0))
     ]
-    return tuple(unique(said)[:NAMED])
+    said += [(at, text) for at, text in _values_of_no_measure(case) if not any(text in whole for _, whole in said)]
+    return tuple(unique([text for _, text in sorted(said)])[:NAMED])
+
+
+def _values_of_no_measure(case: str) -> list[tuple[int, str]]:
+    """Values of tests that no measure reads, with their places: ``calprotectin 900``, ``FCP 900``."""
+    known = [(v.start, v.end) for v in values(case, quiet=True)]
+    found = [*VALUE.finditer(case), *VALUE_ZH.finditer(case)]
+    return [
+        (m.start(), m[0].strip())
+        for m in found
+        if not any(start < m.end() and m.start() < end for start, end in known)
+        and not (medicines_in(m[0]) or tells_of_medicine(m[0]))
+        and (
+            HAN.match(m[1])
+            or (_is_rare(m[1].lower()) and not known_words().listed(m[1].lower()))
+            or _is_short_form(m[1])
+        )
+    ]
+
+
+def _is_rare(word: str) -> bool:
+    """Whether a word is one of medicine that everyday texts lack."""
+    known = known_words()
+    return known.listed(word) or (known.frequency(word) < RARE and known.shape(word) >= SHAPED)
+
+
+def _is_short_form(word: str) -> bool:
+    """Whether a word is an abbreviation that no list knows, as far as its letters show: it has no vowel."""
+    short = SHORT_FORM.fullmatch(word) is not None and not known_words().any(word.lower())
+    return short and (word.isupper() or zipf(word.lower()) < SLIP)
 
 
 def _seems_medical(clause: Clause, heard: float) -> bool:
@@ -393,9 +430,8 @@ def _seems_medical(clause: Clause, heard: float) -> bool:
         return False
     if OF_PAIN.search(clause.text):
         return False
-    known = known_words()
-    words = re.findall(r"[a-z]{4,}", clause.text.lower())
-    rare = any(known.listed(w) or (known.frequency(w) < RARE and known.shape(w) >= SHAPED) for w in words)
+    rare = any(map(_is_rare, re.findall(r"[a-z]{4,}", clause.text.lower())))
+    rare = rare or any(map(_is_short_form, re.findall(r"[A-Za-z]+", clause.text)))
     worded = bool(WORD.search(clause.text))
     return (heard >= FAINT and worded) or rare or bool(chinese_terms(clause.text))
 

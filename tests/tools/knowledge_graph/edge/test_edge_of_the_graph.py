@@ -118,6 +118,13 @@ def test_probabilities_are_bounded_for_any_feature() -> None:
         ("A man of 50 with a cough. He lives alone and works as a baker.", ()),
         ("A woman of 60 has a fever. No lagophthalmos. On apixaban. The pain spreads to her shoulder blade.", ()),
         ("Lagophthalmos: none. Cough for two days.", ()),
+        # a value beside what is read, in one clause or sentence with it, is not lost
+        ("She has diarrhoea with a procalcitonin of 12 and a haemoglobin of 98.", ("procalcitonin of 12",)),
+        ("FXQ 900, Hb 98, loose stools", ("FXQ 900",)),
+        ("Aspirin 75 mg, BP 120/80, 3 children, ward 12, cough for 5 days, weight 70 kg.", ()),
+        ("腹泻六周，粪钙卫蛋白900，血红蛋白98，身高170cm。", ("粪钙卫蛋白900",)),
+        # an abbreviation that nobody knows, as a slip makes one
+        ("Severe headache, cqf shows lymphocytes 200.", ("cqf shows",)),
     ],
 )
 def test_what_is_not_understood_is_told(starter_graph: KnowledgeGraph, case: str, unread: tuple[str, ...]) -> None:
