@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
@@ -12,8 +13,12 @@ from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_own
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
+from tools.literature.vocabulary import asks
 from tools.messages import messages
+from tools.text.frequency import zipf
 from tools.text.language import language_of
+from tools.text.questions import asked_in, is_question, parts
+from tools.text.tokens import tokens
 
 # Codes of notices that are no warning; the others are. Their words are in the catalogues, below ``notice``.
 INFO = frozenset(
@@ -24,6 +29,13 @@ INFO = frozenset(
 )
 DANGER = frozenset({"barred_medicine", "breaks_constraint"})
 
+TWO, NAMING = 2, 4  # ours: questions of a message that asks several things; letters of a word that says what is asked
+WORD = re.compile(r"[a-z]+")
+MATTER = re.compile(  # what the matter is
+    r"\b(?:wrong|caus\w+|matter|going on|happening|diagnos\w+|differential|likely|problem|illness|disease|"
+    r"(?:could|might|may|is|can) (?:it|this|that|these|they)(?: all)?(?: be)?\b|(?:does|do|could) \w+ have)\b",
+    re.IGNORECASE,
+)
 UNREVIEWED = frozenset({"library", "graph", "calculator"})  # ours: collections that ship with the house
 
 
@@ -50,6 +62,8 @@ def notices_for(
     given = [(s.text, " ".join(titles.get(c.evidence_id, "") for c in s.citations)) for s in statements]
     if asked and not any(gives_figure(view.question, text, title) for text, title in given):
         out.append(notice("no_figure", view.language))
+    if open_ := unanswered(view, " ".join([*(e.title for e in cited), *(f"{text} {title}" for text, title in given)])):
+        out.append(notice("not_answered", view.language, "; ".join(f"“{q}”" for q in open_)))
     late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
     if late:
         out.append(notice("past_review_date", view.language, _names(late)))
@@ -58,6 +72,23 @@ def notices_for(
         out.append(notice("evidence_under_concern", view.language, _names(doubtful)))
     if view.language == "zh" and _english(statements):
         out.append(notice("evidence_in_english", view.language))
+    return out
+
+
+def unanswered(view: AnswerView, text: str) -> list[str]:
+    """Questions of a message that asks several things, or asks something of a case, whose rarest word of their own the
+    text of the answer does not hold. What only asks what the matter is, a differential answers."""
+    asked = asked_in(view.question)
+    if view.kind not in (Kind.EVIDENCE, Kind.CASE) or (view.kind == Kind.EVIDENCE and len(asked) < TWO):
+        return []
+    said = set(tokens(text))
+    told = set(tokens(" ".join(part for part in parts(view.question) if not is_question(part))))
+    out = []
+    for question in asked:
+        own = [w for w in WORD.findall(question.lower()) if len(w) >= NAMING and not asks(w)]
+        own = [w for w in own if set(tokens(w)) - told]
+        if own and not MATTER.search(question) and not set(tokens(min(own, key=zipf))) <= said:
+            out.append(question)
     return out
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tools.library.contract import LibraryHit
 from tools.literature.vocabulary import chinese_names
 from tools.text.language import HAN, language_of
-from tools.text.questions import is_closed
+from tools.text.questions import is_closed, parts
 from tools.yaml_files import read_yaml
 
 WORDS = Path(__file__).with_suffix(".yaml")
@@ -57,6 +57,10 @@ class InEnglish:
         document answers."""
         if language_of(text) != "zh" or len(text) > LONGEST:
             return ""
+        asked = [self._question(part) for part in parts(text)]
+        return " ".join(asked) if all(asked) else ""
+
+    def _question(self, text: str) -> str:
         words = self._read(text) or []
         names = [w.written for w in words if w.role == "name"]
         if not any(w.role in SAID for w in words) or self._in_chinese(text, names):

@@ -25,6 +25,11 @@ CLAUSE = re.compile(rf"(?:{TURN}){AUXILIARY}(?:n't)?\s", re.IGNORECASE)
 OPEN_CLAUSE = re.compile(
     rf"(?:^\W*(?:(?:at|by|for|from|in|of|to|with)\s+)?|{TURN})(?:what|which|how|when|why|who|whom|whose|where)\b", re.I
 )
+JOINED = re.compile(  # a question behind another
+    rf"\s*,?\s+and\s+(?=(?:also\s+)?(?:(?:what|which|how|when|why|who|where)\s+{AUXILIARY}|"
+    rf"{AUXILIARY}\s+(?:the|i|he|she|they|we|it|you|my|an?|there)\b))",
+    re.IGNORECASE,
+)
 HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
 LIST = re.compile(r"\W*(?:list|name|give|tell|explain|describe)\b", re.IGNORECASE)
 SHORT = re.compile(
@@ -91,6 +96,12 @@ def is_question(sentence: str) -> bool:
     if CLOSED_ZH.search(sentence):
         return True
     return OPENING.match(sentence) is not None and not sentence.endswith((".", "!"))
+
+
+def asked_in(text: str) -> list[str]:
+    """Every question of an English message, those apart that "and" joins: "What helps, and can he go to nursery?"."""
+    asked = [part for part in parts(text) if is_question(part)]
+    return [q.strip(" ,;") for part in asked for q in JOINED.split(part) if q.strip(" ,;?")]
 
 
 def is_closed(text: str) -> bool:

@@ -23,6 +23,7 @@ def names() -> Names:
         ("银屑病需要使用抗生素吗？", "Should antibiotics be used in psoriasis?"),
         ("急性胆囊炎一定要手术吗？", "Does acute cholecystitis need surgery?"),  # "must surgery" is no English
         ("湿疹可以长期用激素药膏吗", "Can steroid cream be used long term in eczema?"),
+        ("肺炎怎么治疗？肺炎会传染吗？", "How is pneumonia treated? Does pneumonia infectious?"),
         ("阿司匹林能不能预防卒中", "Can aspirin prevent stroke?"),
         ("水痘发作怎么办？", "What to do about chickenpox attack?"),
     ],
@@ -36,6 +37,7 @@ def test_a_question_of_known_words_is_put_into_english(names: Names, asked: str,
     [
         "蓝星菇能治疗肺炎吗？",  # a name that no table has must not be left out: another question would be answered
         "肺炎的保险报销比例是多少？",
+        "肺炎怎么治疗？蓝星菇有效吗？",
         "How is pneumonia treated?",
         "的吗呢？",
         "",
