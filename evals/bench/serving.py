@@ -156,11 +156,17 @@ class Told(NamedTuple):
 
 
 class Refused(Exception):  # noqa: N818  it is the server's answer
-    """A request that was not answered as asked."""
+    """A request that was not answered as asked; ``wait``: the seconds after which the server bids to ask again."""
 
-    def __init__(self, said: str, status: int = 0) -> None:
+    def __init__(self, said: str, status: int = 0, wait: float = 0.0) -> None:
         super().__init__(f"{status} {said}")
-        self.status = status
+        self.status, self.wait = status, wait
+
+    @classmethod
+    async def of(cls, response: httpx.Response) -> Refused:
+        """What an error's response says."""
+        said = (await response.aread()).decode()[:300]
+        return cls(said, response.status_code, float(response.headers.get("Retry-After", 0)))
 
 
 class Talker:
@@ -193,7 +199,7 @@ class Talker:
             del tries
             response = await self.client.request(method, url + path, **given)
             if response.is_error:
-                raise Refused(response.text[:300], response.status_code)
+                raise await Refused.of(response)
             return response.json()
 
         return await self._tried(asked)
@@ -219,7 +225,7 @@ class Talker:
         headers = {"Accept": "text/event-stream", "Idempotency-Key": key}
         async with self.client.stream("POST", url, json={"text": text}, headers=headers) as response:
             if response.is_error:
-                raise Refused((await response.aread()).decode()[:300], response.status_code)
+                raise await Refused.of(response)
             name = ""
             async for line in response.aiter_lines():
                 if line.startswith("event: "):
@@ -230,7 +236,10 @@ class Talker:
                     yield name, json.loads(line.removeprefix("data: "))
 
     async def _tried(self, ask: Callable[[str, int], Awaitable[T]]) -> T:
-        """Ask the first server; where a message is sent again, the next one until there is an answer."""
+        """Ask the first server; where a message is sent again, the next one until there is an answer.
+
+        Whoever asks too often (429) waits as long as the server says, and asks again in any case.
+        """
         end, tries = time.monotonic() + PATIENCE, 0
         while True:
             tries += 1
@@ -238,8 +247,10 @@ class Talker:
                 return await ask(self._urls[0], tries)
             except (httpx.TransportError, Refused) as error:
                 away = isinstance(error, httpx.TransportError)
-                status = 0 if isinstance(error, httpx.TransportError) else error.status
-                if not self._again or time.monotonic() > end or not (away or status in AGAIN):
+                status, wait = (0, 0.0) if isinstance(error, httpx.TransportError) else (error.status, error.wait)
+                often = status == httpx.codes.TOO_MANY_REQUESTS and wait > 0
+                again = often or (self._again and (away or status in AGAIN))
+                if not again or time.monotonic() > end:
                     raise Refused(f"{type(error).__name__} {error}", status) from error
                 if away or status == httpx.codes.SERVICE_UNAVAILABLE:
                     self._urls.append(self._urls.pop(0))
@@ -247,7 +258,7 @@ class Talker:
                     self.broken.append(type(error).__name__)
                 else:
                     self.turned_away += 1
-            await asyncio.sleep(WAIT)
+            await asyncio.sleep(max(WAIT, wait))
 
 
 @asynccontextmanager

@@ -146,3 +146,23 @@ def test_a_talker_goes_to_the_next_server_and_tells_a_refusal_from_an_answer_tha
     for first, again in (("gone", False), ("strict", True)):
         with pytest.raises(Refused):
             asyncio.run(talked(first, again=again))
+
+
+def test_a_talker_that_asks_too_often_waits_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(serving.asyncio, "sleep", sleep)
+    answers = [httpx.Response(429, headers={"Retry-After": "7"}), httpx.Response(200, json={"id": "s"})]
+
+    async def talked() -> int:
+        talker = Talker(["http://busy"], "k")
+        talker.client = httpx.AsyncClient(transport=httpx.MockTransport(lambda _: answers.pop(0)))
+        async with talker.client:
+            assert await talker.open() == "s"
+        return talker.turned_away
+
+    assert asyncio.run(talked()) == 1, "it is counted"
+    assert slept == [7]
