@@ -13,7 +13,7 @@ from tools.literature.adapt_e.contract import Expression, QueryPlanner, SearchPl
 from tools.literature.client import PubMed
 from tools.literature.failures import EUtilitiesError, Reason
 
-ENOUGH = 20  # ours: CoMeta does not publish its number; the setting `enough` changes it
+ENOUGH = 60  # ours: as many as are read; CoMeta does not publish its number; the setting `enough` changes it
 
 
 class Step(Frozen):

@@ -40,7 +40,7 @@ class LiteratureSettings(BaseModel):
         depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
         full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
             an answer should not wait longer for them; the abstracts stay).
-        enough: documents after which the ladder stops (ours: CoMeta does not publish its number).
+        enough: documents after which the ladder stops (ours: as many as are read; CoMeta does not publish its number).
         full_text_folder: JATS files of PubMed Central (its open-access subset), read before anything else is asked.
         reading: ``closely``: of a full text the pieces that say most are handed on; ``whole``: all of it, for
             `retrieve_passages` to cut (CoMeta).
@@ -83,7 +83,7 @@ class LiteratureSettings(BaseModel):
     depth: Literal[1, 2, 3] = 2
     full_texts: int = Field(default=8, ge=0, le=200)
     full_text_seconds: float = Field(default=20.0, gt=0)
-    enough: int = Field(default=20, ge=1, le=200)
+    enough: int = Field(default=60, ge=1, le=200)
     full_text_folder: Path | None = None
     reading: Literal["closely", "whole"] = "closely"
     library: Literal["beside", "instead"] = "beside"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
@@ -28,7 +29,7 @@ from tools.literature.adapt_e.entries import entry_of
 from tools.literature.adapt_e.expressions import expressions
 from tools.literature.adapt_e.local import SYNONYMS
 from tools.literature.privacy import clear
-from tools.literature.terms import MAX_TERMS, clean_terms
+from tools.literature.terms import MAX_TERMS, clean_terms, word_weight
 from tools.literature.vocabulary import Vocabulary
 
 
@@ -62,7 +63,7 @@ class QueryPlannerByModel:
         if not planned:
             return await self._fallen_back(text, "None of the model's terms may be sent.", case=case)
         dates = _dates(reply)
-        rungs, rejected = expressions(planned, dates, self._rungs)
+        rungs, rejected = expressions(planned, dates, self._rungs, partial(word_weight, vocabulary=self._vocabulary))
         return SearchPlan(
             terms=tuple(planned),
             intent=Intent(reply.intent),

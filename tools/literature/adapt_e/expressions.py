@@ -6,13 +6,15 @@ Every rung asks for less than the one before. How many there are is ours; CoMeta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from tools.contract import unique
 from tools.literature.adapt_e.contract import DateRange, Expression, Group, PlannedTerm, Rejected, RungName, Rungs
 from tools.literature.adapt_e.entries import spellings
+
+Weight = Callable[[str], float]
 
 # Every expression is parsed and linted before it is sent, by `search-query`, which knows PubMed's syntax.
 MEANT = frozenset({"QUALITY_0002", "QUALITY_0004", "FIELD_0004", "PUBMED_0002"})
@@ -85,7 +87,7 @@ def _balanced(query: str) -> str:
 
 
 STRICT_TERMS = 4  # ours: terms that the strict rung asks for together
-RELAXED_TERMS = 4  # ours: terms of which the relaxed rung asks for any two: six pairs
+TELLING = 0.25  # ours: a term below this share of the best one's weight is asked for only beside others
 GROUPED = 3  # ours: terms of a PICO group that stand for one another
 PICO = {
     Group.PROBLEM: "population or problem",
@@ -100,12 +102,16 @@ UNSAFE = re.compile(r"[\"\[\]()*:~]")  # what has a meaning in PubMed's syntax
 
 
 def expressions(
-    terms: Sequence[PlannedTerm], dates: DateRange | None, rungs: Rungs = "terms"
+    terms: Sequence[PlannedTerm], dates: DateRange | None, rungs: Rungs = "terms", weight: Weight = len
 ) -> tuple[list[Expression], list[Rejected]]:
-    """The linted rungs for some terms, the most telling first, and what the lint mended or left out."""
+    """The linted rungs for some terms, the most telling first, and what the lint mended or left out.
+
+    Args:
+        weight: how much a single word tells; without it the longest tells most.
+    """
     kept: list[Expression] = []
     rejected: list[Rejected] = []
-    for rung in _rungs([t for t in terms if _clean(t.text)], dates, rungs):
+    for rung in _rungs([t for t in terms if _clean(t.text)], dates, rungs, weight):
         good, remark = checked(rung)
         if remark is not None:
             rejected.append(remark)
@@ -125,15 +131,15 @@ def checked(rung: Expression) -> tuple[Expression | None, Rejected | None]:
     return (rung.model_copy(update={"query": instead}) if instead else None), remark
 
 
-def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs) -> Iterable[Expression]:
+def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs, weight: Weight) -> Iterable[Expression]:
     if not terms:
         return
-    strict = terms[:STRICT_TERMS]
+    strict = list(takewhile(lambda t: t.weight >= TELLING * terms[0].weight, terms))[:STRICT_TERMS]
     names = _named(strict)
     yield _expression(RungName.STRICT, [any_form(t) for t in strict], dates, f"all of {names}, in title or abstract")
     abstracted = list(_of_pico(terms, dates)) if rungs == "pico" else []
     yield from abstracted or _of_terms(strict, dates)
-    yield from _relaxed(terms[:RELAXED_TERMS], dates)
+    yield from _relaxed(strict, terms, dates, weight)
 
 
 def _of_terms(strict: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
@@ -169,16 +175,31 @@ def _any_of(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
-def _relaxed(terms: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
-    loose = [in_words(t) for t in terms]
-    pairs = [f"({a} AND {b})" for a, b in combinations(loose, 2)]
+def _relaxed(
+    telling: list[PlannedTerm], terms: list[PlannedTerm], dates: DateRange | None, weight: Weight
+) -> Iterable[Expression]:
+    """The best term beside any other, then its best word, then pairs, then any: a term that is rare stays asked for
+    where pairs of common ones would fill the list, and a rare word where the phrase around it is not found."""
+    loose, best = [in_words(t) for t in terms], f"“{terms[0].text}”"
+    if len(terms) > 1:
+        yield _expression(RungName.RELAXED, [loose[0], _any_of(loose[1:])], dates, f"{best} and any one other term")
+    first = max(words_of(terms[:1]) or [terms[0].text], key=weight)
+    others = [w for w in words_of(terms) if w != first]
+    if others:
+        yield _expression(
+            RungName.RELAXED,
+            [_word(first), _any_of([_word(w) for w in others])],
+            dates,
+            f"“{first}” and any other word",
+        )
+    yield _expression(RungName.RELAXED, [_word(first)], dates, f"“{first}” alone, the most telling word")
+    pairs = [f"({a} AND {b})" for a, b in combinations(loose[: len(telling)], 2)]
     if len(pairs) > 1:
-        yield _expression(RungName.RELAXED, [" OR ".join(pairs)], dates, f"any two of {_named(terms)}")
-    yield _expression(RungName.RELAXED, [loose[0]], dates, f"“{terms[0].text}” alone, the most telling")
+        yield _expression(RungName.RELAXED, [" OR ".join(pairs)], dates, f"any two of {_named(telling)}")
     if len(terms) > 1:
         yield _expression(RungName.RELAXED, [" OR ".join(loose)], dates, f"any one of {_named(terms)}")
-    words = words_of(terms)
     yield any_word(terms, dates)
+    words = words_of(terms)
     begun = unique([f"{w[: max(SHORTEST, len(w) - ENDING)]}*" for w in words if w.isalpha() and len(w) > SHORTEST])
     if begun:
         yield _expression(RungName.RELAXED, [" OR ".join(begun)], dates, "any word that begins like one of theirs")

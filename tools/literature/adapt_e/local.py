@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from tools.contract import unique
@@ -34,6 +34,7 @@ from tools.literature.terms import (
     clean_terms,
     distinct,
     least_of,
+    word_weight,
 )
 from tools.literature.vocabulary import ABBREVIATIONS, NO_TERM, Vocabulary, chinese_terms
 from tools.medicines.names import medicines_in
@@ -167,7 +168,7 @@ def _ago(count: str | None, unit: str, today: date) -> date:
 
 
 SYNONYMS = 4  # ours: other names asked for beside a term
-WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it
+WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it; see also `TELLING`
 
 CLAUSE = re.compile(r"[，,。；;！!？?\s]+")
 DENIED = re.compile(r"(?:也|并)?(?:没有|没|无|否认|未)")  # begins a Chinese clause that denies
@@ -219,7 +220,8 @@ class QueryPlannerLocal:
             [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
         )
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
-        rungs, rejected = await asyncio.to_thread(expressions, planned, dates, self._rungs)  # the lint takes a while
+        weight = partial(word_weight, vocabulary=self._vocabulary)
+        rungs, rejected = await asyncio.to_thread(expressions, planned, dates, self._rungs, weight)  # linted: a while
         return SearchPlan(
             terms=tuple(planned),
             corrections=tuple(corrections),

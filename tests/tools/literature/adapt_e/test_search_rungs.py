@@ -32,6 +32,17 @@ def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:
     assert expressions([], None) == ([], [])
 
 
+def test_a_rare_term_and_its_rarest_word_are_asked_for_before_pairs_of_common_ones() -> None:
+    terms = [PlannedTerm(text=t, weight=w) for t, w in (("KMT2C variant", 9.0), ("clinic", 4.0), ("volume", 1.0))]
+    rungs, _ = expressions(terms, None, weight=lambda word: float(word == "KMT2C"))
+    assert "volume" not in rungs[0].query, "what tells little is not asked for together with the rest"
+    best, word, alone, *_ = [r.query for r in rungs if r.rung is RungName.RELAXED]
+    gene, variant, others = '("KMT2C" OR "kmt-2c")', '("variant" OR "variants")', '("clinic" OR "clinics") OR ("volume"'
+    assert best.startswith(f"({gene} AND {variant}) AND ({others}")
+    assert word.startswith(f"{gene} AND ({variant} OR {others}")
+    assert alone == gene
+
+
 def test_the_abstraction_by_pico_asks_for_groups_and_leaves_the_outcome_out_first() -> None:
     groups = {"copd": Group.PROBLEM, "emphysema": Group.PROBLEM, "prednisolone": Group.INTERVENTION}
     groups |= {"relapse": Group.OUTCOME, "winter": Group.OTHER}
