@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -154,7 +155,7 @@ def test_a_talker_that_asks_too_often_waits_as_long_as_it_is_told(monkeypatch: p
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr(serving.asyncio, "sleep", sleep)
+    monkeypatch.setattr(serving, "asyncio", SimpleNamespace(sleep=sleep))
     answers = [httpx.Response(429, headers={"Retry-After": "7"}), httpx.Response(200, json={"id": "s"})]
 
     async def talked() -> int:
