@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
-from tools.reading.messages import emergency_chance, emergency_in
+from tools.reading.messages import PLAINLY, emergency_chance, emergency_in
 from tools.text import questions
 from tools.text.clauses import clauses, patient_in
 from tools.text.demographics import read_person
 from tools.text.measures import ADULT, Value, is_of_now, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
-from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
 NAMES = Path(__file__).parent / "red_flags.yaml"
@@ -27,7 +26,9 @@ VIGNETTE = re.compile(
     r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I
 )
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我", re.IGNORECASE)
-QUOTED = 200  # ours: characters of a message that are told
+QUOTED = 200  # ours: characters of a clause that are told
+MOST_TOLD, CLAUSES = 3, 30  # ours: clauses that are told, and of a long message those that are looked at
+WORDED = re.compile(r"[^\W\d_]{2}")  # "28M" sets nothing off
 THRESHOLDS = Path(__file__).parent / "readings.yaml"
 COMPARED: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt
@@ -65,27 +66,27 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     found = _likeliest(heard.kinds)
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
-    return (_flag(found, language, f"“{_told(text)}”"), *shown)
+    return (_flag(found, language, telling(text)), *shown)
 
 
 def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     """The emergencies that plain words tell, whatever the head hears: a wish to die is never missed."""
     if all(map(questions.is_question, questions.parts(text))) and not FIRST_PERSON.search(text):
         return ()  # "Do such tablets make people want to die?"
-    codes = [code for code in _rules()["told"] if _says(text, code)]
-    return tuple(_flag(emergencies().named[code], language, f"“{_told(text)}”") for code in codes)
+    told = ((code, _says(text, code)) for code in _rules()["told"])
+    return tuple(_flag(emergencies().named[code], language, _quoted([said])) for code, said in told if said)
 
 
-def _says(text: str, code: str) -> bool:
-    """Whether words of a code stand in the text, nothing before them in their clause denies them, and they are of now;
-    of whom they are told is all one."""
+def _says(text: str, code: str) -> str:
+    """The clause in which words of a code stand that nothing before them denies, and that are of now, of whomever they
+    are told; "" where none does."""
     for match in _rules()["words"][code].finditer(text):
         clause = next((c for c in clauses(text) if c.start <= match.start() < c.end), None)
         before = text[clause.start : match.start()] if clause is not None else ""
         negated = negations(before) or verbal_negation(before) or chinese_negation(before)
         if not negated and (clause is None or not clause.past):
-            return True
-    return False
+            return match[0] if clause is None else text[clause.start : max(clause.end, match.end())]
+    return ""
 
 
 def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -93,8 +94,9 @@ def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
     found = alarms(text)
     if not found or all(map(questions.is_question, questions.parts(text))):
         return ()  # "Is a pressure of 84/50 dangerous?"
-    quotes = {code: "; ".join(f"“{text[a:b].strip()}”" for a, b in sorted(set(spans))) for code, spans in found.items()}
-    return tuple(_flag(emergencies().named[code], language, told) for code, told in quotes.items())
+    named = emergencies().named
+    quotes = {code: _quoted([text[a:b] for a, b in sorted(set(spans))]) for code, spans in found.items()}
+    return tuple(_flag(named[code], language, told) for code, told in quotes.items())
 
 
 def _likeliest(kinds: Mapping[str, float]) -> Emergency:
@@ -115,15 +117,22 @@ def _likeliest(kinds: Mapping[str, float]) -> Emergency:
     return unnamed if sure is None else unnamed._replace(advice=sure.advice)
 
 
-def _told(text: str) -> str:
-    """What of a message tells of an emergency most plainly: of a long one the one or two sentences that do by
-    themselves, else the likeliest; cut where it is long."""
-    text = text.strip()
-    parts = [part for span in sentences(text) if (part := span.of(text).strip())]
-    if len(text) > QUOTED and len(parts) > 1:
-        sure = [part for part in parts if emergency_in(part)] or [max(parts, key=emergency_chance)]
-        text = " ".join(sure[:2])
-    return text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()}…"
+def telling(text: str) -> str:
+    """The words of a message that set the head off: the fewest of its clauses that by themselves tell of an emergency
+    about as surely as the whole; numbers of vital signs beside them are told by `by_numbers`."""
+    clause = [c.text for c in clauses(text) if not c.other and WORDED.search(c.text)][:CLAUSES]
+    enough, kept = min(PLAINLY, emergency_chance(text)), list[int]()
+    while len(kept) < MOST_TOLD and len(kept) < len(clause):
+        more = [sorted((*kept, n)) for n in range(len(clause)) if n not in kept]
+        kept = max(more, key=lambda some: emergency_chance(", ".join(clause[n] for n in some)))
+        if emergency_chance(", ".join(clause[n] for n in kept)) >= enough:
+            break
+    return _quoted([clause[n] for n in kept] or [text])
+
+
+def _quoted(said: Sequence[str]) -> str:
+    cut = [t if len(t) <= QUOTED else f"{t[:QUOTED].rstrip()}…" for t in map(str.strip, said)]
+    return "; ".join(f"“{t}”" for t in cut)
 
 
 def _flag(found: Emergency, language: str, quotes: str) -> RedFlag:

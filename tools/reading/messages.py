@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tools.encoders import Vectors
 from tools.literature.vocabulary import Vocabulary, asks, chinese_terms, folded, known_words
 from tools.reading.features import BUCKETS, Features, features
+from tools.spelling import corrected
 from tools.text.questions import is_question, parts
 from tools.weights import stored
 
@@ -233,9 +234,10 @@ def beside(text: str, of_case: bool) -> Vectors:
 def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
 
-    ``alone``: nothing was said before; a message within a conversation, a few words, and a question must tell of it
-    plainly.
+    It is read as written and with misspelt words put right. ``alone``: nothing was said before; a message within a
+    conversation, a few words, and a question must tell of it plainly.
     """
+    text = max((text, corrected(text)[0]), key=emergency_chance)
     chance, model = emergency_chance(text), heads()
     bare = not alone or len(WORDS.findall(text)) < FEWEST
     if bare and chance < IN_FEW_WORDS:

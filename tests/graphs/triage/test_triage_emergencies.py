@@ -174,3 +174,18 @@ def test_a_wish_to_die_is_never_missed(text: str) -> None:
 )
 def test_words_of_death_that_are_no_wish_raise_nothing(text: str) -> None:
     assert by_words(text, language_of(text)) == ()
+
+
+def test_misspelt_words_reach_the_head_as_they_were_meant() -> None:
+    assert "pulmonary_embolism" in codes("swollen left leg since Friday, and I am fighting for breth on the stairs")
+    assert not codes("my brekfast was lovly and I feel fine")
+
+
+def test_a_notice_quotes_the_words_that_set_it_off_and_not_the_whole_message() -> None:
+    text = "My dad works in a bank, he likes gardening, and he has crushing chest pain into the left arm since noon."
+    (flag,) = red_flags(text, "en")
+    assert "crushing chest pain" in flag.seen
+    assert "gardening" not in flag.seen
+    (wish,) = by_words("I moved house in May, and now I want to end my life.", "en")
+    assert "end my life" in wish.seen
+    assert "May" not in wish.seen
