@@ -34,6 +34,7 @@ READ = frozenset((".nxml", ".xml", ".txt", ".json", ".jsonl", ".obo", ".yaml"))
 LARGEST = 3_000_000  # ours: bytes; a larger file is a table
 EXTERNAL = "VWXYZ"  # chapters of ICD-10-CM on accidents, places and services: their words are everyday ones
 LEAST, LEAST_CODE = 3, 2  # ours: documents that hold a word, or a code
+UNCOMMON = 3.0  # ours: as high a word of prose may lie and still be one of an ontology wherever it stands
 RARE = 3.3  # ours: Zipf frequency below which a word of medicine is one by its letters
 EVERYDAY = 3.5  # ours: Zipf frequency from which a word of a list alone is no word of medicine
 
@@ -54,11 +55,13 @@ def main(data: Path) -> None:
     known = prose.keys() | set(kept)
     head = f"# documents {documents}"
     _write("prose", [head, *(f"{w} {n}" for w, n in sorted(prose.items()))])
-    _write("listed", kept)
     _write(
         "codes", sorted(_genes() | {c for c, n in codes.items() if n >= LEAST_CODE and _code(c, low, surnames | own)})
     )
     _write("eponyms", sorted({folded(e) for e in eponym if len(e) > 2}))
+    called = surnames | borne.keys() | given | own
+    rare = {w for w in listed & prose.keys() if w not in eponym and w not in called and _zipf(w) < UNCOMMON}
+    _write("listed", sorted(rare.union(kept)))  # prose holds them too, but not that an ontology has them
     _write("surnames", sorted(s for s in surnames if s in known and len(s) > 2 and s not in NO_TERM))
     _write("borne", sorted(s for s in borne.keys() | given if s in known and len(s) > 2 and s not in NO_TERM))
     named_words = {folded(w).lower() for text in articles for n in NAMED.findall(text) for w in WORD.findall(n)}
