@@ -27,7 +27,7 @@ from evals.datasets.rows import RESOURCES, read_jsonl, read_yaml
 from graphs.verification.support import numbers
 from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModel
-from prompts.narrative import NarrativeCheckReply, NarrativeReply
+from prompts.shown import Lenient, Text
 from prompts.templates import load_prompt
 from tools.evidence import Frozen
 from tools.files import locked, write_atomic
@@ -364,3 +364,19 @@ async def _tell(questions: Sequence[SourceQuestion], writer: Rewritten, journal:
 def _made_of(question: SourceQuestion, writer: Rewritten) -> list[str]:
     """What a narrative was made of: another text, other options, another model or prompt make another one."""
     return [writer.name, question.id, question.question, question.listed, question.answer]
+
+
+# The shapes of a model's replies when a question is told as a narrative (`narrative.md`, `narrative_check.md`).
+
+
+class NarrativeReply(Lenient):
+    """The narrative; "" where none keeps what the answer needs."""
+
+    narrative: Text
+
+
+class NarrativeCheckReply(Lenient):
+    """Whether the narrative has the same answer, and why."""
+
+    same: bool
+    reason: Text = ""

@@ -70,7 +70,7 @@ class Report(Frozen):
 
     Attributes:
         data_sha256: over the names and bytes of every file that the task read.
-        code: over what the modules of the evaluation say (`evals.ledger.code`); "" in a report from before it was kept.
+        code: over what the modules of the evaluation say (`evals.ledger.page`); "" in a report from before it was kept.
     """
 
     task: str

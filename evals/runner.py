@@ -19,8 +19,7 @@ from tqdm import tqdm
 from agent.cli.wide import WideConsole
 from agent.settings import Settings, load_settings, silence_telemetry
 from evals.contract import Figure, Published, Report, Task, TaskContext
-from evals.ledger.code import code_sha256
-from evals.ledger.page import published
+from evals.ledger.page import code_sha256, published
 from prompts.errors import DataError, InputError
 from tools.encoders import MINILM
 from tools.files import write_atomic

@@ -6,14 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prompts.shown import Lenient, Numbers
-
-
-def _listed(value: Any) -> Any:
-    """A list, also of one bare value; nothing for null."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+from prompts.shown import Lenient, Number, Numbers, Text, listed
 
 
 def _point(value: Any) -> Any:
@@ -39,5 +32,37 @@ class CoveredReply(Lenient):
 class GapsReply(Lenient):
     """What is missing, most important first, and what is there."""
 
-    missing: Annotated[list[Annotated[str, BeforeValidator(_point)]], BeforeValidator(_listed)]
-    covered: Annotated[list[CoveredReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    missing: Annotated[list[Annotated[str, BeforeValidator(_point)]], BeforeValidator(listed)]
+    covered: Annotated[list[CoveredReply], BeforeValidator(listed)] = Field(default_factory=list)
+
+
+# Background that a model writes: on one point (`background.md`, `background_question.md`), or on several
+# (`background_points.md`).
+
+
+class BackgroundReply(Lenient):
+    """Background on a point; "" when the model does not know it."""
+
+    text: Text
+
+
+class PointReply(BackgroundReply):
+    """Background on the point of a number."""
+
+    number: Number
+
+
+class BackgroundPointsReply(Lenient):
+    """Background on the points that the model knows."""
+
+    points: list[PointReply] = Field(default_factory=list)
+
+
+# The shape of a model's summary of one document, as `summary.md` asks for it.
+
+
+class SummaryReply(Lenient):
+    """Whether a document is useful to a question, and what it says to it."""
+
+    useful: bool
+    summary: Text = ""

@@ -45,3 +45,19 @@ class GateReply(SelfJudgedReply):
     """The importance of every sentence as well."""
 
     labels: list[LabelReply] = Field(default_factory=list)
+
+
+# The shape of a diagnosis by a model, as `diagnosis.md` asks for it.
+
+
+def _text(value: Any) -> Any:
+    """A text; the first of several, "" for null."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return "" if value is None else value
+
+
+class DiagnosisReply(Lenient):
+    """The most likely disease, "" for none."""
+
+    diagnosis: Annotated[str, BeforeValidator(_text)]

@@ -6,18 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from prompts.shown import Lenient, Number
-
-
-def _text(value: Any) -> Any:
-    return "" if value is None else value
-
-
-def _listed(value: Any) -> Any:
-    """A list, also of one bare value; nothing for null."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+from prompts.shown import Lenient, Number, Text, listed
 
 
 def _verdict(value: Any) -> Any:
@@ -26,9 +15,6 @@ def _verdict(value: Any) -> Any:
     if said in ("full", "fully", "yes", "true", "2"):
         return "full"
     return "part" if said.startswith("part") or said == "1" else "no"
-
-
-Text = Annotated[str, BeforeValidator(_text)]
 
 
 class WrittenReply(Lenient):
@@ -41,7 +27,7 @@ class WrittenReply(Lenient):
 class QuestionsReply(Lenient):
     """Questions that a document answers; none is a sound reply."""
 
-    questions: Annotated[list[WrittenReply], BeforeValidator(_listed)]
+    questions: Annotated[list[WrittenReply], BeforeValidator(listed)]
 
 
 class JudgedReply(Lenient):
@@ -56,7 +42,7 @@ class JudgedReply(Lenient):
 class AnswerabilityReply(Lenient):
     """A judgement for each question."""
 
-    judgements: Annotated[list[JudgedReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    judgements: Annotated[list[JudgedReply], BeforeValidator(listed)] = Field(default_factory=list)
 
 
 class AheadReply(Lenient):

@@ -29,9 +29,21 @@ def numbers(value: Any) -> list[int]:
     return [int(found) for item in items for found in NUMBER.findall(str(item))]
 
 
+def listed(value: Any) -> Any:
+    """A list, also of one bare value; nothing for null."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
 def _first(value: Any) -> Any:
     return next(iter(numbers(value)), value)
 
 
 Number = Annotated[int, BeforeValidator(_first)]
+Text = Annotated[str, BeforeValidator(_text)]  # "" for null
 Numbers = Annotated[list[int], BeforeValidator(numbers)]

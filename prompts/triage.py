@@ -6,18 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from prompts.shown import Lenient
+from prompts.shown import Lenient, Text
 
 
 def _word(value: Any) -> Any:
     return value.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(value, str) else value
-
-
-def _said(value: Any) -> Any:
-    return "" if value is None else value
-
-
-Said = Annotated[str, BeforeValidator(_said)]
 
 
 class TriageReply(Lenient):
@@ -26,6 +19,6 @@ class TriageReply(Lenient):
     kind: Annotated[
         Literal["case", "evidence", "multiple_choice", "small_talk", "out_of_scope"], BeforeValidator(_word)
     ]
-    question: Said = ""
+    question: Text = ""
     closed: bool = False
-    reason: Said = ""
+    reason: Text = ""

@@ -7,10 +7,15 @@ local by default. The planning of a search has a notice of its own, because sear
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -22,9 +27,8 @@ from agent.settings import load_settings
 from evals.bench.commands import JsonFile
 from evals.bench.frame import Figure, figures_of, report, write_json
 from evals.bench.installation import quotes_exact
-from evals.scripted.faults import EITHER, EXCUSED, FAULTS, HARMLESS, SPREADING, spoiling
-from evals.scripted.player import play, role_of
-from evals.scripted.server import Respond, ScriptedModel, serving_by
+from evals.scripted.player import in_form, play, reply_to, role_of, rounds
+from evals.scripted.server import Request, Respond, Scripted, ScriptedModel, serving_by
 from graphs.answering.contract import Answer
 from graphs.nodes.step import ROLES as NAMES
 from graphs.triage.contract import Kind
@@ -179,3 +183,187 @@ def _told_wrongly(answer: Answer, trace: Sequence[dict[str, Any]], role: str, fa
     if fault in HARMLESS and role in named:
         wrong.append("a sound reply was not used")
     return wrong
+
+
+# Every fault of a model or its server, as a way to spoil a good answer; and a small model, which makes many.
+
+Spoil = Callable[[Request, Scripted], Scripted]
+
+LONG = 200_000  # characters of a reply of 200 KB
+SPACE = 168_000  # characters of white space within a sound reply
+SLOW = 30.0  # seconds before the first byte: beyond any deadline of a test
+CUT = 60  # bytes that a cut answer lacks; more than the end of its JSON
+INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+
+def _text(good: Scripted, text: str) -> Scripted:
+    """A text in place of what was said: the arguments of each call, or the content."""
+    if good.calls:
+        return replace(good, calls=[(name, text) for name, _ in good.calls])
+    return replace(good, content=text)
+
+
+def _said(good: Scripted) -> str:
+    """What was said: the content, or the arguments of the first call."""
+    if not good.calls:
+        return good.content
+    given = good.calls[0][1]
+    return given if isinstance(given, str) else json.dumps(given)
+
+
+def _instead(**values: Any) -> Spoil:
+    return lambda _, good: replace(good, **values)
+
+
+def _endless(request: Request, good: Scripted) -> Scripted:
+    """Calls without end: each time another search, or a tool that was not offered."""
+    turn = rounds(request)
+    calls = [("search_literature", {"query": f"croup again, {turn} and {n}"}) for n in range(20)]
+    return replace(good, content="", calls=calls)
+
+
+def _prose(_: Request, good: Scripted) -> Scripted:
+    """Words alone, whatever form was asked for."""
+    return replace(good, content="I would look this up in a textbook.", calls=())
+
+
+def _thinking(_: Request, good: Scripted) -> Scripted:
+    """A sound answer after thinking that holds braces."""
+    if good.calls:
+        return replace(good, content="<think>{which tool?}</think>", reasoning="{hm}")
+    return replace(good, content=f"<think>Is it {{this}}, or that?</think>\n{good.content}")
+
+
+def _braces(_: Request, good: Scripted) -> Scripted:
+    """A sound answer in a fence, within prose that holds braces and an object that is no reply."""
+    if good.calls:
+        return replace(good, content="I look for {croup} as {}.")
+    return replace(
+        good, content=f'The set {{a, b}} and {{"thought": 1}} give:\n```json\n{good.content}\n```\nSee {{c}}.'
+    )
+
+
+def _unknown_tool(request: Request, good: Scripted) -> Scripted:
+    """A tool that was not offered, beside those that were; where none is offered, a sound answer."""
+    return replace(good, calls=[*good.calls, ("browse_web", {"url": "x"})]) if role_of(request) == "research" else good
+
+
+def _spaced(_: Request, good: Scripted) -> Scripted:
+    """A sound answer that white space makes longer than is read."""
+    return _text(good, _said(good).replace(":", ":" + " " * SPACE, 1))
+
+
+def _unknown(request: Request, good: Scripted) -> Scripted:
+    """Numbers and ids that were never shown."""
+    if role_of(request) == "research":
+        call = ("retrieve_passages", {"query": "croup", "documents": ["library:invented"]})
+        return replace(good, calls=[*good.calls, call])
+    reply = json.dumps(reply_to(request))
+    return in_form(request, INTEGER.sub("999", re.sub(r'"cites": \["[\d.]+"\]', '"cites": ["999.1"]', reply)))
+
+
+FAULTS: dict[str, Spoil] = {
+    "refused key": _instead(status=401, body='{"error": {"message": "bad key"}}'),
+    "too many requests": _instead(status=429, body="{}", headers={"Retry-After": "20"}),
+    "failing server": _instead(status=500, body="oops"),
+    "slow first byte": _instead(pause=SLOW),
+    "cut": _instead(cut=CUT),
+    "malformed body": _instead(body='{"choices": ['),
+    "a page": _instead(body="<html>Sign in</html>", headers={"Content-Type": "text/html"}),
+    "malformed JSON": lambda _, good: _text(good, _said(good)[:-3] + "("),
+    "wrong schema": lambda _, good: _text(good, '{"unasked": {"for": true}}'),
+    "refusal": _instead(refusal="I cannot help with that.", content="", calls=()),
+    "empty": _instead(content="", calls=()),
+    "endless calls": _endless,
+    "ignores tools": _prose,
+    "thinking": _thinking,
+    "unknown numbers": _unknown,
+    "200 KB": lambda _, good: _text(good, _said(good) + "a" * LONG),
+    "168k characters": _spaced,
+    "length": lambda _, good: replace(_text(good, _said(good)[:-3]), finish="length"),
+    "nothing within the bound": _instead(content="", calls=(), reasoning="Hm.", finish="length"),
+    "filtered": _instead(content="", calls=(), finish="content_filter"),
+    "brace in prose": _braces,
+    "unknown tool": _unknown_tool,
+}
+HARMLESS = frozenset({"thinking", "brace in prose"})  # a sound reply all the same
+# Faults after which some roles still have what they need: the judgement is the model's, or the local one is told.
+EITHER = frozenset({"wrong schema", "endless calls", "ignores tools", "unknown numbers", "unknown tool"})
+# After these no role is asked again in the turn, and every one is told.
+SPREADING = frozenset({"refused key"})
+# A call's own arguments alone are lost, or white space in them.
+EXCUSED = frozenset({("research", fault) for fault in ("malformed JSON", "200 KB", "168k characters")})
+
+
+def spoiling(role: str, fault: str) -> Respond:
+    """A server that plays every role, and spoils what it says in one."""
+
+    def respond(request: Request) -> Scripted:
+        good = play(request)
+        asked = role_of(request)
+        if role == "query_plan" and asked == "research":  # so that the plan of the search is asked for
+            calls = [(n, {k: v for k, v in dict(a).items() if k != "terms"}) for n, a in good.calls]  # type: ignore[arg-type]
+            return replace(good, calls=calls)
+        return FAULTS[fault](request, good) if asked == role else good
+
+    return respond
+
+
+MALFORMED, WRONG_IDS = 0.15, 0.10  # asked: what models of some eight thousand million parameters get wrong
+REPAIR = re.compile(r"^That reply (?:cannot be used|was cut)")  # as our client asks for one
+
+
+class SmallModel:
+    """A model that plays every role and often slips: replies that cannot be read, numbers that were never shown.
+
+    What it says depends on the seed and the request alone, whatever order requests come in.
+
+    Attributes:
+        seed: of its slips; one of its own for each turn. slips: how often it slipped, by the slip.
+        repairs: how often it was asked to put a reply right. twice: how often that reply was a repair of the same turn.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._good: dict[str, Scripted] = {}  # what a reply should have been
+        self._repaired: set[tuple[int, str]] = set()
+        self.slips: Counter[str] = Counter()
+        self.repairs = self.twice = 0
+
+    def __call__(self, request: Request) -> Scripted:
+        """The answer to a request."""
+        last = request["messages"][-1]
+        repair = last["role"] == "user" and REPAIR.search(str(last["content"])) is not None
+        shown = str(request["messages"][-2]["content"]) if repair else ""
+        good = self._good.get(shown) or play(request)
+        draw = Random(f"{self.seed} {json.dumps(request, sort_keys=True)}")  # noqa: S311  no secret
+        slip = draw.random()
+        if slip < MALFORMED:
+            answer = self._malformed(good, draw)
+        elif slip < MALFORMED + WRONG_IDS and not repair:
+            answer = _unknown(request, good)
+            self.slips["wrong ids"] += 1
+        else:
+            answer = _braces(request, good) if draw.random() < MALFORMED else good
+        self.repairs += repair
+        self.twice += repair and (self.seed, shown) in self._repaired
+        if repair:
+            self._repaired.add((self.seed, _said(answer)))
+        return answer
+
+    def _malformed(self, good: Scripted, draw: Random) -> Scripted:
+        name, spoil = draw.choice(SLIPS)
+        self.slips[name] += 1
+        answer = _text(good, spoil(_said(good)))
+        self._good[_said(answer)] = good
+        return answer
+
+
+SLIPS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("broken off", lambda said: said[: 2 * len(said) // 3]),
+    ("a trailing comma", lambda said: said[:-1] + ",}"),
+    ("a key without quotes", lambda said: re.sub(r'"(\w+)":', r"\1:", said, count=1)),
+    ("single quotes", lambda said: said.replace('"', "'")),
+    ("a comment", lambda said: said[:-1] + " // that is all\n}"),
+    ("prose", lambda said: f"Certainly! Here is what I found {{in short}}: {said[2:40]}"),
+)

@@ -18,9 +18,21 @@ import numpy as np
 import typer
 
 from evals.bench.commands import JsonFile
-from evals.bench.frame import Figure, Spent, figures_of, in_child, looking, memory, report, spent, told, write_json
+from evals.bench.frame import (
+    Figure,
+    Panel,
+    Spent,
+    drawn,
+    figures_of,
+    in_child,
+    looking,
+    memory,
+    report,
+    spent,
+    told,
+    write_json,
+)
 from evals.bench.made_up import Correlated, Passages, number_of
-from evals.bench.plot import Panel, drawn
 from tools.encoders import Vectors
 from tools.files import write_atomic
 from tools.indexes.backends import LocalBackend

@@ -28,7 +28,9 @@ from agent.agent import Agent
 from evals.bench import postgres, server_overhead, server_rate
 from evals.bench.frame import (
     Figure,
+    Panel,
     built_homes,
+    drawn,
     figures_of,
     late,
     local_settings,
@@ -37,7 +39,6 @@ from evals.bench.frame import (
     report,
     write_json,
 )
-from evals.bench.plot import Panel, drawn
 from evals.bench.serving import WAIT, Refused, Site, Talker, Told, serving, talkers
 from graphs.answering.contract import Answer
 from prompts.errors import InputError

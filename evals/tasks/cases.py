@@ -17,18 +17,21 @@ from pathlib import Path
 
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, of_group, short
 from evals.datasets.cases import (
+    CONVERSATIONS,
     DECLINE,
     DIFFERENTIAL,
     EMERGENCIES,
     EVIDENCE,
+    Conversation,
     DeclineCase,
     DifferentialCase,
     EmergencyCase,
     EvidenceCase,
     WrittenCase,
+    lacks,
     read_cases,
+    read_conversations,
 )
-from evals.datasets.conversations import CONVERSATIONS, Conversation, lacks, read_conversations
 from evals.statistics import share
 from graphs.answering.contract import Answer
 from prompts.errors import DataError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evals.training.gate_annotation import Diagnoser
-from prompts.diagnosis import DiagnosisReply
+from prompts.gate import DiagnosisReply
 from prompts.language_model import LanguageModel
 from prompts.shown import one_line
 from prompts.templates import load_prompt

@@ -14,9 +14,9 @@ from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import is_case
 from graphs.differential_filter.unusable import unusable
 from prompts.errors import ServiceError
-from prompts.filter import CaseVerdictReply, QuestionVerdictReply, VerdictReply
 from prompts.language_model import LanguageModel
 from prompts.metering import meter
+from prompts.selection import CaseVerdictReply, QuestionVerdictReply, VerdictReply
 from prompts.shown import one_line
 from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Frozen

@@ -17,9 +17,9 @@ from graphs.differential_filter.unusable import unusable
 from graphs.kads.by_model import QUESTION, Chosen, chosen_of, drawn, listed, reasons, selection_of
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector
 from graphs.kads.unusable import usable_and_dropped
-from prompts.choosing import ChoosingReply, ChosenReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
+from prompts.selection import ChoosingReply, ChosenReply
 from prompts.shown import one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.evidence import Evidence, Frozen, Origin

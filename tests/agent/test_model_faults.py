@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.bench.faults import GRACE, ROLES, STEPS, FaultyAgent, faulty_agent
-from evals.scripted.faults import FAULTS
+from evals.bench.faults import FAULTS, GRACE, ROLES, STEPS, FaultyAgent, faulty_agent
 
 DEADLINE = 4.0  # seconds: long for a busy machine, and waited for in full by one fault alone
 PAIRS = list(zip(cycle(ROLES), FAULTS, strict=False))

@@ -11,7 +11,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import load_settings
-from evals.scripted.faults import FAULTS
+from evals.bench.faults import FAULTS
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from support.asking_model import plan, settings_for

@@ -12,8 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from evals.bench import commands
-from evals.bench.frame import Figure, figures_of, in_child, looking
-from evals.bench.plot import Panel, drawn
+from evals.bench.frame import Figure, Panel, drawn, figures_of, in_child, looking
 from prompts.errors import DataError, InputError
 
 

@@ -14,9 +14,7 @@ from agent.sessions import Home
 from agent.settings import Settings
 from evals.contract import TaskContext
 from evals.runner import local_settings
-from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_figures, compared_figures, named
-from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow
-from evals.tasks.completeness.labels import (
+from evals.tasks.completeness import (
     Labelled,
     keyword_shares,
     label_figures,
@@ -30,6 +28,8 @@ from evals.tasks.completeness.labels import (
     twins,
     unseen,
 )
+from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_figures, compared_figures, named
+from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow
 from evals.training.gate_labellers import macro_f1, rows_of
 from support.annotating import many, quick_heads
 from support.word_encoder import WordEncoder

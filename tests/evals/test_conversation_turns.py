@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evals.datasets.conversations import Conversation, Turn, lacks
+from evals.datasets.cases import Conversation, Turn, lacks
 from evals.tasks.cases import conversation_figures
 from graphs.answering.contract import Answer
 from tools.contract import Notice

@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from evals.datasets.ddxplus import CodedPatient, TextPatient, statements
-from evals.datasets.ddxplus_findings import SimulatedPatient, read_mapping
 from evals.statistics import paired_ratio
-from evals.tasks.differential.follow_up import ARMS, MOST, UNSOLVED, Asker, Solved, figures_of
+from evals.tasks.differential.follow_up import (
+    ARMS,
+    MOST,
+    UNSOLVED,
+    Asker,
+    SimulatedPatient,
+    Solved,
+    figures_of,
+    read_mapping,
+)
 from prompts.errors import DataError
 from tools.encoders import Encoder
 from tools.knowledge_graph.loader import read_graph

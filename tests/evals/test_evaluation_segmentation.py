@@ -12,18 +12,23 @@ from evals.contract import TaskContext
 from evals.datasets import qualifiers as pairs_data
 from evals.datasets.medquad import PAGES, Page, read_pages
 from evals.datasets.qualifiers import Pair, Text, read_pairs
-from evals.datasets.segmentation import ARTICLES, Article, read_articles
 from evals.tasks import segmentation
-from evals.tasks.segmentation import Agreement, agreement, agreement_figures, cuts
-from evals.tasks.segmentation.qualifiers import Documents
-from evals.tasks.segmentation.retrieval import (
+from evals.tasks.segmentation import (
+    ARTICLES,
     HANDED,
+    Agreement,
+    Article,
+    Documents,
     Library,
     Passages,
     Question,
+    agreement,
+    agreement_figures,
     by_both,
     coverage_figures,
+    cuts,
     draw_questions,
+    read_articles,
 )
 from evals.tasks.segmentation.segmenters import BASELINES, SEGMENTERS, Fixed
 from prompts.errors import DataError

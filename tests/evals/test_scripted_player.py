@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from evals.bench.model import covered, longest_chain, outside, sent_before
 from evals.scripted.player import ROLES, play, role_of
-from prompts.asking import Asking
 from prompts.forms import METHODS, Method, form_of, form_of_tools
+from prompts.language_model import Asking
 from prompts.templates import load_prompt
 from support.asking_model import reply_schemas
 

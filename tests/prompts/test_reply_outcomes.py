@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from prompts.asking import LEFT_OUT
-from prompts.language_model import InvalidReplyError, LanguageModel
+from prompts.language_model import LEFT_OUT, InvalidReplyError, LanguageModel
 from prompts.metering import Meter, metered
 from prompts.model_failures import CutError, RefusalError
 from support.asking_model import GOOD, model_of, plan_once

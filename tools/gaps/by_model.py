@@ -12,12 +12,10 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from prompts.background import BackgroundPointsReply, BackgroundReply
-from prompts.gaps import CoveredReply, GapsReply
+from prompts.gaps import BackgroundPointsReply, BackgroundReply, CoveredReply, GapsReply, SummaryReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
-from prompts.summary import SummaryReply
 from prompts.templates import load_prompt
 from tools.contract import Gap
 from tools.evidence import Evidence, Found, Origin, content_key

@@ -1,9 +1,8 @@
 """`follow_up`: how many questions it takes until the right disease is ranked first, by three ways of asking.
 
 Cases: rows of DDXPlus' validate split, drawn by the seed. Each begins with the row's first sentence (age and sex) and
-its first complaint; a simulated patient answers from the row's evidences (`evals.datasets.ddxplus_findings`). A case is
-solved when its pathology is ranked first: among the 49 conditions (``follow_up``), among every disease of the graph
-(``follow_up_all``). At most 15 questions; an unsolved case counts as 15.
+its first complaint; a simulated patient answers from the row's evidences. A case is solved when its pathology
+is ranked first: among the 49 conditions (``follow_up``), among every disease of the graph (``follow_up_all``). At most 15 questions; an unsolved case counts as 15.
 
 ``gain`` asks what `tools.knowledge_graph.questions` puts first; ``sigma`` the paper's choice, the open finding of the
 winning subcategories that the fewest diseases share (ties by name; all subcategories when the winners' are used up);
@@ -14,19 +13,24 @@ tell and that the case does not settle. ``gain`` may also ask, once, where it hu
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from evals.contract import Figure, TaskContext
 from evals.datasets.ddxplus import CodedPatient, TextPatient, read_codes, read_conditions
-from evals.datasets.ddxplus_findings import SimulatedPatient, Tell, read_mapping
+from evals.datasets.rows import read_yaml_rows
 from evals.statistics import mean, paired_difference, paired_ratio, share
+from prompts.errors import DataError
 from tools.contract import Finding
+from tools.evidence import Frozen
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.observations import Reading
 from tools.knowledge_graph.questions import PLACE
+from tools.knowledge_graph.schema import Graph
 
 GRAPH = "starter"  # the mapping is of its findings
 CASES = 200  # ours: cases a run
@@ -136,3 +140,55 @@ class Asker:
         hurts = [f for f in self._pains if patient.answer(f)]
         told = [Finding(id=f, name="", clause="", present=True) for f in hurts]
         return [Finding(id=PLACE, name="", clause="", present=bool(hurts)), *told]
+
+
+# Findings of the starter graph as evidences of DDXPlus, and a simulated patient who answers from a row's evidences.
+# The file `ddxplus_findings.yaml` is the mapping and says how it was made. What it lacks the patient does not know.
+
+MAPPING = Path(__file__).parent / "ddxplus_findings.yaml"
+NO = "no "
+
+Tell = tuple[str, bool]  # an evidence, with its value where it has one, and whether it states or denies the finding
+
+
+class Told(Frozen):
+    """A finding, and the evidences that tell it; ``no CODE`` denies it."""
+
+    finding: str = Field(min_length=1)
+    told_by: tuple[str, ...] = Field(min_length=1)
+
+
+def read_mapping(graph: Graph, path: Path = MAPPING) -> dict[str, tuple[Tell, ...]]:
+    """Finding -> the evidences that tell it; raises DataError for a finding that the graph lacks."""
+    rows = read_yaml_rows(path, Told)
+    unknown = sorted({row.finding for row in rows} - set(graph.finding))
+    if unknown:
+        raise DataError(f"{path.name} names findings that the graph lacks: {', '.join(unknown)}.", "Mend the file.")
+    return {
+        row.finding: tuple((code.removeprefix(NO), not code.startswith(NO)) for code in row.told_by) for row in rows
+    }
+
+
+@dataclass(frozen=True)
+class SimulatedPatient:
+    """Answers by code. ``evidences``: what the row has, with values."""
+
+    graph: Graph
+    mapping: Mapping[str, tuple[Tell, ...]]
+    evidences: frozenset[str]
+
+    def answer(self, finding: str) -> bool | None:
+        """Yes when an evidence of the finding, or of one that implies it, is there; no when it could be and is not, or
+        when what it implies is not there; None when no evidence tells it.
+        """
+        below = [self._told(f) for f in (finding, *self.graph.narrower[finding])]
+        if True in below:
+            return True
+        return False if False in (self._told(f) for f in (finding, *self.graph.broader(finding))) else None
+
+    def _told(self, finding: str) -> bool | None:
+        tells = self.mapping.get(finding, ())
+        found = [states for evidence, states in tells if evidence in self.evidences]
+        if found:
+            return any(found)
+        return False if any(states for _, states in tells) else None

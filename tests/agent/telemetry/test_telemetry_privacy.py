@@ -15,7 +15,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import Settings, load_settings
-from evals.scripted.faults import FAULTS
+from evals.bench.faults import FAULTS
 from support.collector import Collector, collecting
 from support.homes import linked
 from support.model_player import play, role_of
