@@ -13,12 +13,11 @@ from agent.adapters import DocumentPassages, GapSearch, GraphTexts, LibraryDocum
 from agent.corpus import opened as opened_corpora
 from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
-from agent.judgements import by_models, document_filter, gap_settings, limits, offered, planner, selector
+from agent.judgements import by_models, document_filter, gap_settings, gap_tool, limits, offered, planner, selector
 from agent.knowledge_graph import open_graph
-from agent.mirror import searched, words_of
+from agent.mirror import mirror_source, searched, words_of
 from agent.models import check_needs, open_models
 from agent.passages import passage_tool, reranker
-from agent.query_planning import OpenSearch, query_planner, search_vocabulary
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
 from agent.sessions import Home
@@ -34,25 +33,40 @@ from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
 from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
+from prompts.errors import InputError
+from prompts.language_model import LanguageModels
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import locked, write_atomic
-from tools.gaps.by_role import gap_tool
 from tools.gaps.requirements import requirements
+from tools.icd10 import load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
+from tools.knowledge_graph.schema import Graph
 from tools.library.build import build_library
 from tools.library.collection import Library
+from tools.library.contract import SearchableLibrary
 from tools.library.document import Document
 from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
 from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
-from tools.literature.by_meaning import FOLDER, imported
+from tools.literature.adapt_e.by_model import QueryPlannerByModel
+from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
+from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
+from tools.literature.by_meaning import FOLDER, ByMeaning, imported
+from tools.literature.client import EUtilities, PubMed
+from tools.literature.full_text import full_text_sources
+from tools.literature.live import LiveResult, LiveSearch
+from tools.literature.privacy import begin, not_sent, released_in
+from tools.literature.settings import LiteratureSettings
+from tools.literature.strategy import Source
 from tools.literature.tool import SearchLiterature
+from tools.literature.vocabulary import Collection, Vocabulary, technical_words
 from tools.medicines.pages import starter_pages
 from tools.questions.work import WORK
 from tools.reading.reader import TrainedReader
+from tools.spelling import corrected
 from tools.summaries import TellingSentences
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -263,3 +277,94 @@ def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None
         say("your own documents ...")
         embed_again(shelf)
     shelf.close()
+
+
+# The query planner of this configuration: by a language model when one is named, else by rules.
+
+
+def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> Vocabulary:
+    """The words that are known to be medical: of the published library, the graph's names and the ICD-10 table."""
+    names = [name for d in graph.diseases for name in (d.name, *d.aliases)]
+    names += [f.name for f in graph.findings]
+    names += load_icd10(icd10).names()
+    return Vocabulary(**library.public_words._asdict(), words=technical_words(names))
+
+
+def query_planner(
+    models: LanguageModels | None,
+    vocabulary: Vocabulary,
+    other_names: OtherNames | None = None,
+    *,
+    collection: Collection | None = None,
+    settings: LiteratureSettings | None = None,
+) -> QueryPlanner:
+    """The planner; ``collection`` are the words of what is searched, None for those of published medical prose."""
+    known = vocabulary if collection is None else replace(vocabulary, collection=collection)
+    chosen = settings or LiteratureSettings()
+    local = QueryPlannerLocal(
+        known, other_names=other_names, rungs=chosen.rungs, correct=corrected if chosen.spelling == "text" else None
+    )
+    if models is None or not models.judged_by_model("query_plan"):
+        return local
+    return QueryPlannerByModel(models.of("query_plan"), local, known, rungs=chosen.rungs)
+
+
+class OpenSearch:
+    """The literature search of a configuration, without a turn.
+
+    Args:
+        library: gives the full texts that it holds; it is not searched.
+        meaning: the imported vectors of PubMed, where there are any.
+        mirror: folder of a local mirror to search in this process; None for the E-utilities of the settings.
+
+    Attributes:
+        pubmed: what is searched. source: its name in a strategy.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: LanguageModels | None,
+        encoder: Encoder,
+        vocabulary: Vocabulary,
+        other_names: OtherNames,
+        library: SearchableLibrary,
+        meaning: ByMeaning | None = None,
+        mirror: Path | None = None,
+    ) -> None:
+        self.pubmed: PubMed
+        collection = None
+        if mirror is None:
+            self.pubmed = EUtilities(settings.literature)
+            self.source = Source(kind="pubmed", name=settings.literature.base_url)
+        else:
+            from tools.mirror.engine import Mirror
+
+            self.pubmed = opened = Mirror.open(mirror)
+            self.source, collection = mirror_source(opened, mirror), words_of(opened)
+        self._vocabulary = vocabulary
+        self.planner = query_planner(
+            models, vocabulary, other_names, collection=collection, settings=settings.literature
+        )
+        texts = full_text_sources(library, self.pubmed, settings.literature)
+        self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
+
+    async def plan(self, text: str, *, case: bool) -> SearchPlan:
+        """What a search would send, and what it holds back. Raises InputError as `search` does."""
+        said, released = released_in(text)
+        begin(said, self._vocabulary, released)
+        plan = await self.planner.plan(said, case=case)
+        if not plan.expressions:
+            what = f"The text gives no search terms that may be sent. {not_sent(plan.held)}"
+            raise InputError(what.strip(), "Name the illness or the treatment.")
+        return plan
+
+    async def search(self, text: str, *, case: bool, limit: int) -> LiveResult:
+        """Plan, climb, fuse, and read the best ``limit`` at their depth.
+
+        Raises:
+            InputError: the text has no terms that may be sent.
+            ServiceError: the source failed.
+        """
+        plan = await self.plan(text, case=case)
+        return await self._live.search(plan, released_in(text)[0], limit=limit, tool="search")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.types import Command
 
-from agent.configurations.telling import notices_of
 from agent.conversation import Asked, Replying, Step
 from agent.given import given_evidence
 from agent.messages import check_message, check_options
@@ -36,10 +35,12 @@ from prompts.metering import Meter, Usage, metered
 from tools.contract import FollowUpQuestion, Notice, Severity
 from tools.embedding_cache import unkept
 from tools.files import DiskFullError
+from tools.messages import messages
 from tools.text.language import language_of
 
 if TYPE_CHECKING:
     from graphs.clinical import Machine
+
 
 RECURSION = 60  # ours: far above what the bounded rounds can reach; a net, not a bound
 DURABILITY = "sync"  # a finished node is on disk before the next begins
@@ -343,3 +344,17 @@ def stopped(session: str, row: TurnRow) -> Answer:
 
 def _config(session: str) -> Any:
     return {"configurable": {"thread_id": session}, "recursion_limit": RECURSION}
+
+
+# What an answer says of the published configuration that made it.
+
+
+def notices_of(settings: Settings, text: str) -> list[Notice]:
+    """The notice of the configuration in force, in the language of the message; none without one."""
+    if not settings.config:
+        return []
+    words = messages(language_of(text))
+    told = words.say("configuration.by", name=settings.config)
+    if settings.language_model is None:
+        told += words["configuration.joint"] + words["configuration.locally"]
+    return [Notice(code="published_configuration", text=told)]

@@ -11,8 +11,9 @@ Where a report on a case is asked for, it is written beside the answer, and veri
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -30,8 +31,8 @@ from graphs.nodes.step import Body, step
 from graphs.nodes.tools import tool_node
 from graphs.nodes.triage import triage_node
 from graphs.nodes.verify import verify_node
-from graphs.routes import after_gate, after_research, after_triage, writing
 from graphs.state import State
+from graphs.triage.contract import Kind
 
 Machine = CompiledStateGraph[State, TurnContext, State, State]
 
@@ -69,3 +70,30 @@ def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool |
     graph.add_edge("report", "verify")
     graph.add_edge("verify", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+# The routes between nodes: each reads the state and names the next node.
+
+
+def after_triage(state: State) -> Literal["respond", "completeness_gate", "answer"]:
+    """Small talk and what is out of scope are answered at once; what was said is explained without a search, and a
+    calculation needs none."""
+    if state["kind"] in (Kind.EXPLAIN, Kind.CALCULATION):
+        return "answer"
+    return "respond" if state["kind"] in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE) else "completeness_gate"
+
+
+def after_gate(state: State) -> list[str]:
+    """Enough was told: answer directly. Not enough: research."""
+    return writing(state) if state["path"] == "direct" else ["research"]
+
+
+def writing(state: State) -> list[str]:
+    """The answer, and beside it the report on a case where one was asked for."""
+    return ["answer", "report"] if state.get("report") and state["kind"] == Kind.CASE else ["answer"]
+
+
+def after_research(state: State) -> Literal["tools", "kads_selector"]:
+    """Calls were planned: make them. None: select from what was gathered."""
+    last = state["calls"][-1]
+    return "tools" if isinstance(last, AIMessage) and last.tool_calls else "kads_selector"

@@ -55,7 +55,7 @@ class Parts:
     ``requirements`` gives KADS what one must know: (question, kind, language, options, diseases) to phrases.
     ``said`` tells a planner what the documents of a result say: (question, evidence) to sentences by document.
     ``document`` gives a document of the library by the id of a slice of it, and raises InputError for one that is gone.
-    ``weighs``: what was read raises and lowers the diagnoses (`graphs.differential_filter.weighing`).
+    ``weighs``: what was read raises and lowers the diagnoses (`graphs.nodes.filter`).
     ``passages`` of a document that a user put into the session, for a question: (record, question, limit) to evidence.
     """
 

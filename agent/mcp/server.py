@@ -5,9 +5,13 @@ What answers are made of is imported when it is needed: a client's greeting does
 
 from __future__ import annotations
 
+import json
+import logging
+import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -16,17 +20,20 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from agent.mcp import arguments, prompts, resources
+from agent.mcp import arguments
 from agent.mcp.arguments import FIVE, Ask, Offer
-from agent.mcp.asking import Here, Place, ask, within
-from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, caller_of, need
+from agent.mcp.asking import Here, Place, TimedOutError, ask, known, within
+from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, ScopeError, caller_of, need
 from agent.mcp.opening import Opening
-from agent.mcp.results import bad_arguments, failed, refusal, result, schema_of, told_without_words, unexpected
-from agent.mcp.tools import call
-from prompts.errors import AnamnesisError
+from prompts.errors import AnamnesisError, DataError, InputError, ServiceError, ToolError
 from prompts.tool_arguments import description
-from tools.contract import Outcome, ToolArtifact
+from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.evidence import Evidence
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+    from tools.contract import Tool
+
 
 # What a client's tool calls have found so far, so that `fill_knowledge_gaps` can count it as covered.
 CLIENTS = 200  # ours: connections remembered; the one used longest ago is forgotten
@@ -58,9 +65,6 @@ class Remembered:
         with self._lock:
             return list(self._found.get(client, {}).values())
 
-
-if TYPE_CHECKING:
-    from agent.agent import Agent
 
 OFFERS = {offer.name: offer for offer in (arguments.ASK, *FIVE)}
 Context = ServerRequestContext[Any, Any]
@@ -106,28 +110,28 @@ class Service:
     async def list_resources(self, context: Context, _: Any) -> types.ListResourcesResult:
         """The caller's sessions and traces."""
         with told_without_words():
-            found = await resources.listed(await self._opened(), caller_of(context.request))
+            found = await resources_of(await self._opened(), caller_of(context.request))
         return types.ListResourcesResult(resources=found)
 
     async def list_templates(self, context: Context, _: Any) -> types.ListResourceTemplatesResult:
         """The kinds of address."""
-        return types.ListResourceTemplatesResult(resource_templates=resources.templates(caller_of(context.request)))
+        return types.ListResourceTemplatesResult(resource_templates=templates_for(caller_of(context.request)))
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """What lies at an address."""
         with told_without_words():
-            found = await resources.read(await self._opened(), str(params.uri), caller_of(context.request))
+            found = await resource_at(await self._opened(), str(params.uri), caller_of(context.request))
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _: Context, __: Any) -> types.ListPromptsResult:
         """The prompts."""
-        return types.ListPromptsResult(prompts=prompts.listed())
+        return types.ListPromptsResult(prompts=list(PROMPTS.values()))
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """A prompt with its text."""
-        return prompts.filled(params.name, params.arguments)
+        return prompt_of(params.name, params.arguments)
 
     async def _called(self, offer: Offer, given: BaseModel, caller: Caller, context: Context) -> types.CallToolResult:
         from agent.mcp.told import told
@@ -151,7 +155,7 @@ class Service:
             await context.session.report_progress(done, None, line)
 
         answer = await ask(agent, given, caller, self._place, report)
-        trace = resources.trace_link(answer.session, answer.turn)
+        trace = trace_link(answer.session, answer.turn)
         return result(answer, answered(answer), [trace] if TRACES in caller.scopes else [])
 
     async def _opened(self) -> Agent:
@@ -197,3 +201,292 @@ def _tool(offer: Offer) -> types.Tool:
 def _connection(context: Context) -> str:
     """The connection's id, where the protocol has connections and the transport names them; else ""."""
     return str(context.request.headers.get("mcp-session-id", "")) if context.request is not None else ""
+
+
+# What can be read by address: the traces of the caller's turns, and the caller's sessions whole.
+
+ADDRESS = re.compile(r"^anamnesis://(?P<kind>traces|sessions)/(?P<session>[^/]+)(?:/(?P<part>[^/]+))?$")
+LISTED = 50  # ours: sessions listed, last used first; every other one can be read by its address
+JSON, MARKDOWN = "application/json", "text/markdown"
+TEMPLATES = (
+    types.ResourceTemplate(
+        name="trace",
+        title="Trace of a turn",
+        uri_template="anamnesis://traces/{session}/{turn}",
+        description="What a turn did: its steps, queries, what was kept and dropped and why.",
+        mime_type=JSON,
+    ),
+    types.ResourceTemplate(
+        name="session",
+        title="Session",
+        uri_template="anamnesis://sessions/{session}",
+        description="A whole session: messages, answers with their evidence, search strategies.",
+        mime_type=JSON,
+    ),
+    types.ResourceTemplate(
+        name="session-markdown",
+        title="Session as Markdown",
+        uri_template="anamnesis://sessions/{session}/markdown",
+        description="The same, to be read.",
+        mime_type=MARKDOWN,
+    ),
+)
+
+
+def templates_for(caller: Caller) -> list[types.ResourceTemplate]:
+    """The kinds of address that the caller's scopes open."""
+    scopes = {"trace": TRACES}
+    return [t for t in TEMPLATES if scopes.get(t.name, ASK) in caller.scopes]
+
+
+async def resources_of(agent: Agent, caller: Caller) -> list[types.Resource]:
+    """The caller's sessions, last used first, each followed by the traces of its turns."""
+    from agent.loop import arun
+
+    found: list[types.Resource] = []
+    for record in await arun(agent.records.list(owner=caller.id, limit=LISTED)):
+        if ASK in caller.scopes:
+            uri = f"anamnesis://sessions/{record.id}"
+            found.append(types.Resource(name=record.id, title=record.title, uri=uri, mime_type=JSON))
+        if TRACES in caller.scopes:
+            found += [trace_resource(record.id, turn) for turn in range(1, record.turns + 1)]
+    return found
+
+
+def trace_resource(session: str, turn: int) -> types.Resource:
+    """The trace of a turn, to be listed."""
+    uri = f"anamnesis://traces/{session}/{turn}"
+    return types.Resource(name=f"trace {session}/{turn}", title=f"Trace of turn {turn}", uri=uri, mime_type=JSON)
+
+
+def trace_link(session: str, turn: int) -> types.ResourceLink:
+    """The same, to go with an answer."""
+    return types.ResourceLink(**trace_resource(session, turn).model_dump())
+
+
+async def resource_at(agent: Agent, uri: str, caller: Caller) -> types.TextResourceContents:
+    """What lies at an address. Raises MCPError for one that is not there, or not the caller's, or not in scope."""
+    try:
+        text, kind = await _text_at(agent, uri, caller)
+    except AnamnesisError as error:
+        raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
+    return types.TextResourceContents(uri=uri, text=text, mime_type=kind)
+
+
+async def _text_at(agent: Agent, uri: str, caller: Caller) -> tuple[str, str]:
+    from agent.loop import arun
+
+    address = ADDRESS.match(uri)
+    if address is None:
+        raise InputError("There is no such resource.", "`resources/templates/list` gives the addresses.")
+    kind, session, part = address["kind"], address["session"], address["part"] or ""
+    need(caller, TRACES if kind == "traces" else ASK)
+    await known(agent, session, caller)
+    if kind == "traces":
+        return await _trace(agent, session, part), JSON
+    if part not in ("", "markdown"):
+        raise InputError("There is no such resource.", "A session is read as it is, or with /markdown.")
+    text = await arun(agent.records.export(session, "markdown" if part else "json", owner=caller.id))
+    return text, MARKDOWN if part else JSON
+
+
+async def _trace(agent: Agent, session: str, turn: str) -> str:
+    from agent.loop import arun
+
+    run = f"{session}/{turn}"
+    return json.dumps({"run": run, "events": await arun(agent.traces.events(run))}, ensure_ascii=False)
+
+
+# Results as the protocol has them: structured and as text; a user's mistake is an error result with advice.
+
+log = logging.getLogger(__name__)
+META = "anamnesis/error"  # under this key of `_meta` an error result says its kind, for programs
+KINDS: tuple[tuple[type[AnamnesisError], str], ...] = (
+    (ScopeError, "scope"),
+    (TimedOutError, "timeout"),
+    (InputError, "input"),
+    (ToolError, "input"),
+    (ServiceError, "service_unavailable"),
+    (DataError, "data"),
+)
+UNEXPECTED = "This call failed unexpectedly. The server's log says why; the session, if there is one, can go on."
+
+
+def result(value: BaseModel, text: str, links: Sequence[types.ResourceLink] = ()) -> types.CallToolResult:
+    """A result: the value as structured content, and the text for those who read."""
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text), *links],
+        structured_content=value.model_dump(mode="json"),
+    )
+
+
+def refusal(error: AnamnesisError) -> types.CallToolResult:
+    """An error result: what failed and what to do about it."""
+    kind = next((name for of, name in KINDS if isinstance(error, of)), "error")
+    return failed(str(error), kind)
+
+
+def failed(text: str, kind: str) -> types.CallToolResult:
+    """An error result of a kind: ``input``, ``scope``, ``service_unavailable``, ``timeout``, ``data``, ``error``.
+
+    It has no structured content, because clients hold that against the schema of what the tool gives when it works.
+    """
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=True, _meta={META: {"kind": kind}}
+    )
+
+
+def bad_arguments(error: ValidationError) -> types.CallToolResult:
+    """An error result that names each argument to be mended, without repeating what was given."""
+    faults = "; ".join(f"{'.'.join(str(p) for p in e['loc']) or 'arguments'}: {e['msg']}" for e in error.errors())
+    return failed(f"The arguments cannot be taken: {faults}. `tools/list` gives their schema.", "input")
+
+
+def unexpected(name: str) -> types.CallToolResult:
+    """An error result for a fault of ours, whose traceback goes to the log."""
+    log.exception("The tool %s failed", name)
+    return failed(UNEXPECTED, "error")
+
+
+@contextmanager
+def told_without_words() -> Iterator[None]:
+    """Around what is no call: a typed error is told, a fault of ours is logged and told without its words.
+
+    Raises:
+        MCPError: for every error; the library would hand the words of any other to the client.
+    """
+    try:
+        yield
+    except MCPError:
+        raise
+    except AnamnesisError as error:
+        raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+    except Exception:
+        log.exception("A request failed")
+        raise MCPError(types.INTERNAL_ERROR, UNEXPECTED) from None
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model as it is given out."""
+    return model.model_json_schema(mode="serialization")
+
+
+# Prompts that a client offers to its user by name: each asks for `ask` to be used as it is meant.
+
+TEXT = "text"
+PROMPTS = {
+    "case": types.Prompt(
+        name="case",
+        title="A patient's case",
+        description="Ranked diagnoses with evidence, and the next question to ask the patient.",
+        arguments=[types.PromptArgument(name=TEXT, description="The case, as told.", required=True)],
+    ),
+    "evidence": types.Prompt(
+        name="evidence",
+        title="A medical question",
+        description="An answer in which every sentence cites its source.",
+        arguments=[types.PromptArgument(name=TEXT, description="The question.", required=True)],
+    ),
+}
+
+
+def prompt_of(name: str, arguments: dict[str, str] | None) -> types.GetPromptResult:
+    """A prompt with its text; raises MCPError for an unknown one, or without a text."""
+    if name not in PROMPTS:
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:80]!r}; there are: {', '.join(PROMPTS)}.")
+    text = (arguments or {}).get(TEXT, "").strip()
+    if not text:
+        raise MCPError(types.INVALID_PARAMS, f"The prompt {name!r} needs the argument {TEXT!r}.")
+    content = types.TextContent(type="text", text=f"{description(f'use_{name}')}\n\n{text}")
+    message = types.PromptMessage(role="user", content=content)
+    return types.GetPromptResult(description=PROMPTS[name].description, messages=[message])
+
+
+# The five tools, called by a client itself: with the safety of a turn, without its judgements.
+# A text that is long or describes a patient is treated as a case, so that only medical words of it reach PubMed;
+# what speaks to machines is left out, as the agent's own selector and filter leave it out, and named.
+
+NARRATIVE = 3  # ours: from as many sentences on a text is read as a case, as `anamnesis search` does
+LEFT_OUT = "Left out, because this text gives orders to whoever reads it by machine: {titles}. Look at it yourself."
+RETRIEVING = frozenset({"search_literature", "retrieve_passages", "find_answered_question", "lookup_differential"})
+
+
+async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+    """Carry out a call.
+
+    Args:
+        arguments: validated, of the tool's own schema.
+        found: what earlier calls of this client found.
+
+    Raises:
+        InputError: the configuration does not offer the tool.
+        ToolError: the arguments must be mended.
+        ServiceError: an outside service failed.
+    """
+    from agent.loop import arun
+
+    tool = next((t for t in agent.parts.tools if t.name == name), None)
+    if tool is None:
+        raise InputError(
+            f"The configuration in use does not offer {name}.", "`tools/list` names the tools that it does."
+        )
+    return _safe(await arun(_untraced(agent, tool, arguments, found)))
+
+
+async def _untraced(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+    from agent.settings import untraced
+
+    with untraced(agent.settings):
+        return await _run(agent, tool, arguments, found)
+
+
+async def _run(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+    from prompts.metering import Meter, metered
+    from tools.text.spaces import without_gaps
+
+    texts = {field: without_gaps(value) for field, value in arguments if isinstance(value, str)}
+    settled = arguments.model_copy(update=texts)
+    with metered(Meter(agent.settings.budget, agent.settings.prices)):
+        return await tool.run(settled, _context(tool.name, settled, found))
+
+
+def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:
+    """What a turn would lend to the tool, as far as the call tells it."""
+    from tools.text.language import language_of
+
+    text = next(str(getattr(arguments, field)) for field in ("query", "case", "question") if hasattr(arguments, field))
+    text = text or "; ".join(getattr(arguments, "findings", ()))
+    kind = "case" if name == "lookup_differential" or _is_case(text) else "evidence"
+    return ToolContext(question=text, kind=kind, language=language_of(text), evidence=found, retrieved=bool(found))
+
+
+def _is_case(text: str) -> bool:
+    from graphs.triage.local import describes_patient
+    from tools.text.sentences import sentences
+
+    return len(sentences(text)) >= NARRATIVE or describes_patient(text)
+
+
+def _safe(artifact: ToolArtifact) -> ToolArtifact:
+    """The result without what speaks to machines, and with a notice that names it."""
+    from graphs.judging.orders import instructing
+
+    everything = [*artifact.evidence, *(a.evidence for a in artifact.answered)]
+    ids = instructing(everything)
+    if not ids:
+        return artifact
+    titles = dict.fromkeys(e.title or e.document_id for e in everything if e.id in ids)
+    text = LEFT_OUT.format(titles="; ".join(titles))
+    evidence = [e for e in artifact.evidence if e.id not in ids]
+    return artifact.model_copy(
+        update={
+            "evidence": evidence,
+            "answered": [a for a in artifact.answered if a.evidence.id not in ids],
+            "gaps": [
+                g.model_copy(update={"covered_by": tuple(c for c in g.covered_by if c not in ids)})
+                for g in artifact.gaps
+            ],
+            "notices": [*artifact.notices, Notice(code="speaks_to_machines", text=text, severity=Severity.WARNING)],
+            "outcome": artifact.outcome if evidence or artifact.outcome is not Outcome.OK else Outcome.NOTHING_FOUND,
+        }
+    )

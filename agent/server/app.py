@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Iterable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from agent.loop import run
-from agent.server.access import Access
-from agent.server.account_api import account
-from agent.server.documents_api import PLACE, documents
+from agent.loop import arun, run
+from agent.server.access import COOKIE, ONCE, Access, Caller
+from agent.server.contract import DocumentList, Key, Me, State
 from agent.server.edge import Edge, too_large
-from agent.server.guard import Parts, remember_route
-from agent.server.health_api import health
+from agent.server.guard import Anyone, Asker, Parts, The, address_of, remember_route
 from agent.server.histories import Histories
 from agent.server.housekeeping import Housekeeping
 from agent.server.keys import Keys
 from agent.server.limits import Rate
 from agent.server.openai_api import openai
-from agent.server.problems import Refusal, body_of, refusal_of, unmet
-from agent.server.sessions_api import sessions
+from agent.server.problems import Refusal, answers, body_of, refusal_of, unmet
+from agent.server.sessions_api import USUAL, SessionPath, sessions
 from agent.server.settings import ServerSettings
 from agent.server.tables import Tables
 from agent.server.turns import Turns
 from agent.server.turns_api import turns
+from agent.sessions.documents import NAME, SessionDocument
 from anamnesis import __version__
 from prompts.errors import AnamnesisError
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+
 
 NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 ABOUT = (
@@ -135,3 +137,122 @@ def _handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(AnamnesisError, typed)
     app.add_exception_handler(RequestValidationError, malformed)
     app.add_exception_handler(HTTPException, other)
+
+
+# Who calls, and the page's log-in.
+
+HOUR = 3600
+
+account = APIRouter(prefix="/api", tags=["account"], responses=answers(400, 403, 413, 421, 422, 429, 500, 502))
+
+
+@account.get("/me", responses=answers(401))
+async def me(the: The, caller: Anyone) -> Me:
+    """Who you are, and what you may do."""
+    return _me(the, caller)
+
+
+@account.post("/login", responses=answers(401))
+async def login(body: Key, request: Request, response: Response, the: The) -> Me:
+    """Log a page in: sets a cookie that stands for the key, which the page then need not keep."""
+    access, hours, address = the.access, the.settings.login_hours, address_of(request.scope)
+    token = await access.redeem(body.key, hours, address) if access.enabled and body.key.startswith(ONCE) else None
+    caller = await access.authenticate(None if token else f"Bearer {body.key}", token, address)
+    if access.enabled:
+        token = token or await access.login(body.key, hours)
+        response.set_cookie(
+            COOKIE,
+            token,
+            max_age=round(the.settings.login_hours * HOUR),
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+    return _me(the, caller)
+
+
+@account.post("/logout", status_code=204)
+async def logout(request: Request, the: The) -> Response:
+    """Forget the log-in."""
+    token = request.cookies.get(COOKIE)
+    if token:
+        await the.access.logout(token)
+    response = Response(status_code=204)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response
+
+
+def _me(the: Parts, caller: Caller) -> Me:
+    scopes = sorted(caller.scopes)
+    return Me(id=caller.id, name=caller.name, scopes=scopes, authentication=the.access.enabled, version=__version__)
+
+
+# Documents of a session over HTTP: a file is put in, read apart, and kept with the session alone.
+
+PLACE = re.compile(r"/api/sessions/[^/]+/documents/?\Z")  # where a request may be as long as a document
+
+FileName = Annotated[
+    str, Query(alias="name", min_length=1, max_length=NAME, description="The file's name; its ending tells its kind.")
+]
+BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
+
+documents = APIRouter(prefix="/api/sessions/{session}/documents", tags=["sessions"], responses=answers(*USUAL, 404))
+
+
+@documents.post("", status_code=201, openapi_extra=BODY)
+async def add_document(
+    session: SessionPath, request: Request, the: The, caller: Asker, name: FileName
+) -> SessionDocument:
+    """Put a file into a session: its text is kept with it and nowhere else, and a message may be answered from it."""
+    await arun(the.agent.records.get(session, owner=caller.id))  # a stranger's file is not even received
+    data = await request.body()
+    if not data:
+        raise Refusal(400, "bad_input", "The file is empty.", "Save the document again, or leave it out.")
+    return await arun(the.agent.documents.add(session, name, data, owner=caller.id))
+
+
+@documents.get("")
+async def list_documents(session: SessionPath, the: The, caller: Asker) -> DocumentList:
+    """The documents of a session."""
+    return DocumentList(documents=await arun(the.agent.documents.all(session, owner=caller.id)))
+
+
+# Whether the server is alive, and whether it is ready. Neither needs a key, and neither tells anything else.
+
+PROBE = "cough"  # ours: any word that the graph knows
+PATIENCE = 3.0  # ours: seconds for a database that answers in milliseconds
+
+health = APIRouter(tags=["health"], responses=answers(421, 500))
+
+
+@health.get("/health")
+async def alive() -> State:
+    """The process answers."""
+    return State(status="ok")
+
+
+@health.get("/ready", responses={503: {"model": State, "description": "Not now, and why."}})
+async def ready(the: The, response: Response) -> State:
+    """Turns can be taken: the databases answer, the indexes are there, the server is not stopping."""
+    problems = [*(["stopping"] if the.turns.closing else []), *await _problems(the)]
+    response.status_code = 503 if problems else 200
+    return State(status="unready" if problems else "ok", problems=problems)
+
+
+async def _problems(the: Parts) -> list[str]:
+    checks = {
+        "database": arun(the.agent.database.check()),
+        "indexes": asyncio.to_thread(_indexes, the),
+    }
+    done = await asyncio.gather(
+        *(asyncio.wait_for(check, PATIENCE) for check in checks.values()), return_exceptions=True
+    )
+    for error in done:
+        if isinstance(error, BaseException) and not isinstance(error, (AnamnesisError, TimeoutError, OSError)):
+            raise error
+    return [name for name, result in zip(checks, done, strict=True) if isinstance(result, BaseException)]
+
+
+def _indexes(the: Parts) -> None:
+    """One look-up, which fails where the indexes that the agent opened cannot be read any more."""
+    the.agent.parts.look_up(PROBE, "en", [])

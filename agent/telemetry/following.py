@@ -9,22 +9,46 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
+import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import urlsplit
 
+import requests
+import yaml
 from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from agent.telemetry.allowed import OTHER, Allowed, listed
+from agent.sessions import ids
 from agent.telemetry.contract import Answered, Telemetry
-from agent.telemetry.exporting import Delivery
 from agent.telemetry.settings import TelemetrySettings
 from anamnesis import __version__
+from graphs.completeness.contract import Decision
+from graphs.triage.contract import Kind
+from prompts import errors, metering, model_failures
+from prompts.errors import AnamnesisError
+from prompts.model_settings import Role
+from tools.contract import Outcome
+from tools.literature import failures
+from tools.literature.failures import Reason
 from tools.recorder import Recorder, watched_by
 
 FAILED = 500  # statuses from here on are the server's failures
@@ -315,3 +339,222 @@ def _recording(meter: Any, name: str, metric: Mapping[str, Any]) -> Any:
         bounds = [float(bound) for bound in metric["bounds"]]
         return meter.create_histogram(**named, explicit_bucket_boundaries_advisory=bounds).record
     return getattr(meter, CREATED[metric["form"]])(**named).add
+
+
+# The one way by which anything gets into a span or a metric: a list of keys, each with the values that it may hold.
+# What a key may not hold is replaced by `_OTHER` where its values are a list, else left out; a key that is not on
+# the list is left out. So a patient's words cannot get in, whatever a caller hands over. The list is
+# `allowed.yaml`.
+
+OTHER = "_OTHER"  # the conventions' value for whatever is not on a list
+LARGEST = 2**53  # ours: integers beyond it are no counts, and not every reader takes them
+MADE = re.compile(r"^(?=.*[a-f])[0-9a-f]{16}\Z")  # an id that a caller chose may be a name or a number of a patient
+BUILT_IN = (
+    "CancelledError TimeoutError OSError ConnectionError RuntimeError ValueError TypeError KeyError IndexError "
+    "AttributeError MemoryError RecursionError GraphRecursionError KeyboardInterrupt SystemExit"
+)
+
+Value = str | int | float | bool
+
+
+@lru_cache(maxsize=1)
+def listed() -> dict[str, dict[str, dict[str, Any]]]:
+    """``attributes`` and ``metrics`` by name."""
+    read: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("allowed.yaml").read_text())
+    return read
+
+
+def of_the_program() -> dict[str, set[str]]:
+    """The lists that the program's own types make; errors are its types, common ones, reasons and failing statuses."""
+    reasons = {reason.value for reason in Reason}
+    ours = {
+        name
+        for module in (errors, metering, model_failures, failures, ids)
+        for name, found in vars(module).items()
+        if isinstance(found, type) and issubclass(found, AnamnesisError)
+    }
+    return {
+        "version": {__version__},
+        "kinds": {kind.value for kind in Kind},
+        "roles": set(get_args(Role)),
+        "decisions": {decision.value for decision in Decision},
+        "outcomes": {outcome.value for outcome in Outcome},
+        "ended": {"ok", *reasons},
+        "errors": {*BUILT_IN.split(), *map(str, range(500, 600)), *ours, *reasons},
+        "settings": set(),
+    }
+
+
+class Allowed:
+    """The keys that may be told, with what is known of their values."""
+
+    def __init__(self) -> None:
+        program = of_the_program()
+        self._holds = {key: about["holds"] for key, about in listed()["attributes"].items()}
+        listings = {key: set(h if isinstance(h, list) else program.get(h, ())) for key, h in self._holds.items()}
+        self.names: dict[str, set[str]] = listings
+
+    def know(self, key: str, names: Iterable[str]) -> None:
+        """Learn names that a key may hold: of the settings and of the program, never out of a message."""
+        self.names[key].update(name for name in names if name)
+
+    def of(self, facts: Mapping[str, object], keys: Iterable[str] | None = None) -> dict[str, Value]:
+        """What may be told of the facts; ``keys`` restricts it further."""
+        wanted = facts if keys is None else {key: facts[key] for key in keys if key in facts}
+        admitted = {key: self._admitted(key, value) for key, value in wanted.items() if key in self._holds}
+        return {key: value for key, value in admitted.items() if value is not None}
+
+    def _admitted(self, key: str, value: object) -> Value | None:
+        match self._holds[key]:
+            case "count":
+                if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+                    return value
+                return None
+            case "truth":
+                return value if isinstance(value, bool) else None
+            case "id":
+                return value if isinstance(value, str) and MADE.match(value) else None
+        if value is None or value == "":
+            return None
+        return value if isinstance(value, str) and value in self.names[key] else OTHER
+
+
+# Delivery to a collector by OpenTelemetry's own exporters, over OTLP and HTTP.
+# The providers are ours alone and never the process's: what other packages would trace goes nowhere through them.
+# The library's environment variables are not read, so that none can add an address, a header or an attribute. Spans
+# wait in a bounded queue; what does not fit is dropped. A collector that is absent costs no turn anything.
+
+QUEUE = 2048  # spans that wait; the specification's default: some hundred turns
+BATCH = 512  # spans of a delivery at most; the specification's default
+DELAY = 2.0  # ours: seconds between deliveries of spans
+REDIRECT = 3  # hundreds of a status
+FLUSH = 3.0  # ours: seconds that closing may take for what is left
+
+log = logging.getLogger("anamnesis.telemetry")
+
+
+class Delivery:
+    """The two providers of a process's telemetry. `tracer` and `meter` are OpenTelemetry's.
+
+    Args:
+        settings: with an endpoint.
+    """
+
+    def __init__(self, settings: TelemetrySettings) -> None:
+        library = logging.getLogger("opentelemetry")  # it tells of every failed delivery; one notice of ours stands
+        if library.level == logging.NOTSET:  # for all, unless the user set its level
+            library.setLevel(logging.CRITICAL)
+        self._outage = outage = _Outage(urlsplit(settings.endpoint).netloc)
+        ours = TraceIdRatioBased(settings.share)
+        with _without_variables():
+            resource = Resource.create({"service.name": settings.service, "service.version": __version__})
+            reader = PeriodicExportingMetricReader(
+                outage.hearing(OTLPMetricExporter(**_exporting(settings, "metrics"))),
+                export_interval_millis=settings.interval * 1000,
+                export_timeout_millis=settings.timeout * 1000,
+            )
+            self._metrics = MeterProvider(metric_readers=[reader], resource=resource, shutdown_on_exit=False)
+            self._spans = TracerProvider(
+                sampler=ParentBased(ours, remote_parent_sampled=ours), resource=resource, shutdown_on_exit=False
+            )
+            self._spans.add_span_processor(outage)
+            self._spans.add_span_processor(
+                BatchSpanProcessor(
+                    outage.hearing(OTLPSpanExporter(**_exporting(settings, "traces"))),
+                    max_queue_size=QUEUE,
+                    max_export_batch_size=BATCH,
+                    schedule_delay_millis=DELAY * 1000,
+                )
+            )
+            self.tracer = self._spans.get_tracer("anamnesis", __version__)
+            self.meter = self._metrics.get_meter("anamnesis", __version__)
+
+    def close(self) -> None:
+        """Deliver what is left; give up after `FLUSH` seconds."""
+        until = time.monotonic() + FLUSH
+        shut = (self._spans.shutdown, lambda: self._metrics.shutdown(FLUSH * 1000))
+        ends = [threading.Thread(target=end, daemon=True, name="anamnesis-telemetry") for end in shut]
+        for end in ends:
+            end.start()
+        for end in ends:
+            end.join(max(0.0, until - time.monotonic()))
+        self._outage.close()
+
+
+class _Outage(SpanProcessor):
+    """Tells the log once that a collector takes nothing, and once that it takes again. Of traces and metrics alike.
+
+    At the end it tells how many spans were lost where it told nothing before: more came than could be sent.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place, self._out, self._lock = place, False, threading.Lock()
+        self._told, self._waiting = False, 0
+
+    def on_end(self, span: ReadableSpan) -> None:
+        if span.context is not None and span.context.trace_flags.sampled:
+            with self._lock:
+                self._waiting += 1
+
+    def hearing(self, exporter: Any) -> Any:
+        """The exporter, each of whose deliveries is heard of."""
+        deliver = exporter.export
+
+        def export(data: Any, *given: Any, **named: Any) -> Any:
+            result = deliver(data, *given, **named)
+            self._heard(delivered=result.name == "SUCCESS", spans=len(data) if isinstance(data, list | tuple) else 0)
+            return result
+
+        exporter.export = export
+        return exporter
+
+    def close(self) -> None:
+        """Tell what was lost."""
+        with self._lock:
+            lost = 0 if self._told else self._waiting
+        if lost:
+            log.warning("%d spans were dropped: more came than %s took in time.", lost, self._place)
+
+    def _heard(self, *, delivered: bool, spans: int) -> None:
+        with self._lock:
+            self._waiting -= spans if delivered else 0
+            self._told = self._told or not delivered
+            changed, self._out = self._out == delivered, not delivered
+        if changed and delivered:
+            log.warning("Telemetry is delivered to %s again.", self._place)
+        elif changed:
+            log.warning(
+                "Telemetry cannot be delivered to %s. Turns go on; what is not taken is dropped. "
+                "Check ANAMNESIS_TELEMETRY__ENDPOINT and the collector.",
+                self._place,
+            )
+
+
+def _exporting(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
+    session = requests.Session()
+    session.trust_env = False  # no proxy and no key of the environment: it goes to the collector, or nowhere
+    session.hooks["response"] = [_refuse_redirect]
+    return {
+        "endpoint": f"{settings.endpoint.rstrip('/')}/v1/{signal}",
+        "headers": {name: value.get_secret_value() for name, value in settings.headers.items()},
+        "certificate_file": None if settings.certificate is None else str(settings.certificate),
+        "timeout": settings.timeout,
+        "compression": Compression.Gzip,
+        "session": session,
+    }
+
+
+def _refuse_redirect(response: requests.Response, *_: Any, **__: Any) -> None:
+    """A redirect is not followed, and counts as a delivery that failed; the library would take it for one."""
+    if response.status_code // 100 == REDIRECT:
+        raise requests.TooManyRedirects
+
+
+@contextmanager
+def _without_variables() -> Iterator[None]:
+    """Without the library's variables in the environment, which it reads while its objects are made."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OTEL_")}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

@@ -6,18 +6,21 @@ read raises and lowers the diagnoses of the differential.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from graphs.context import TurnContext, findings_of
-from graphs.differential_filter.contract import DocumentFilter, Verdict
+from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import is_case
-from graphs.differential_filter.weighing import weighed
+from graphs.differential_filter.mentions import about
 from graphs.judging.orders import REASON
 from graphs.kads.contract import Selection
 from graphs.nodes.left_out import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from tools.contract import Differential
+from tools.evidence import Evidence
 
 
 def filter_node(document_filter: DocumentFilter, *, weighs: bool = False) -> Body:
@@ -45,3 +48,52 @@ def filter_node(document_filter: DocumentFilter, *, weighs: bool = False) -> Bod
         return {"verdicts_key": context.keep_list(Verdict, verdicts), SUMMARY: summary, **told}
 
     return body
+
+
+# What was read raises and lowers the diagnoses that it is about: the local reader of ICA-RAG's configuration
+# (ours).
+# In the source a language model reads the documents that stayed and names the diagnosis. Without one the direction
+# is this, stated before it was measured: the belief in the disease that a document is about is doubled where the
+# document supports the case, or was handed on without a judgement, and halved where it conflicts with it. A
+# document that is irrelevant, or about no disease of the ranking, changes nothing. A disease counts once, whatever
+# number of documents is about it; one that supports and one that conflicts cancel out. The belief of all diseases
+# together stays what it was.
+
+FACTORS = {Stance.SUPPORTS: 2.0, Stance.RELEVANT: 2.0, Stance.CONFLICTS: 0.5}  # ours
+
+
+class Weighed(NamedTuple):
+    """A differential after the reading, and the ids of the diseases that were raised and lowered."""
+
+    differential: Differential
+    raised: tuple[str, ...]
+    lowered: tuple[str, ...]
+
+
+def weighed(differential: Differential, documents: Sequence[Evidence], verdicts: Sequence[Verdict]) -> Weighed:
+    """The differential in the order of the belief after the reading; equal ones stay in their order.
+
+    Args:
+        documents, verdicts: what was read, and what it does to the case, in the same order.
+    """
+    read: dict[str, set[float]] = {}
+    for document, verdict in zip(documents, verdicts, strict=True):
+        disease = about(document, differential.ranking)
+        if disease is not None and verdict.stance in FACTORS:
+            read.setdefault(disease.disease, set()).add(FACTORS[verdict.stance])
+    factors = {disease: math.prod(own) for disease, own in read.items()}
+    belief = [d.score * factors.get(d.disease, 1.0) for d in differential.ranking]
+    before, after = sum(d.score for d in differential.ranking), sum(belief)
+    if not factors or not after:
+        return Weighed(differential, (), ())
+    scored = [
+        d.model_copy(update={"score": own * before / after})
+        for d, own in zip(differential.ranking, belief, strict=True)
+    ]
+    ranking = tuple(sorted(scored, key=lambda d: -d.score))
+    margin = ranking[0].score - (ranking[1].score if len(ranking) > 1 else 0.0)
+    return Weighed(
+        differential.model_copy(update={"ranking": ranking, "margin": margin}),
+        tuple(d for d, factor in factors.items() if factor > 1),
+        tuple(d for d, factor in factors.items() if factor < 1),
+    )

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from agent.agent import Agent
 from agent.cli.app import app
-from agent.interview import Interview, Read
+from agent.cli.differential import Interview, Read
 from agent.settings import Settings
 from prompts.errors import InputError
 from tools.encoders import Encoder

@@ -13,7 +13,7 @@ from evals.datasets.rows import read_yaml_rows
 from evals.tasks.differential.rare_disease import ResnikBestMatch, rank_of, tops
 from prompts.errors import DataError
 from support.small_hpo import write_small_hpo
-from tools.knowledge_graph.hpo.building import build
+from tools.knowledge_graph.hpo.compiled import build
 from tools.knowledge_graph.hpo.ontology import Papers
 
 

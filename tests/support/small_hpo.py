@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.knowledge_graph.hpo.building import Sources
+from tools.knowledge_graph.hpo.compiled import Sources
 
 TERMS = """format-version: 1.2
 

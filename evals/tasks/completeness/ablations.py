@@ -9,7 +9,7 @@ share of cases that were researched; ``document``, the share of these in which a
 which the arm names other categories than the full configuration: where it is 0 the two are equal.
 
 Without a language model nobody reads the documents, so what was read weighs by its stance, in the direction that
-`graphs.differential_filter.weighing` states, and the diseases with at least half of the first one's belief are named.
+`graphs.nodes.filter` states, and the diseases with at least half of the first one's belief are named.
 The figures therefore compare the arms with each other, not with the paper's. ``agentclinic`` are a sample of its cases
 whose diagnosis has a code; ``ddxplus`` a sample of the validate rows with half of their statements removed.
 """

@@ -2,7 +2,8 @@
 
 Cases: rows of DDXPlus' validate split, drawn by the seed. Each begins with the row's first sentence (age and sex) and
 its first complaint; a simulated patient answers from the row's evidences. A case is solved when its pathology
-is ranked first: among the 49 conditions (``follow_up``), among every disease of the graph (``follow_up_all``). At most 15 questions; an unsolved case counts as 15.
+is ranked first: among the 49 conditions (``follow_up``), among every disease of the graph (``follow_up_all``). At
+most 15 questions; an unsolved case counts as 15.
 
 ``gain`` asks what `tools.knowledge_graph.questions` puts first; ``sigma`` the paper's choice, the open finding of the
 winning subcategories that the fewest diseases share (ties by name; all subcategories when the winners' are used up);

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from agent.agent import Agent
 from agent.loop import run
-from agent.sessions import Review, adoption
+from agent.sessions import Review, records
 from agent.sessions.sqlite import SqliteDatabase
 from agent.settings import Settings
 from graphs.triage.facts import Fact
@@ -256,7 +256,7 @@ def test_whoever_looks_at_a_session_that_is_being_deleted_does_not_bring_it_back
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent.ask("case: zyzzyva", session="s", owner="them")
-    forget, told = agent.database.forget, adoption._told
+    forget, told = agent.database.forget, records._told
 
     async def looked_at(session: str) -> None:
         looking = asyncio.ensure_future(agent.records.get(session, "them"))
@@ -271,7 +271,7 @@ def test_whoever_looks_at_a_session_that_is_being_deleted_does_not_bring_it_back
 
     looks: list[asyncio.Future[Any]] = []
     monkeypatch.setattr(agent.database, "forget", looked_at)
-    monkeypatch.setattr(adoption, "_told", slow)
+    monkeypatch.setattr(records, "_told", slow)
 
     async def deleted() -> None:
         await agent.records.delete("s", "them")

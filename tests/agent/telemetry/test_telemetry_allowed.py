@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.telemetry.allowed import OTHER, Allowed, listed
-from agent.telemetry.following import FollowedTurn
+from agent.telemetry.following import OTHER, Allowed, FollowedTurn, listed
 from graphs.clinical import clinical_graph
 from support.machine_parts import parts
 

@@ -16,7 +16,7 @@ import pytest
 from agent.agent import Agent
 from agent.server.logs import JsonFormatter
 from agent.settings import load_settings
-from agent.telemetry import exporting, opening
+from agent.telemetry import following, opening
 from agent.telemetry.settings import TelemetrySettings
 from prompts.errors import InputError
 from support import processes
@@ -44,7 +44,7 @@ with Agent(parts=parts()) as agent:
     create_app(agent)
     answer = agent.ask("case of a cough")
 loaded = [name for name in sys.modules if name.startswith("opentelemetry.exporter")]
-loaded += [name for name in sys.modules if name in ("agent.telemetry.following", "agent.telemetry.exporting")]
+loaded += [name for name in sys.modules if name in ("agent.telemetry.following", "agent.telemetry.following")]
 loaded += [thread.name for thread in threading.enumerate() if "Otel" in thread.name]
 print(answer.kind, loaded)
 """
@@ -110,8 +110,8 @@ def test_metrics_are_delivered_while_the_agent_runs(collector: Collector, opened
 def test_a_collector_that_is_not_there_costs_no_turn_anything_and_is_told_once(
     absent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(exporting, "FLUSH", 0.6)
-    monkeypatch.setattr(exporting, "DELAY", 0.05)
+    monkeypatch.setattr(following, "FLUSH", 0.6)
+    monkeypatch.setattr(following, "DELAY", 0.05)
     held = socket.create_server(("127.0.0.1", 0))  # takes connections and never answers
     endpoint = f"http://127.0.0.1:{held.getsockname()[1]}"
     if absent:
@@ -143,8 +143,8 @@ def test_a_collector_that_is_not_there_costs_no_turn_anything_and_is_told_once(
 
 
 def test_closing_waits_no_longer_where_traces_and_metrics_both_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "FLUSH", 0.5)
-    delivery = exporting.Delivery(TelemetrySettings(endpoint="http://127.0.0.1:1"))
+    monkeypatch.setattr(following, "FLUSH", 0.5)
+    delivery = following.Delivery(TelemetrySettings(endpoint="http://127.0.0.1:1"))
     ended = [delivery._spans.shutdown, delivery._metrics.shutdown]
     for provider in (delivery._spans, delivery._metrics):
         monkeypatch.setattr(provider, "shutdown", lambda *_: time.sleep(1.5))
@@ -176,9 +176,9 @@ def test_an_outage_that_passes_is_told_too(
 def test_the_queue_is_bounded_and_what_was_lost_is_told(
     collector: Collector, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(exporting, "QUEUE", 16)
-    monkeypatch.setattr(exporting, "BATCH", 4)
-    monkeypatch.setattr(exporting, "FLUSH", 3.0)
+    monkeypatch.setattr(following, "QUEUE", 16)
+    monkeypatch.setattr(following, "BATCH", 4)
+    monkeypatch.setattr(following, "FLUSH", 3.0)
     collector.delay = 0.2
     agent = opened()
     for _ in range(20):

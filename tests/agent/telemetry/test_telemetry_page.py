@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from agent.telemetry import exporting
-from agent.telemetry.allowed import listed
+from agent.telemetry import following
+from agent.telemetry.following import listed
 from agent.telemetry.settings import TelemetrySettings
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "telemetry.md").read_text(encoding="utf-8")
@@ -43,6 +43,6 @@ def test_the_settings_are_those_of_the_code() -> None:
 
 def test_the_bounds_are_those_of_the_code() -> None:
     words = {2.0: "two", 3.0: "three"}
-    queue = f"queue of {exporting.QUEUE:,} and are sent every {words[exporting.DELAY]} seconds"
-    assert f"{queue}, {exporting.BATCH} at most at once" in PAGE
-    assert f"gives up after {words[exporting.FLUSH]} seconds" in PAGE
+    queue = f"queue of {following.QUEUE:,} and are sent every {words[following.DELAY]} seconds"
+    assert f"{queue}, {following.BATCH} at most at once" in PAGE
+    assert f"gives up after {words[following.FLUSH]} seconds" in PAGE

@@ -16,7 +16,7 @@ from support.small_hpo import write_small_hpo
 from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
-from tools.knowledge_graph.hpo.building import build
+from tools.knowledge_graph.hpo.compiled import build
 from tools.knowledge_graph.hpo.lookup import RareDiseases
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.differential_filter.weighing import weighed
+from graphs.nodes.filter import weighed
 from tools.contract import Differential, RankedDisease
 from tools.evidence import Evidence, Origin
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from graphs.planning.conversation import asked
+from graphs.planning.by_model import asked
 from prompts.templates import load_prompt
 from support.planned_by_model import CASE, FOUND, GAPS, LOOKUP, QUESTION, SEARCH, local, made, plan, tools, view
 from support.planning_tools import GERD, SCHEMAS

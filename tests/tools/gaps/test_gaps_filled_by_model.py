@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent.judgements import gap_tool
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModels, ModelSettings
 from prompts.tool_arguments import FillKnowledgeGaps as Arguments
@@ -16,7 +17,6 @@ from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
-from tools.gaps.by_role import gap_tool
 from tools.gaps.settings import PUBLISHED, GapSettings
 
 QUESTION = "How is an attack of gout treated?"

@@ -9,7 +9,7 @@ import pytest
 
 from support.close import assert_close
 from tools.encoders import Encoder, Vectors
-from tools.knowledge_graph import unit_reading
+from tools.knowledge_graph import matching
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
 CASE = "I have a dry cough and a fever. My knee hurts. I do not wheeze."
@@ -54,7 +54,7 @@ def test_what_was_read_is_remembered_and_the_same(
 def test_memory_is_bounded_and_chinese_is_not_embedded(
     encoder: Encoder, write_graph: Callable[[None], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unit_reading, "REMEMBERED", 1)
+    monkeypatch.setattr(matching, "REMEMBERED", 1)
     counting = Counting(encoder)
     graph = KnowledgeGraph(counting, tmp_path, write_graph(None))
     first = graph.look_up(CASE)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from tools.literature.cache import DAY, FILE, IN_DATABASE, IN_FILE, SCHEMA, AnswerCache, key_of
-from tools.literature.client import EUtilities
+from tools.literature.client import DAY, FILE, IN_DATABASE, IN_FILE, SCHEMA, AnswerCache, EUtilities, key_of
 from tools.literature.shared_tables import PostgresTables, SqliteTables
 
 MB = 2**20

@@ -257,7 +257,7 @@ def test_a_body_that_trickles_in_is_given_up_when_its_whole_time_is_over(
 def test_a_body_beyond_the_limit_is_not_read_whole(
     ncbi: Any, quick: Callable[..., Any], xml: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.literature.transport.LARGEST", 100_000)
+    monkeypatch.setattr("tools.literature.calls.LARGEST", 100_000)
     bomb = gzip.compress(b" " * 5_000_000)
     for body, headers in ((" " * 300_000, {}), (bomb, {"Content-Encoding": "gzip"})):
         ncbi.script = [xml.Reply(body, headers=headers)]

@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from support.mirror_oracle import tokens
-from tools.mirror.engine import Mirror
+from tools.mirror.engine import K1, TITLE_WEIGHT, B, Mirror
 from tools.mirror.records import MirrorRecord
-from tools.mirror.relevance import K1, TITLE_WEIGHT, B
 
 
 def bm25(words: list[str], records: list[MirrorRecord]) -> dict[str, float]:

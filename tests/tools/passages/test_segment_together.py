@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.counting_encoder import CountingEncoder
+from tools.corpus.pipeline import segment_all
 from tools.passages.contract import StoredDocument
 from tools.passages.seos import SeosSettings, segment
-from tools.passages.together import segment_all
 
 SENTENCE = st.sampled_from(
     (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.small_hpo import write_small_hpo
-from tools.knowledge_graph.hpo.building import Sources, build
+from tools.knowledge_graph.hpo.compiled import Sources, build
 from tools.knowledge_graph.hpo.ontology import Ontology
 
 

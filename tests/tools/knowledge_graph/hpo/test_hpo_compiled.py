@@ -11,8 +11,7 @@ import pytest
 from prompts.errors import DataError
 from support.small_hpo import LINES, TERMS, write_small_hpo
 from tools.encoders import Encoder
-from tools.knowledge_graph.hpo.building import Sources, build
-from tools.knowledge_graph.hpo.compiled import compile_hpo, compile_vectors, load_hpo, load_vectors
+from tools.knowledge_graph.hpo.compiled import Sources, build, compile_hpo, compile_vectors, load_hpo, load_vectors
 from tools.knowledge_graph.hpo.ontology import Ontology
 
 

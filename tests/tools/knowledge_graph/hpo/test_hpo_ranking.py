@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prompts.errors import InputError
 from support.small_hpo import LINES, write_small_hpo
-from tools.knowledge_graph.hpo.building import build
+from tools.knowledge_graph.hpo.compiled import build
 from tools.knowledge_graph.hpo.lookup import RareDiseases
 from tools.knowledge_graph.hpo.ontology import Ontology, Papers, rate_of
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
@@ -112,7 +112,7 @@ def test_leaving_out_equals_building_without(small: Ontology) -> None:
     """The overlay gives the same evidence as an ontology that never had the annotation."""
     from dataclasses import replace
 
-    from tools.knowledge_graph.hpo.building import _tables
+    from tools.knowledge_graph.hpo.compiled import _tables
 
     papers = Papers(small, whole=True)
     gone = papers.gone("12")

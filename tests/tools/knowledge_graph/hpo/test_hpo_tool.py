@@ -9,8 +9,7 @@ import pytest
 
 from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Differential, Outcome, ToolArtifact, ToolContext
-from tools.knowledge_graph.hpo.building import find_sources, read_release, read_terms
-from tools.knowledge_graph.hpo.compiled import read_lay_words
+from tools.knowledge_graph.hpo.compiled import find_sources, read_lay_words, read_release, read_terms
 from tools.knowledge_graph.hpo.lookup import RareDiseases, WithRareDiseases, asks_for_rare, sentence_of
 from tools.knowledge_graph.hpo.ontology import Ontology
 
