@@ -11,8 +11,7 @@ from tools.passages.contract import DocumentSource
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
-from tools.reading.reader import TrainedReader
-from tools.reading.relevance import RelevanceReranker
+from tools.reading.reader import RelevanceReranker, TrainedReader
 
 READ = ("two_stage", "chunk_reranked")  # strategies in which a cross-encoder reads
 HOW = {

@@ -13,7 +13,7 @@ from agent.settings import Settings
 from graphs.context import Parts
 from graphs.nodes.select import documents
 from graphs.planning.contract import ResearchView
-from graphs.planning.short_way import PlannerShortWay
+from graphs.planning.local import PlannerShortWay
 from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
 from tools.contract import Tool

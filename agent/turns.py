@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.types import Command
 
 from agent.conversation import Asked, Replying, Step
-from agent.given import given_evidence
-from agent.messages import check_message, check_options
+from agent.messages import check_message, check_options, given_evidence
 from agent.sessions.contract import Database
 from agent.sessions.documents import Documents
 from agent.sessions.home import Home

@@ -89,7 +89,7 @@ def list_tasks() -> None:
     """List the evaluations: what each measures, and its expected time on two cores, warm."""
     from rich.table import Table
 
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
     from evals.tasks.registry import TASKS
 
     table = Table("name", "what", "expected time", "limit", "log")
@@ -208,7 +208,7 @@ def data(
         return
     from rich.table import Table
 
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
     from evals.datasets.catalogue import check_files, data_json, read_catalogue
     from tools.files import write_atomic
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from rich.table import Table
 
-from agent.cli.wide import WideConsole
+from agent.cli.console import WideConsole
 from evals.contract import Figure, Report
 from evals.inspect import FINISHED, RIGHT, check_installed, log_beside, report_beside
 from evals.runner import figure_number, interval, write_json

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from rich.table import Table
 
-from agent.cli.wide import WideConsole
+from agent.cli.console import WideConsole
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
 from evals.runner import json_file_of, prepare, write_json

@@ -16,10 +16,11 @@ from pydantic_core import to_jsonable_python
 from rich.table import Table
 from tqdm import tqdm
 
-from agent.cli.wide import WideConsole
+from agent.cli.console import WideConsole
 from agent.settings import Settings, load_settings, silence_telemetry
 from evals.contract import Figure, Published, Report, Task, TaskContext
-from evals.ledger.page import code_sha256, published
+from evals.ledger.code import code_sha256
+from evals.ledger.page import published
 from prompts.errors import DataError, InputError
 from tools.encoders import MINILM
 from tools.files import write_atomic

@@ -18,7 +18,7 @@ from agent import loop
 from agent.agent import Agent
 from agent.assembly import assemble, build, open_encoder
 from agent.cli.console import say
-from agent.given import given_evidence
+from agent.messages import given_evidence
 from agent.sessions import Home, new_session_id
 from agent.settings import Settings
 from evals.contract import Item, Reply, TaskContext

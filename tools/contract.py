@@ -175,9 +175,8 @@ class Differential(Frozen):
 
     def _repr_html_(self) -> str:
         """The first diseases of the ranking, as a notebook shows them."""
-        from tools.notebook.markup import rendered
+        from tools.notebook.markup import page, rendered
         from tools.notebook.ranking import ranking_table
-        from tools.notebook.style import page
 
         return rendered(page("en", ranking_table(self.ranking)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from prompts.errors import DataError, ServiceError
 from tools.evidence import content_key
-from tools.recent_texts import RecentTexts
+from tools.store import RecentTexts
 
 TEXTS = 0x74657874  # ours: number of the lock that keeps a purge from a text that is being put ("text" in ASCII)
 PATIENCE = 10.0  # ours: seconds to wait for a connection

@@ -19,9 +19,8 @@ from agent.cli.console import ConfigOption, SessionOption, console, progress_con
 from agent.cli.references import ReferencesOption, write_references
 from agent.cli.render import show_answer, show_step
 from agent.conversation import Step
-from agent.given import given_evidence, read_given
 from agent.loop import run
-from agent.messages import check_message
+from agent.messages import check_message, given_evidence, read_given
 from agent.settings import Settings, load_settings
 from graphs.answering.contract import Answer
 from prompts.errors import InputError

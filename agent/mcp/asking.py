@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import anyio
+from pydantic import BaseModel, Field
 
-from agent.mcp.arguments import Ask
 from agent.mcp.callers import Caller
+from prompts import tool_arguments
 from prompts.errors import ServiceError
+from prompts.tool_arguments import MAX_QUERY, Arguments
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.conversation import Step
     from graphs.answering.contract import Answer
+
 
 T = TypeVar("T")
 Report = Callable[[float, str], Awaitable[None]]
@@ -104,3 +107,43 @@ def line(step: Step) -> str:
     """A finished step in a line."""
     name = f"{step.step}: {step.tool}" if step.tool else step.step
     return f"{name} ({step.seconds:.2f} s) {step.summary}".strip()
+
+
+# The arguments of `ask`, and the tools as a client sees them before anything is opened.
+
+
+class Ask(Arguments):
+    """Arguments of ``ask``."""
+
+    message: str = Field(
+        min_length=1,
+        max_length=MAX_QUERY,
+        description="A case, a question, or the reply to the follow-up question that ended the last call.",
+    )
+    session: str | None = Field(
+        default=None, description="The session to go on in, as an earlier answer names it; leave it out for a new one."
+    )
+    options: dict[str, str] | None = Field(default=None, description="For a multiple-choice question: letter to text.")
+    given: list[str] = Field(
+        default_factory=list, description="Texts to answer from in this turn, for example an abstract or a letter."
+    )
+    report: bool = Field(default=False, description="For a case: write a report beside the answer.")
+
+
+class Offer(NamedTuple):
+    """A tool as it is listed. ``open_world``: it may ask PubMed or a language model."""
+
+    name: str
+    title: str
+    arguments: type[BaseModel]
+    open_world: bool
+
+
+FIVE = (
+    Offer("search_literature", "Search medical literature", tool_arguments.SearchLiterature, True),
+    Offer("retrieve_passages", "Read documents closely", tool_arguments.RetrievePassages, False),
+    Offer("lookup_differential", "Rank diagnoses of a case", tool_arguments.LookupDifferential, False),
+    Offer("fill_knowledge_gaps", "Find and fill gaps in the evidence", tool_arguments.FillKnowledgeGaps, True),
+    Offer("find_answered_question", "Find a question already answered", tool_arguments.FindAnsweredQuestion, False),
+)
+ASK = Offer("ask", "Ask Anamnesis", Ask, True)

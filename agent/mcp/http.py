@@ -8,10 +8,10 @@ next; the log-in cookie of the page opens nothing here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -25,23 +25,27 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent.loop import run
-from agent.mcp.callers import IN_SCOPE, SCOPES
+from agent.mcp.asking import TimedOutError
+from agent.mcp.callers import IN_SCOPE, SCOPES, Caller, ScopeError
 from agent.mcp.opening import Opening
-from agent.mcp.served import Served
 from agent.mcp.server import Service, server_of
-from agent.server.access import Access, AccessRefused, Caller
+from agent.server.access import Access, AccessRefused
+from agent.server.access import Caller as KeyHolder
 from agent.server.edge import Edge
 from agent.server.guard import Parts, address_of
-from agent.server.histories import Histories
 from agent.server.keys import Keys
 from agent.server.limits import SOON, Rate
 from agent.server.problems import Refusal, body_of
 from agent.server.settings import ServerSettings
-from agent.server.tables import Tables
-from agent.server.turns import Turns
+from agent.server.tables import Histories, Tables
+from agent.server.turns import Question, Turns, stopping
+from prompts.errors import AnamnesisError, InputError, ServiceError
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+    from agent.conversation import Step
+    from agent.mcp.asking import Ask
+    from graphs.answering.contract import Answer
 
 
 PATH = "/mcp"
@@ -147,7 +151,7 @@ def serve(host: str | None, port: int | None, *, authentication: bool) -> None:
     start.serve(settings.model_copy(update={"server": server}), authentication=authentication, make=create_app)
 
 
-def _user(caller: Caller) -> AuthenticatedUser:
+def _user(caller: KeyHolder) -> AuthenticatedUser:
     """The caller as the library knows one: it binds a connection to who opened it."""
     return AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=sorted(caller.scopes)))
 
@@ -252,3 +256,62 @@ async def _nothing() -> Message:
 
 async def _unsent(_: Message) -> None:
     """What the ended connection is told is sent to nobody."""
+
+
+# Turns on the server: with its places and times, and stored whether or not the client stays, as those of its API.
+
+FORBIDDEN, NOT_FOUND, BUSY, BAD, LATE = 403, 404, 409, 400, 504  # statuses of the server's refusals
+KINDS: dict[int, type[AnamnesisError]] = {
+    FORBIDDEN: ScopeError,
+    NOT_FOUND: InputError,
+    BUSY: InputError,
+    BAD: InputError,
+    LATE: TimedOutError,
+}
+
+
+class Served:
+    """Turns of the server's own kind.
+
+    Args:
+        turns: the server's. seconds: how long a call may take.
+    """
+
+    def __init__(self, turns: Turns, seconds: float) -> None:
+        self._turns = turns
+        self.seconds: float | None = seconds
+
+    def turn(self, agent: Agent, asked: Ask, session: str, caller: Caller) -> AsyncIterator[Step | Answer]:
+        """The steps of a turn, then its answer."""
+        del agent  # the server's turns have it
+        return self._turn(asked, session, caller)
+
+    def call(self, caller: Caller) -> AbstractContextManager[object]:
+        """A place for a call, as for a turn."""
+        return self._call(caller)
+
+    async def _turn(self, asked: Ask, session: str, caller: Caller) -> AsyncIterator[Step | Answer]:
+        question = Question(session, asked.message, asked.options, asked.given, asked.report)
+        with _told():
+            async for event in self._turns.ask(cast(Any, caller), question):
+                yield event
+
+    @contextmanager
+    def _call(self, caller: Caller) -> Iterator[None]:
+        with _told():
+            if self._turns.closing:
+                raise stopping()
+            give_back = self._turns.places.take(caller.id)
+        try:
+            yield
+        finally:
+            give_back()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the server refuses becomes a typed error."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise KINDS.get(refusal.status, ServiceError)(refusal.what, refusal.advice) from None

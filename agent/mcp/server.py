@@ -20,9 +20,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from agent.mcp import arguments
-from agent.mcp.arguments import FIVE, Ask, Offer
-from agent.mcp.asking import Here, Place, TimedOutError, ask, known, within
+from agent.mcp import asking
+from agent.mcp.asking import FIVE, Ask, Here, Offer, Place, TimedOutError, ask, known, within
 from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, ScopeError, caller_of, need
 from agent.mcp.opening import Opening
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError, ToolError
@@ -66,7 +65,7 @@ class Remembered:
             return list(self._found.get(client, {}).values())
 
 
-OFFERS = {offer.name: offer for offer in (arguments.ASK, *FIVE)}
+OFFERS = {offer.name: offer for offer in (asking.ASK, *FIVE)}
 Context = ServerRequestContext[Any, Any]
 
 
@@ -86,7 +85,7 @@ class Service:
         """The tools that the caller's scopes open and the configuration offers."""
         caller = caller_of(context.request)
         names = await self._opening.tools([offer.name for offer in FIVE]) if TOOLS in caller.scopes else []
-        offers = [*([arguments.ASK] if ASK in caller.scopes else []), *(o for o in FIVE if o.name in names)]
+        offers = [*([asking.ASK] if ASK in caller.scopes else []), *(o for o in FIVE if o.name in names)]
         self._opening.begin()  # the first call follows soon
         return types.ListToolsResult(tools=[_tool(offer) for offer in offers])
 
@@ -97,7 +96,7 @@ class Service:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}; `tools/list` names them.")
         caller = caller_of(context.request)
         try:
-            need(caller, ASK if offer is arguments.ASK else TOOLS)
+            need(caller, ASK if offer is asking.ASK else TOOLS)
             given = offer.arguments.model_validate(params.arguments or {})
             return await self._called(offer, given, caller, context)
         except ValidationError as error:
@@ -185,7 +184,7 @@ def server_of(service: Service, version: str) -> Server[Any]:
 def _tool(offer: Offer) -> types.Tool:
     from graphs.answering.contract import Answer
 
-    asks = offer is arguments.ASK
+    asks = offer is asking.ASK
     return types.Tool(
         name=offer.name,
         title=offer.title,
@@ -455,7 +454,7 @@ def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:
     from tools.text.language import language_of
 
     text = next(str(getattr(arguments, field)) for field in ("query", "case", "question") if hasattr(arguments, field))
-    text = text or "; ".join(getattr(arguments, "findings", ()))
+    text = text or "; ".join(getattr(asking, "findings", ()))
     kind = "case" if name == "lookup_differential" or _is_case(text) else "evidence"
     return ToolContext(question=text, kind=kind, language=language_of(text), evidence=found, retrieved=bool(found))
 

@@ -20,7 +20,6 @@ from agent.server.access import COOKIE, ONCE, Access, Caller
 from agent.server.contract import DocumentList, Key, Me, State
 from agent.server.edge import Edge, too_large
 from agent.server.guard import Anyone, Asker, Parts, The, address_of, remember_route
-from agent.server.histories import Histories
 from agent.server.housekeeping import Housekeeping
 from agent.server.keys import Keys
 from agent.server.limits import Rate
@@ -28,7 +27,7 @@ from agent.server.openai_api import openai
 from agent.server.problems import Refusal, answers, body_of, refusal_of, unmet
 from agent.server.sessions_api import USUAL, SessionPath, sessions
 from agent.server.settings import ServerSettings
-from agent.server.tables import Tables
+from agent.server.tables import Histories, Tables
 from agent.server.turns import Turns
 from agent.server.turns_api import turns
 from agent.sessions.documents import NAME, SessionDocument

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from agent.given import MOST
+from agent.messages import MOST
 from agent.sessions import SessionRecord, TurnRecord
 from agent.sessions.contract import LONGEST_REASON, LONGEST_TITLE
 from agent.sessions.documents import SessionDocument

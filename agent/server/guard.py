@@ -12,8 +12,8 @@ from starlette.types import Scope
 
 from agent.server.access import COOKIE, Access, Caller
 from agent.server.edge import CHANGING, foreign_origin, from_own_page
-from agent.server.histories import Histories
 from agent.server.settings import ServerSettings
+from agent.server.tables import Histories
 from agent.server.turns import Turns
 
 if TYPE_CHECKING:

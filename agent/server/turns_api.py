@@ -9,9 +9,8 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent.changes import Changes
 from agent.found import HowFound, how_found
-from agent.given import given_evidence
 from agent.loop import arun
-from agent.messages import check_message, check_options
+from agent.messages import check_message, check_options, given_evidence
 from agent.server.contract import NewFeedback, NewReply, NewReview, NewTurn, Shown, Trace
 from agent.server.events import ALIVE, MEDIA, EventStream, told
 from agent.server.guard import Asker, Parts, Reviewer, The, Tracer

@@ -5,8 +5,7 @@ from agent.sessions.home import Home
 from agent.sessions.ids import SessionBusy, check_session_id, new_session_id, unknown_session
 from agent.sessions.locks import Locks, session_lock
 from agent.sessions.opening import open_database, open_records
-from agent.sessions.records import Records
-from agent.sessions.retention import purge_session
+from agent.sessions.records import Records, purge_session
 from agent.sessions.sqlite import list_sessions, open_saver, typed_database_errors
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.given import COLLECTION, HASH, MOST
+from agent.messages import COLLECTION, HASH, MOST
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
 from agent.sessions.ids import unknown_session
@@ -20,10 +20,9 @@ from graphs.context import Passages
 from prompts.errors import InputError
 from tools.embedding_cache import unkept
 from tools.evidence import Evidence, Origin, content_key
-from tools.readers.apart import read_apart
 from tools.readers.contract import Problem, Record
 from tools.readers.normal import stated_date
-from tools.readers.reading import suffix_of, suffixes
+from tools.readers.reading import read_apart, suffix_of, suffixes
 
 if TYPE_CHECKING:
     from agent.sessions.records import Records

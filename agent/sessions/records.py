@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import re
+import shutil
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,14 +27,15 @@ from agent.sessions.contract import (
 from agent.sessions.home import Home
 from agent.sessions.ids import SessionBusy, UnknownSession, check_session_id, new_session_id, unknown_session
 from agent.sessions.locks import Locks
-from agent.sessions.retention import purge_records, purge_replays, purge_replies, purge_traces
 from agent.sessions.schema import prepare_tables
+from agent.sessions.sqlite import purge_checkpoints
 from agent.sessions.times import now, stamp
 from agent.sessions.titles import check_title, title_of
 from agent.sessions.turns import TurnRow, Turns
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError
 from tools.literature.settings import LiteratureSettings
+from tools.store import ContentStore, ReplyStore
 
 if TYPE_CHECKING:
     from agent.changes import Changes, Look
@@ -449,3 +452,55 @@ def _answer(database: Database, key: str) -> Answer | None:
         return Answer.model_validate_json(database.texts.get(key)) if key else None
     except (DataError, ValueError):
         return None
+
+
+# What deletion takes away beside checkpoints and texts.
+
+
+def purge_traces(home: Home, session: str) -> None:
+    """Delete the session's traces."""
+    shutil.rmtree(home.traces / session, ignore_errors=True)
+
+
+def purge_replies(home: Home, session: str) -> None:
+    """Delete the replies of models that were kept for this session alone, whether or not they are kept now."""
+    if home.replies.exists():
+        with contextlib.closing(ReplyStore(home.replies)) as replies:
+            replies.purge(session)
+
+
+def purge_replays(home: Home, session: str) -> None:
+    """Delete the requests and replies that were written down as files for this session, and texts made of them."""
+    for named in home.replays.glob("*/*/session"):
+        if named.read_text(encoding="utf-8") == session:
+            shutil.rmtree(named.parent, ignore_errors=True)
+            for made in named.parent.parent.glob("*.md"):
+                made.unlink(missing_ok=True)
+
+
+async def purge_records(database: Database, session: str) -> None:
+    """Delete the session's records, documents, reviews and feedback; its own row goes last."""
+    asked, corrections, reasons, titles, documents, *_ = await database.execute(
+        ("select asked from turns where session = ?", (session,)),
+        ("select correction from reviews where session = ?", (session,)),
+        ("select reason from feedback where session = ?", (session,)),
+        ("select title from sessions where id = ?", (session,)),
+        ("select about from documents where session = ?", (session,)),
+        ("delete from reviews where session = ?", (session,)),
+        ("delete from feedback where session = ?", (session,)),
+        ("delete from documents where session = ?", (session,)),
+        ("delete from traces where session = ?", (session,)),
+        ("delete from turns where session = ?", (session,)),
+        ("delete from sessions where id = ?", (session,)),
+    )
+    await database.scrub(session, *(str(text) for (text,) in (*asked, *corrections, *reasons, *titles, *documents)))
+
+
+async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:
+    """Delete a session's checkpoints in SQLite, its traces and the texts that only it owned; records stay."""
+    await purge_checkpoints(saver, home, session)
+    store.purge(session)
+    purge_replies(home, session)
+    purge_replays(home, session)
+    purge_traces(home, session)
+    (home.locks / f"{session}.lock").unlink(missing_ok=True)

@@ -125,7 +125,7 @@ def command(
     """Strike every role with every fault, print what failed and the figures, and write all where asked."""
     from tqdm import tqdm
 
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
 
     struck: list[Struck] = []
     for steps in (False, True):

@@ -68,7 +68,7 @@ def report(figures: Sequence[Figure], json_file: Path | None = None) -> None:
     """Print a table of figures, and write them as JSON where asked."""
     from rich.table import Table
 
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
 
     table = Table("figure", "value", "asked", "n", title="anamnesis dev bench", title_justify="left")
     for figure in figures:

@@ -463,7 +463,7 @@ def command(
     Raises:
         InputError: a part that there is not; nothing is built yet.
     """
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
 
     if unknown := [name for name in only or () if name not in PARTS]:
         raise InputError(f"There is no part {', '.join(unknown)}.", f"Parts: {', '.join(PARTS)}.")

@@ -30,7 +30,7 @@ from evals.datasets.judged_labels import LabelledText, read_labels
 from evals.datasets.liveqa import GOOD, LIVEQA, LIVEQA_ANSWERS, Graded, read_graded
 from evals.judges.by_model import open_judge
 from evals.judges.contract import AT_ONCE, AnswerJudge, ask_all
-from evals.ledger.page import code_sha256
+from evals.ledger.code import code_sha256
 from evals.runner import data_sha256, progress
 from evals.sessions import encoders
 from evals.statistics import ends, share

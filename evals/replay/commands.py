@@ -26,7 +26,7 @@ def questions(file: File = None) -> None:
     """List the questions of the kit."""
     from rich.table import Table
 
-    from agent.cli.wide import WideConsole
+    from agent.cli.console import WideConsole
     from evals.replay.playing import QUESTIONS, read_questions
 
     table = Table("id", "kind", "question")

@@ -10,7 +10,7 @@ import yaml
 from pydantic import Field, ValidationError
 from rich.table import Table
 
-from agent.cli.wide import WideConsole
+from agent.cli.console import WideConsole
 from evals.contract import Figure, Report
 from evals.runner import figure_number, run_task, write_json
 from evals.tasks.registry import find_task

@@ -12,8 +12,7 @@ from rapidfuzz import fuzz
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.extractive import Extractor
 from graphs.answering.option_words import fit, holds, own_words
-from graphs.judging.key_terms import KeyTerms
-from graphs.judging.subjects import about
+from graphs.judging.key_terms import KeyTerms, about
 from graphs.triage.local import describes_patient
 from graphs.verdicts.contract import Sentence
 from tools.contract import RankedDisease

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.orders import is_order
 from graphs.answering.ports import SentenceRanker
-from graphs.judging.key_terms import Subject
+from graphs.judging.key_terms import Subject, about
 from graphs.judging.relevance import Relevance, jaccard
-from graphs.judging.subjects import about
 from graphs.verdicts.contract import Sentence
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Statement, cite

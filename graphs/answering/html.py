@@ -14,8 +14,7 @@ from graphs.answering.contract import Answer
 from graphs.answering.cost import cost_of
 from graphs.answering.presentation import present
 from graphs.completeness.html import gate_of
-from tools.notebook.markup import clean, rendered
-from tools.notebook.style import GROUNDS, RULES
+from tools.notebook.markup import GROUNDS, RULES, clean, rendered
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -6,8 +6,7 @@ from typing import Any
 
 from graphs.completeness.explained import Explanation
 from tools.messages import messages
-from tools.notebook.markup import element, table
-from tools.notebook.style import LABELS, mark, page
+from tools.notebook.markup import LABELS, element, mark, page, table
 
 
 def gate_html(whole: Explanation, language: str = "en") -> str:

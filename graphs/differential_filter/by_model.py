@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
+from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict, unusable
 from graphs.differential_filter.local import is_case
-from graphs.differential_filter.unusable import unusable
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.metering import meter

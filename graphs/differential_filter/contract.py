@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
+from graphs.judging.orders import REASON, instructing
 from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Frozen
 
@@ -45,3 +46,18 @@ class DocumentFilter(Protocol):
 
         A case: keep what supports. Otherwise: keep what is relevant, refuting too.
         """
+
+
+# What no filter may keep, whoever judges.
+
+
+def unusable(documents: Sequence[Evidence]) -> list[Verdict]:
+    """A verdict for each document that may not stay, whatever it says."""
+    why = {
+        **dict.fromkeys(instructing(documents), REASON),
+        **{d.id: "retracted" for d in documents if not d.status.usable},
+    }
+    return [
+        Verdict(evidence_id=i, keep=False, stance=Stance.IRRELEVANT, support=0.0, reason=reason)
+        for i, reason in why.items()
+    ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphs.differential_filter.contract import Stance, Verdict
-from graphs.differential_filter.unusable import unusable
+from graphs.differential_filter.contract import Stance, Verdict, unusable
 from tools.contract import Differential, Finding
 from tools.evidence import Evidence
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from graphs.differential_filter.contract import Stance, Verdict
+from graphs.differential_filter.contract import Stance, Verdict, unusable
 from graphs.differential_filter.mentions import Said, Wordings, about, read
-from graphs.differential_filter.unusable import unusable
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease

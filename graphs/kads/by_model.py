@@ -11,8 +11,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector
-from graphs.kads.unusable import usable_and_dropped
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector, usable_and_dropped
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.selection import KeptReply, SelectionReply

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphs.differential_filter.by_model import case_told
-from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
+from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict, unusable
 from graphs.differential_filter.local import is_case
-from graphs.differential_filter.unusable import unusable
 from graphs.kads.by_model import QUESTION, Chosen, chosen_of, drawn, listed, reasons, selection_of
-from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector
-from graphs.kads.unusable import usable_and_dropped
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector, usable_and_dropped
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.selection import ChoosingReply, ChosenReply

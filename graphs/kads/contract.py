@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from graphs.differential_filter.contract import Verdict
+from graphs.judging.orders import REASON, instructing
 from tools.contract import Differential, DocumentReading, Finding, Gap
 from tools.evidence import Evidence, Frozen
 
@@ -70,3 +71,13 @@ class Selector(Protocol):
 
         A selector that sets generated background against no retrieved document keeps it beside these.
         """
+
+
+# What no selector may keep, whoever selects: the candidates that are left, each once, and those that fell out.
+
+
+def usable_and_dropped(candidates: Sequence[Evidence]) -> tuple[list[Evidence], list[Dropped]]:
+    """The candidates that may be kept, in order, each id once; and what may not, with the reason."""
+    pool = list({c.id: c for c in candidates}.values())
+    why = {**dict.fromkeys(instructing(pool), REASON), **{c.id: "retracted" for c in pool if not c.status.usable}}
+    return [c for c in pool if c.id not in why], [Dropped(evidence_id=i, reason=reason) for i, reason in why.items()]

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
-from graphs.kads.unusable import usable_and_dropped
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, usable_and_dropped
 from tools.contract import unique
 from tools.evidence import Evidence, Origin
 from tools.literature.depth import FULL_TEXT, LONGEST

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphs.judging.key_terms import about
 from graphs.judging.relevance import Relevance, Scores, jaccard
-from graphs.judging.subjects import about
-from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
-from graphs.kads.unusable import usable_and_dropped
+from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, usable_and_dropped
 from graphs.triage.local import describes_patient
 from tools.contract import unique
 from tools.encoders import Encoder, Vectors

@@ -13,8 +13,7 @@ from langgraph.types import interrupt
 from graphs.completeness.contract import CompletenessGate, Decision, GateDecision
 from graphs.completeness.explained import sparse_warning
 from graphs.context import TurnContext
-from graphs.nodes.live import LIVE, live_gate
-from graphs.nodes.step import SUMMARY, Body
+from graphs.nodes.step import LIVE, SUMMARY, Body, live_gate
 from graphs.nodes.triage import decided, session_view
 from graphs.state import State
 from graphs.triage.contract import Kind, Triage

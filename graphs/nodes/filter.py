@@ -16,7 +16,7 @@ from graphs.differential_filter.local import is_case
 from graphs.differential_filter.mentions import about
 from graphs.judging.orders import REASON
 from graphs.kads.contract import Selection
-from graphs.nodes.left_out import left_out
+from graphs.nodes.select import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
 from tools.contract import Differential

@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
 from graphs.context import Limits, TurnContext
-from graphs.nodes.given import from_given
 from graphs.nodes.step import SUMMARY, Body
+from graphs.nodes.triage import from_given
 from graphs.planning.contract import MadeCall, PlannedCall, Planner, ResearchView
 from graphs.state import State
 from prompts.metering import BudgetError

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from graphs.context import Limits, TurnContext, findings_of
 from graphs.judging.orders import REASON
 from graphs.kads.contract import SelectionContext, Selector
-from graphs.nodes.left_out import left_out
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from tools.contract import Differential, DocumentReading, Gap, unique
+from tools.contract import Differential, DocumentReading, Gap, Notice, Severity, unique
 from tools.evidence import Evidence, Origin
 
 LEADING = 3  # diseases whose requirements count; ours
@@ -56,3 +56,21 @@ def _requirements(state: State, context: TurnContext, question: str, requirement
     diseases = [d.name for d in differential.ranking[:LEADING]] if differential is not None else []
     wanted: list[str] = requirements(question, state["kind"], state["language"], state["options"], diseases)
     return wanted
+
+
+# The notice of documents that speak to machines: they are left out of what is judged, and the user is told.
+
+SPEAKS = {
+    "en": "Left out, because this text gives orders to whoever reads it by machine: {titles}. Look at it yourself.",
+    "zh": "已略去：以下文本含有对机器读者的指令，而非医学内容：{titles}。请自行查看。",
+}
+
+
+def left_out(state: State, documents: Sequence[Evidence], ids: Collection[str]) -> dict[str, Any]:
+    """The channel ``notices`` with the notice for the documents of these ids; nothing without any, or when told."""
+    titles = unique([d.title or d.document_id for d in documents if d.id in ids])
+    if not titles:
+        return {}
+    text = SPEAKS["zh" if state["language"] == "zh" else "en"].format(titles="; ".join(titles))
+    notice = Notice(code="speaks_to_machines", text=text, severity=Severity.WARNING)
+    return {"notices": [notice.model_dump(mode="json")]}

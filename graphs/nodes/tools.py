@@ -17,7 +17,7 @@ from langgraph.prebuilt.tool_node import ToolRuntime
 
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, findings_of
-from graphs.nodes.live import live_tool
+from graphs.nodes.step import live_tool
 from graphs.state import State
 from graphs.triage.contract import Kind
 from prompts.errors import ServiceError

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agent.agent import Agent
 from agent.cli.render import show_answer
-from agent.given import MOST, given_evidence, read_given
+from agent.messages import MOST, given_evidence, read_given
 from agent.settings import Settings, load_settings
 from graphs.verdicts.contract import VerdictValue
 from prompts.errors import InputError

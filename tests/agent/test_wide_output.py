@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agent.cli.wide import WideConsole
+from agent.cli.console import WideConsole
 
 NAME = "own:zelnorine-in-hereditary-kelvar-fever-0123456789abcdef"
 PATH = "/home/somebody/papers/a folder with spaces/broken.pdf"

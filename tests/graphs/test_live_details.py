@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.agent import Agent
-from graphs.nodes.live import SHOWN, live_tool
+from graphs.nodes.step import SHOWN, live_tool
 from support.machine_parts import parts
 from tools.contract import Differential, RankedDisease, ToolArtifact
 from tools.evidence import Evidence, Origin

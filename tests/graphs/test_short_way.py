@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphs.planning.contract import MadeCall, PlannedCall, ResearchView
-from graphs.planning.short_way import PlannerShortWay
+from graphs.planning.local import PlannerShortWay
 from tools.contract import Outcome
 from tools.evidence import Evidence, Origin
 

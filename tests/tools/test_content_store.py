@@ -10,8 +10,7 @@ import pytest
 
 from prompts.errors import DataError
 from tools.evidence import content_key
-from tools.recent_texts import RecentTexts
-from tools.store import ContentStore
+from tools.store import ContentStore, RecentTexts
 
 
 def test_a_text_is_found_under_its_own_hash_in_a_new_process_too(tmp_path: Path) -> None:

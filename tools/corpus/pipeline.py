@@ -17,8 +17,7 @@ from tools.library.document import Document, Window
 from tools.library.own import document_of, own_document
 from tools.passages.continuity import continuity
 from tools.passages.contract import Passage, StoredDocument, context_of, with_neighbours
-from tools.passages.fitting import fitted
-from tools.passages.seos import SPECIAL, SeosSettings, cut_parts, parts_of, to_embed
+from tools.passages.seos import SPECIAL, SeosSettings, cut_parts, fitted, parts_of, to_embed
 from tools.readers.contract import Record
 
 

@@ -20,8 +20,7 @@ from tools.contract import Gap, Notice, Outcome, Severity, ToolArtifact, ToolCon
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
 from tools.gaps.contract import GapFinder, GapSurvey, Generator, Inquiry
-from tools.gaps.coverage import COLON, coverage_matrix, covered_by, usable
-from tools.gaps.local import GapFinderInSteps, GeneratorLocal
+from tools.gaps.local import COLON, GapFinderInSteps, GeneratorLocal, coverage_matrix, covered_by, usable
 from tools.gaps.requirements import requirements
 from tools.gaps.settings import GapSettings
 from tools.gaps.topics import topic_of

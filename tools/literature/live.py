@@ -21,9 +21,16 @@ from tools.literature.failures import Reason, failure
 from tools.literature.full_text import FullTextSource, FullTextState
 from tools.literature.hybrid import order_pool
 from tools.literature.ladder import Climb, climb
-from tools.literature.same_work import same_works
 from tools.literature.settings import LiteratureSettings
-from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy, Source, hits_of, make_strategy
+from tools.literature.strategy import (
+    Excluded,
+    FoundDocument,
+    SearchStrategy,
+    Source,
+    hits_of,
+    make_strategy,
+    same_works,
+)
 
 FETCHED = 60  # ours: records read a call, at most
 IRRELEVANT = "none of its passages is relevant to the question"

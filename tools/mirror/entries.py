@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tools.mirror.dates import number
 from tools.mirror.records import MeshHeading, MirrorRecord
-from tools.mirror.syntax import Field
+from tools.mirror.syntax import Field, number
 from tools.mirror.words import key, words
 
 COLUMNS = ("title", "abstract", "keywords", "subjects", "rest")

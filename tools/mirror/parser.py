@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum, auto
 
-from tools.mirror.dates import read_dates
 from tools.mirror.syntax import (
     DATES,
     EXPLODED,
@@ -27,6 +26,7 @@ from tools.mirror.syntax import (
     QueryError,
     Term,
     Untagged,
+    read_dates,
 )
 from tools.mirror.words import words
 

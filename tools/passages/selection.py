@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tools.evidence import Evidence, Found, Origin
+from tools.passages.continuity import leans_back, leans_on_next
 from tools.passages.contract import ROOM, Passage, StoredDocument
-from tools.passages.neighbours import leans_back, leans_on_next
 from tools.passages.search import Ranked, Row
 
 TOOL = "retrieve_passages"

@@ -15,8 +15,8 @@ from agent.sessions.documents import LONGEST, NOT_ASSESSED
 from support.pdf_writer import pdf
 from support.served import Served, served
 from tools.evidence import Origin
-from tools.readers.apart import read_apart
 from tools.readers.contract import Problem, Record
+from tools.readers.reading import read_apart
 
 LINES = "Quokkas and croup. Version of 12 March 2024.", "Quokkazide shortened croup by two days."
 PAPER = pdf([LINES, ["It was given twice."]], "Quokkas", created="20260901120000Z")
@@ -123,7 +123,7 @@ def test_a_reader_that_takes_too_long_or_too_much_is_ended(tmp_path: Path, monke
         ("import time; time.sleep(60)", "more than 1 seconds"),
         ("import os; os.kill(os.getpid(), 9)", "more memory or time"),
     ):
-        monkeypatch.setattr("tools.readers.apart.READ", code)
+        monkeypatch.setattr("tools.readers.reading.READ", code)
         began = time.monotonic()
         (found,) = read_apart(path, seconds=1)
         assert isinstance(found, Problem)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphs.judging.key_terms import KeyTerms
-from graphs.judging.subjects import about
+from graphs.judging.key_terms import KeyTerms, about
 from tools.encoders import Encoder
 
 

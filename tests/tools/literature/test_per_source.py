@@ -18,7 +18,7 @@ from tools.library.collection import Library
 from tools.literature.per_source import PER_SOURCE, best_of, notice_of
 from tools.literature.tool import SearchLiterature
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Pair, Reading, Stance
-from tools.reading.relevance import SENTENCES, RelevanceReranker
+from tools.reading.reader import SENTENCES, RelevanceReranker
 
 QUESTION = "Do statins prevent heart attacks in people without heart disease?"
 

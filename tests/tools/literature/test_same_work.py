@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.evidence import Status
 from tools.literature.article import Article, Correction
-from tools.literature.same_work import SameWork, same_works
+from tools.literature.strategy import SameWork, same_works
 
 LONG = "Dexamethasone for croup in children: a randomised trial"
 

@@ -19,9 +19,9 @@ from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
 from tools.literature.report import SHOWN, account, folded
-from tools.literature.same_work import SameWork
 from tools.literature.strategy import (
     Excluded,
+    SameWork,
     SearchStrategy,
     Source,
     load_strategy,

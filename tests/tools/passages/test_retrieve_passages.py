@@ -15,8 +15,8 @@ from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
+from tools.passages.continuity import leans_back, leans_on_next
 from tools.passages.contract import StoredDocument
-from tools.passages.neighbours import leans_back, leans_on_next
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages

@@ -9,8 +9,7 @@ import numpy as np
 from support.counting_encoder import CountingEncoder
 from tools.passages.continuity import continuity, prices, windows_of
 from tools.passages.contract import Passage, StoredDocument
-from tools.passages.fitting import fitted
-from tools.passages.seos import SPECIAL, SeosSettings, blocks, examine, paper_overlap, reach_back, segment
+from tools.passages.seos import SPECIAL, SeosSettings, blocks, examine, fitted, paper_overlap, reach_back, segment
 from tools.passages.units import Section, Unit, sentence_units
 
 ENCODER = CountingEncoder(200)
