@@ -27,12 +27,10 @@ BENCHMARKS = {
     "model": "Measure the path by a language model at a server that plays every role (3 minutes).",
     "overhead": "Measure what a trace, telemetry or an Inspect log adds to a local run, by turns (5 minutes).",
     "page": "Open the page cold in Chromium: first content, keys, bytes; or draw its pictures (2 minutes).",
-    "passages": "Cut every full text and abstract and check offsets; time and memory of SEOS (4 minutes).",
     "queries": "Fuzz the mirror's query language, guided by coverage (needs the extra `fuzz`).",
     "server": "Measure the server: load, kills, restarts, rates, a long run (an hour; --quick: ten minutes).",
     "shelf": "Ask over thousands of own documents and over none (5,000: ten minutes, most of them to add these).",
     "sizing": "Work out what a site needs, by turns a second and by abstracts, from unit costs.",
-    "vectors": "Build and ask a million vectors of 768 dimensions, as MedCPT's are (20 minutes, 6 GB of disk).",
 }
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+from evals.bench import page
+from prompts.errors import InputError
+
 WIDTH, HEIGHT = 1280, 900  # of a window on a desk
 PHONE = 360  # the narrowest width that must be readable
 SECONDS = 30.0  # a step in the page takes at most so long, also on a busy machine
@@ -72,19 +69,12 @@ def axe_source() -> str:
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A running Chromium with an empty profile; skips where it or Playwright is not installed."""
-    if find_spec("playwright") is None:
-        pytest.skip("playwright is not installed (pip install 'anamnesis[dev]')")
-    path = os.environ.get("ANAMNESIS_CHROMIUM") or shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium (Debian: apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
+    with ExitStack() as stack:
         try:
-            yield running
-        finally:
-            running.close()
+            running = stack.enter_context(page.chromium())
+        except InputError as lacking:
+            pytest.skip(str(lacking))
+        yield running
 
 
 @contextmanager
