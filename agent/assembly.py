@@ -17,7 +17,6 @@ from agent.judgements import by_models, document_filter, gap_settings, gap_tool,
 from agent.knowledge_graph import open_graph
 from agent.mirror import mirror_source, searched, words_of
 from agent.models import check_needs, open_models
-from agent.passages import passage_tool, reranker
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
 from agent.sessions import Home
@@ -33,7 +32,7 @@ from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
 from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
@@ -58,14 +57,19 @@ from tools.literature.by_meaning import FOLDER, ByMeaning, imported
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
 from tools.literature.live import LiveResult, LiveSearch
+from tools.literature.medcpt.published import MedCPTReranker, load_reranker
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
-from tools.literature.tool import SearchLiterature
+from tools.literature.tool import Reranker, SearchLiterature
 from tools.literature.vocabulary import Collection, Vocabulary, technical_words
 from tools.medicines.pages import starter_pages
+from tools.passages.contract import DocumentSource
+from tools.passages.pool import PassagePool
+from tools.passages.seos import SeosSettings
+from tools.passages.tool import RetrievePassages
 from tools.questions.work import WORK
-from tools.reading.reader import TrainedReader
+from tools.reading.reader import RelevanceReranker, TrainedReader
 from tools.spelling import corrected
 from tools.summaries import TellingSentences
 
@@ -368,3 +372,50 @@ class OpenSearch:
         """
         plan = await self.plan(text, case=case)
         return await self._live.search(plan, released_in(text)[0], limit=limit, tool="search")
+
+
+# How documents are read closely: the passage tool out of the settings, and what `doctor` tells of it.
+
+READ = ("two_stage", "chunk_reranked")  # strategies in which a cross-encoder reads
+HOW = {
+    "chunk_counted": "chunks counted",
+    "chunk_reranked": "chunks reranked",
+    "whole_documents": "whole documents by words",
+}
+
+
+def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -> RetrievePassages:
+    """The tool `retrieve_passages`. Raises DataError when a cross-encoder's folder is set and has no model."""
+    return RetrievePassages(
+        source,
+        PassagePool(encoder, SeosSettings(method=settings.passage_method)),
+        strategy=settings.passage_search,
+        room=settings.passage_tokens,
+        reader=cross_encoder(settings.encoder) if settings.passage_search in READ else None,
+        guard=settings.passage_guard,
+    )
+
+
+def cross_encoder(setting: str) -> MedCPTReranker | None:
+    """The cross-encoder of an encoder setting; None when it names none, or NCBI's and that one is not on disk."""
+    try:
+        return load_reranker(setting)
+    except DataError:
+        if setting == "medcpt":
+            return None
+        raise
+
+
+def reranker(settings: Settings) -> Reranker | None:
+    """What orders the documents of all sources where they are retrieved per source: MedCPT's cross-encoder where the
+    encoder setting names it, else the trained reader's relevance head; None where the settings do not retrieve so."""
+    if settings.literature.method != "per_source":
+        return None
+    return cross_encoder(settings.encoder) or RelevanceReranker(TrainedReader())
+
+
+def passages_described(settings: Settings) -> str:
+    """The strategy, the room and the cross-encoder, in words."""
+    reader = "with" if cross_encoder(settings.encoder) is not None else "without"
+    how = HOW.get(settings.passage_search, f"two stages, {reader} a cross-encoder")
+    return f"{how}, at most {settings.passage_tokens} tokens"

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 from pydantic import BaseModel
 
-from agent.assembly import open_encoder
+from agent.assembly import open_encoder, passages_described
 from agent.cli.console import JsonOption, console, print_json
 from agent.corpus import described as corpora_described
 from agent.corpus import imported
@@ -24,7 +24,6 @@ from agent.knowledge_graph import open_graph
 from agent.loop import run
 from agent.mirror import described as mirror_described
 from agent.models import check_needs, described, kept_replies, proxies
-from agent.passages import described as passages_described
 from agent.questions import described as questions_described
 from agent.sessions import Home, open_database, typed_database_errors
 from agent.settings import TELEMETRY_OFF, Settings, load_settings, silence_telemetry

@@ -24,8 +24,7 @@ from tools.literature.failures import EUtilitiesError
 from tools.literature.limiter import WINDOW, WITH_KEY, WITHOUT_KEY
 from tools.literature.settings import LiteratureSettings
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.rate import RateCounter
-from tools.mirror.eutils.server import MirrorServer
+from tools.mirror.eutils.server import MirrorServer, RateCounter
 from tools.mirror.load import load_records
 from tools.mirror.records import MirrorRecord
 

@@ -29,9 +29,8 @@ from agent import loop
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Reply, Report, Task, TaskContext
 from evals.inspect import FINISHED, REPLY, RIGHT, Logging, report_beside
-from evals.inspect.bridge import Bridged, bridged
+from evals.inspect.bridge import Bridged, bridged, tell
 from evals.inspect.logs import last_log, replies_of
-from evals.inspect.transcript import tell
 from evals.runner import NO_MATTER, Prepared, report_of, write_report
 from evals.sessions import Sittings
 from evals.statistics import share

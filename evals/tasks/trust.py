@@ -22,14 +22,13 @@ from agent.assembly import open_encoder
 from agent.knowledge_graph import STARTER_GRAPH
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told, short
 from evals.datasets.ddxplus import CODES, TEXTS, validate_texts
-from evals.datasets.medrgag import FalseBackground, read_false_background
 from evals.datasets.mirage import EXAM
-from evals.datasets.written_documents import TYPES, WithdrawnDocument, read_withdrawn
 from evals.sessions import encoders
 from evals.statistics import clustered_share, mean, quantile, share
 from evals.tasks import answers, cases, injection
 from evals.tasks.differential import follow_up
-from evals.tasks.medrgag import Background, Turn
+from evals.tasks.injection import TYPES, WithdrawnDocument, read_withdrawn
+from evals.tasks.medrgag import Background, FalseBackground, Turn, read_false_background
 from graphs.answering.contract import Answer
 from graphs.verification.quoted import QuoteCheck
 from graphs.verification.support import check

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphs.answering.contract import Answer
 from graphs.answering.cost import cost_of
 from graphs.answering.presentation import present
-from graphs.completeness.html import gate_of
+from graphs.completeness.explained import gate_of
 from tools.notebook.markup import GROUNDS, RULES, clean, rendered
 
 if TYPE_CHECKING:

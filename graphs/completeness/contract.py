@@ -74,8 +74,7 @@ class GateDecision(Frozen):
 
     def _repr_html_(self) -> str:
         """The decision in words, as a notebook shows it."""
-        from graphs.completeness.explained import explained
-        from graphs.completeness.html import gate_html
+        from graphs.completeness.explained import explained, gate_html
 
         return gate_html(explained(self, "en"))
 

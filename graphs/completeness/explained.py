@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from graphs.completeness.contract import Decision, GateDecision, Label
 from graphs.completeness.labels import KINDS
@@ -10,6 +11,7 @@ from graphs.completeness.score import decide
 from prompts.shown import one_line
 from tools.evidence import Frozen
 from tools.messages import Messages, messages
+from tools.notebook.markup import LABELS, element, mark, page, table
 
 NAMED = 60  # ours: characters of a sentence by which the brief form names it
 JUDGED = "verdict"  # the part that a model's own verdict has
@@ -62,7 +64,6 @@ class Explanation(Frozen):
 
     def _repr_html_(self) -> str:
         """The whole as a notebook shows it."""
-        from graphs.completeness.html import gate_html
 
         return gate_html(self)
 
@@ -184,3 +185,36 @@ def _parts(parts: Mapping[str, float], words: Messages) -> dict[str, str]:
         "parts": words.say("gate.parts", parts=comma.join(told)) if told else "",
         "stated": words.say("gate.stated", kinds=comma.join(stated)) if stated else "",
     }
+
+
+# A gate's decision as HTML for a notebook: the verdict, each sentence with its label and why, and the measures.
+
+
+def gate_html(whole: Explanation, language: str = "en") -> str:
+    """A decision that stands by itself."""
+    from tools.notebook.markup import rendered
+
+    return rendered(page(language, gate_of(whole, language)))
+
+
+def gate_of(whole: Explanation, language: str = "en") -> Any:
+    """A decision as an element; ``language`` is ``en`` or ``zh``."""
+    words = messages(language)
+    rows = (
+        (
+            str(unit.number),
+            mark(unit.label.value, LABELS[unit.label.value]),
+            unit.text,
+            f"{unit.reason} ({words['gate.turns']})" if unit.turning else unit.reason,
+        )
+        for unit in whole.units
+    )
+    units = table(("", "", words["gate.sentence"], words["gate.why"]), rows) if whole.units else None
+    return element(
+        "div",
+        element("p", element("b", whole.verdict)),
+        element("p", element("strong", whole.warning)) if whole.warning else None,
+        element("p", whole.counts, class_="dim") if whole.counts else None,
+        element("div", units, class_="scroll"),
+        *(element("p", line, class_="dim") for line in whole.after),
+    )

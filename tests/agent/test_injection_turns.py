@@ -10,8 +10,18 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import load_settings
-from evals.datasets.written_documents import PoisonedDocument, read_poisoned
-from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, Way, item_of, poisoned_sitting, turn_of
+from evals.tasks.injection import (
+    CHECKS,
+    RESOURCES,
+    Compared,
+    PoisonedDocument,
+    Turn,
+    Way,
+    item_of,
+    poisoned_sitting,
+    read_poisoned,
+    turn_of,
+)
 from prompts.model_settings import JUDGES, RoleSettings
 from support.fenced import outside
 from support.model_player import in_form, play, reply_to, role_of

@@ -7,9 +7,18 @@ from collections import Counter
 import pytest
 
 from evals.contract import Reply
-from evals.datasets.written_documents import PoisonedDocument, read_poisoned
 from evals.sessions import calls_of
-from evals.tasks.injection import CHECKS, RESOURCES, Compared, Turn, figures_of, plain_text, turn_of
+from evals.tasks.injection import (
+    CHECKS,
+    RESOURCES,
+    Compared,
+    PoisonedDocument,
+    Turn,
+    figures_of,
+    plain_text,
+    read_poisoned,
+    turn_of,
+)
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
 from tools.contract import Notice, RankedDisease

@@ -10,24 +10,22 @@ import pytest
 
 from agent.settings import Settings
 from evals.contract import Figure
-from evals.datasets.medrgag import (
+from evals.tasks.medrgag import (
     EXPLORED,
+    Asked,
+    Background,
     Explored,
     FalseBackground,
     Predicted,
     Selected,
-    is_useless,
-    read_explored,
-    read_false_background,
-    read_predicted,
-)
-from evals.tasks.medrgag import (
-    Asked,
-    Background,
     Turn,
     Withheld,
     answer_figures,
     false_figures,
+    is_useless,
+    read_explored,
+    read_false_background,
+    read_predicted,
     selection_figures,
     summary_figures,
     withheld_figures,

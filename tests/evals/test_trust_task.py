@@ -8,12 +8,10 @@ from typing import Any, cast
 import pytest
 
 from evals.contract import Item, Reply
-from evals.datasets.medrgag import read_false_background
-from evals.datasets.written_documents import TYPES, WithdrawnDocument, read_withdrawn
 from evals.sessions import Sittings
 from evals.statistics import quantile
-from evals.tasks.injection import RESOURCES
-from evals.tasks.medrgag import Turn
+from evals.tasks.injection import RESOURCES, TYPES, WithdrawnDocument, read_withdrawn
+from evals.tasks.medrgag import Turn, read_false_background
 from evals.tasks.trust import (
     CONTROL,
     WITHDRAWN,

@@ -21,9 +21,8 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
 from tools.gaps.contract import GapFinder, GapSurvey, Generator, Inquiry
 from tools.gaps.local import COLON, GapFinderInSteps, GeneratorLocal, coverage_matrix, covered_by, usable
-from tools.gaps.requirements import requirements
+from tools.gaps.requirements import requirements, topic_of
 from tools.gaps.settings import GapSettings
-from tools.gaps.topics import topic_of
 from tools.recorder import StrategyRecorder
 
 Refused = Callable[[Iterable[Evidence]], Collection[str]]

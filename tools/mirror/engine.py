@@ -21,14 +21,13 @@ import numpy.typing as npt
 from tools.indexes.postings import LAST, ranged
 from tools.literature.article import Article
 from tools.literature.replies import SearchResult
-from tools.mirror.bitmaps import BitMap, Documents, numbers, unpack
 from tools.mirror.database import connect, guarded
 from tools.mirror.entries import COLUMNS, COLUMNS_OF, EVERYTHING, heading_key, prefix
 from tools.mirror.mesh import Descriptors, stored_descriptors
 from tools.mirror.parser import parse
 from tools.mirror.records import MirrorRecord
 from tools.mirror.resolution import nothing_left, resolve
-from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS
+from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS, BitMap, Documents, numbers, unpack
 from tools.mirror.snapshot import Manifest, Snapshot, generation, read_manifest, read_snapshot
 from tools.mirror.stored import Stored
 from tools.mirror.syntax import WORDS, Combination, Dates, Field, Near, Node, Operator, QueryError, Term, Untagged

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from prompts.errors import DataError
 from tools.evidence import Frozen
-from tools.mirror.bitmaps import BitMap, numbers, unpack
 from tools.mirror.database import AGAIN, FORMAT
+from tools.mirror.segments import BitMap, numbers, unpack
 
 
 # What a mirror holds: how many records, how new, and from where.

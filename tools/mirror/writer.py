@@ -11,11 +11,10 @@ from typing import Any
 
 from prompts.errors import InputError
 from tools.files import locked
-from tools.mirror.bitmaps import pack, unpack
 from tools.mirror.database import FILE, connect_writer, guarded
 from tools.mirror.entries import entry
 from tools.mirror.records import MirrorRecord
-from tools.mirror.segments import Inverter, Segment, due, join
+from tools.mirror.segments import Inverter, Segment, due, join, pack, unpack
 from tools.mirror.sources import ALL_VERSIONS, is_pmid, now
 from tools.mirror.stored import pack_record
 

@@ -17,8 +17,16 @@ import numpy as np
 
 from prompts.errors import InputError
 from tools.encoders import Encoder
-from tools.passages.breakpoints import Curve, exact, top_minima
-from tools.passages.continuity import continues, continuity_curves, leans_back, prices, windows_of
+from tools.passages.continuity import (
+    Curve,
+    continues,
+    continuity_curves,
+    exact,
+    leans_back,
+    prices,
+    top_minima,
+    windows_of,
+)
 from tools.passages.contract import Passage, StoredDocument, context_of, with_neighbours
 from tools.passages.units import Section, Unit, cut_sentence, sections, sentence_units
 from tools.text.sentences import Span

@@ -15,12 +15,10 @@ from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, EvidenceId, Origin
 from tools.files import REBUILD
-from tools.passages.chunk_counted import important
 from tools.passages.contract import ROOM, DocumentSource, Passage, StoredDocument, Strategy, context_of
-from tools.passages.counted_reading import CountedReader, CrossEncoder, units_for
+from tools.passages.counted_reading import TOOL, CountedReader, CrossEncoder, important, select, units_for
 from tools.passages.pool import PassagePool
 from tools.passages.search import Ranked, rank, rows_of
-from tools.passages.selection import TOOL, select
 
 # The last look of the second stage: a cross-encoder reads the best passages together with the query.
 DEPTH = 32  # ours: passages that are read together with the query, as MedRGAG reranks 32 of a source

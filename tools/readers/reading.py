@@ -17,9 +17,8 @@ from tools.readers.contract import Problem, Reader, Record
 from tools.readers.files import Metered, check, open_bytes, problem, read_faults
 from tools.readers.jats import JatsReader
 from tools.readers.jsonl import JsonLinesReader
-from tools.readers.markdown import MarkdownReader
 from tools.readers.pdf import PdfFileReader
-from tools.readers.plain import PlainReader
+from tools.readers.plain import MarkdownReader, PlainReader
 from tools.readers.pubmed import PubmedReader
 from tools.readers.webpage import WebpageReader
 

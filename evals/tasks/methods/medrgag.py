@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evals.tasks.methods.check import PLAYED, Bench, Check, Row, Seen, Turn
 from evals.tasks.methods.cometa import questions
-from tools.literature.per_source import PER_SOURCE, STREAM
+from tools.literature.tool import PER_SOURCE, STREAM
 
 NAME = "medrgag"
 KEPT = 5  # paper: of ten documents

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agent.loop import run
-from agent.server import housekeeping
-from agent.server.housekeeping import Housekeeping
+from agent.server import app
+from agent.server.app import Housekeeping
 from prompts.errors import ServiceError
 from support.served import Served
 
@@ -38,7 +38,7 @@ def test_a_day_on_which_it_fails_is_not_the_last(start: Any, monkeypatch: pytest
             raise ServiceError("The session database does not serve.")
         return []
 
-    monkeypatch.setattr(housekeeping, "DAY", 0.05)
+    monkeypatch.setattr(app, "DAY", 0.05)
     monkeypatch.setattr(server.app.state.parts.histories, "sessions", sessions)
     asyncio.run(worked(server, lambda: len(days) > 2))
     assert len(days) > 2
@@ -52,9 +52,9 @@ def test_freed_memory_is_given_back_again_and_again(start: Any, monkeypatch: pyt
             asked.append(pad)
             return 1
 
-    monkeypatch.setattr(housekeeping, "FREEING", 0.01)
-    monkeypatch.setattr(housekeeping.ctypes, "CDLL", lambda _name: Library())
-    monkeypatch.setattr(housekeeping.sys, "platform", "linux")
+    monkeypatch.setattr(app, "FREEING", 0.01)
+    monkeypatch.setattr(app.ctypes, "CDLL", lambda _name: Library())
+    monkeypatch.setattr(app.sys, "platform", "linux")
     asyncio.run(worked(start(), lambda: len(asked) > 2))
     assert asked[:3] == [0, 0, 0]
 

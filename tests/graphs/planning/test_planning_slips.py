@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.planning.tool_calls import read
+from graphs.planning.by_model import read
 from prompts.endpoint import Call
 from prompts.metering import BudgetError, Meter
 from prompts.model_settings import Budget

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tools.gaps.requirements import CASE_ASPECTS, intents, requirements
-from tools.gaps.topics import intervention_of, key_terms, population_of, topic_of
+from tools.gaps.requirements import (
+    CASE_ASPECTS,
+    intents,
+    intervention_of,
+    key_terms,
+    population_of,
+    requirements,
+    topic_of,
+)
 
 
 def test_a_case_asks_five_things_of_each_of_three_leading_diseases() -> None:

@@ -15,8 +15,7 @@ from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 from tools.library.collection import Library
-from tools.literature.per_source import PER_SOURCE, best_of, notice_of
-from tools.literature.tool import SearchLiterature
+from tools.literature.tool import PER_SOURCE, SearchLiterature, best_of, notice_of
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Pair, Reading, Stance
 from tools.reading.reader import SENTENCES, RelevanceReranker
 

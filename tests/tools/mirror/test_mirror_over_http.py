@@ -20,8 +20,7 @@ from tools.literature.client import EUtilities
 from tools.literature.failures import EUtilitiesError
 from tools.literature.settings import LiteratureSettings
 from tools.mirror.engine import Mirror
-from tools.mirror.eutils.rate import RateCounter
-from tools.mirror.eutils.server import LARGEST, MirrorServer
+from tools.mirror.eutils.server import LARGEST, MirrorServer, RateCounter
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tools.passages.breakpoints import exact, top_minima
+from tools.passages.continuity import exact, top_minima
 
 
 def test_top_minima_are_the_lowest_local_minima_in_order_of_place() -> None:

@@ -12,8 +12,8 @@ from prompts.errors import InputError
 from support.counting_encoder import CountingEncoder
 from tools.indexes.lexical import Lexicon
 from tools.passages.batched_bm25 import BatchedBM25, best_rows
-from tools.passages.chunk_counted import Chunk, ChunkCountSettings, ChunkIndex, chunks_of
 from tools.passages.contract import StoredDocument
+from tools.passages.counted_reading import Chunk, ChunkCountSettings, ChunkIndex, chunks_of
 from tools.text.tokens import tokens
 
 ENCODER = CountingEncoder(64)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.passages import cross_encoder, described, passage_tool
+from agent.assembly import cross_encoder, described, passage_tool
 from agent.settings import Settings
 from prompts.errors import DataError
 from prompts.tool_arguments import RetrievePassages as Arguments

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prompts.errors import InputError
 from support.counting_encoder import CountingEncoder
-from tools.passages.breakpoints import exact
+from tools.passages.continuity import exact
 from tools.passages.contract import StoredDocument
 from tools.passages.seos import SPECIAL, SeosSettings, overlap, segment
 

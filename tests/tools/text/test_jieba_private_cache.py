@@ -20,7 +20,7 @@ def test_the_cache_is_written_under_the_data_folder(tmp_path: Path, code: str) -
     shared = tmp_path / "shared"
     shared.mkdir()
     imports = (
-        "from tools.text.tokens import tokens; from tools.gaps.topics import key_terms;"
+        "from tools.text.tokens import tokens; from tools.gaps.requirements import key_terms;"
         "from graphs.judging.key_terms import unknown_runs"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ from tools.encoders import load_encoder, medcpt_paths
 from tools.encoders_on_disk import MedCPTEncoder, load_pretrained
 from tools.indexes.contract import Hit
 from tools.literature.by_meaning import dense_search, query_parts
-from tools.literature.medcpt.reranking import MedCPTReranker, load_reranker
+from tools.literature.medcpt.published import MedCPTReranker, load_reranker
 
 SENTENCE = "The child has croup, fever and chest pain since monday. "
 NARRATIVE = SENTENCE * 12
