@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.assembly import cross_encoder, described, passage_tool
+from agent.assembly import cross_encoder, passage_tool, passages_described
 from agent.settings import Settings
 from prompts.errors import DataError
 from prompts.tool_arguments import RetrievePassages as Arguments
@@ -173,7 +173,7 @@ def test_medcpts_cross_encoder_is_used_where_it_is_on_disk(encoder: Encoder, tmp
     settings = Settings(home=tmp_path, encoder=f"medcpt:{query},{article},{cross}")
     artifact = run(passage_tool(settings, Source(CROUP, FLU), encoder), "a child with a barking cough")
     assert "cross_encoder" in {f.stream for e in artifact.evidence for f in e.found}
-    assert described(settings).startswith("two stages, with a cross-encoder")
+    assert passages_described(settings).startswith("two stages, with a cross-encoder")
     with pytest.raises(DataError):
         cross_encoder(f"medcpt:{query},{article},{tmp_path / 'nothing'}")
 
@@ -184,7 +184,7 @@ def test_the_settings_choose_strategy_and_room(
     monkeypatch.setenv("ANAMNESIS_PASSAGE_SEARCH", "chunk_counted")
     monkeypatch.setenv("ANAMNESIS_PASSAGE_TOKENS", "70")
     settings = Settings(home=tmp_path)
-    assert described(settings) == "chunks counted, at most 70 tokens"
+    assert passages_described(settings) == "chunks counted, at most 70 tokens"
     artifact = run(passage_tool(settings, Source(CROUP, FLU), encoder), "barking cough")
     assert {f.stream for e in artifact.evidence for f in e.found} == {"chunk_count"}
     assert sum(encoder.count_tokens([e.text for e in artifact.evidence])) <= 70
