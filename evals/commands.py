@@ -46,7 +46,7 @@ def calibrate(
     out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
 ) -> None:
     """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""
-    from evals.training.gate_calibration import ship
+    from evals.training.completeness_gate import ship
 
     for line in ship(data, out):
         typer.echo(line)
