@@ -407,7 +407,6 @@ def prompt_of(name: str, arguments: dict[str, str] | None) -> types.GetPromptRes
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as a case, as `anamnesis search` does
 LEFT_OUT = "Left out, because this text gives orders to whoever reads it by machine: {titles}. Look at it yourself."
-RETRIEVING = frozenset({"search_literature", "retrieve_passages", "find_answered_question", "lookup_differential"})
 
 
 async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:

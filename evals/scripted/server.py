@@ -68,24 +68,6 @@ class Exchange:
     answer: Scripted
 
 
-def refused(what: str) -> Scripted:
-    """The answer of a server that does not take a part of a request."""
-    return Scripted(status=400, body=f'{{"error": {{"message": "{what} is not supported", "code": 400}}}}')
-
-
-def refusing(forms: Sequence[str], respond: Respond) -> Respond:
-    """A server that takes no request with one of the forms: json_schema, tools, json_object, temperature."""
-
-    def answer(request: Request) -> Scripted:
-        form = str(request.get("response_format", {}).get("type", ""))
-        for name in forms:
-            if name == form or name in request:
-                return refused(name)
-        return respond(request)
-
-    return answer
-
-
 # The bytes of a chat completion as OpenAI's protocol has them: whole, or as a stream of events.
 COMMON = {"id": "c1", "created": 1, "model": "scripted"}
 

@@ -13,9 +13,10 @@ from rich.console import Console
 from agent.agent import Agent
 from agent.cli.render import show_answer
 from agent.settings import load_settings
-from evals.bench.faults import CASE, MALFORMED, WRONG_IDS, SmallModel, invalid
+from evals.bench.faults import CASE, invalid
 from evals.scripted.server import serving_by
 from graphs.answering.contract import Answer
+from support.small_model import MALFORMED, WRONG_IDS, SmallModel
 
 pytestmark = pytest.mark.slow
 TURNS = 20

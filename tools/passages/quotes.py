@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prompts.errors import InputError
 from tools.encoders import Encoder
 from tools.passages.lexical import coverage, inverse_frequency
 from tools.passages.search import similarities
@@ -30,23 +29,12 @@ class Quote(NamedTuple):
     score: float
 
 
-def best_quote(query: str, text: str, encoder: Encoder) -> tuple[int, int, float]:
-    """The span of the text that best supports a statement: ``text[start:end]``, and its score, about 0..1.
-
-    A whole sentence keeps its conditions; only one beyond 320 characters is offered by its clauses. Raises
-    InputError for a text without any sentence.
-    """
-    ranked = rank_sentences(query, [text], encoder)
-    if not ranked:
-        raise InputError("There is no sentence to quote from.", "Give a passage with text.")
-    return ranked[0].start, ranked[0].end, ranked[0].score
-
-
 def rank_sentences(query: str, texts: Sequence[str], encoder: Encoder) -> list[Quote]:
     """Every sentence of the texts, best first, by cosine and by the query's words that it holds, in equal parts.
 
     Words weigh by their inverse document frequency among the sentences. All sentences are embedded in one call of
-    `encode_documents`, so a cached encoder computes each only once. Ties keep the order of the texts.
+    `encode_documents`, so a cached encoder computes each only once. Ties keep the order of the texts. A whole sentence
+    keeps its conditions; only one beyond 320 characters is offered by its clauses.
     """
     candidates = [(i, span) for i, text in enumerate(texts) for span in candidate_spans(text, encoder)]
     if not candidates:
