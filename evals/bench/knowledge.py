@@ -23,7 +23,7 @@ from evals.bench.corpus import Run, stamps, watched
 from evals.bench.frame import Figure, figures_of, start_child
 from evals.bench.made_up import HashEncoder
 from prompts.errors import InputError
-from tools.knowledge.json_objects import objects_of
+from tools.knowledge.labels import objects_of
 
 DIMENSION = 64
 FILE = 5_000  # ours: labels a file; openFDA's bulk files have some 20,000

@@ -9,9 +9,7 @@ import pytest
 
 from agent.settings import Settings
 from evals.contract import TaskContext
-from evals.datasets import qualifiers as pairs_data
 from evals.datasets.medquad import PAGES, Page, read_pages
-from evals.datasets.qualifiers import Pair, Text, read_pairs
 from evals.tasks import segmentation
 from evals.tasks.segmentation import (
     ARTICLES,
@@ -20,8 +18,10 @@ from evals.tasks.segmentation import (
     Article,
     Documents,
     Library,
+    Pair,
     Passages,
     Question,
+    Text,
     agreement,
     agreement_figures,
     by_both,
@@ -29,6 +29,7 @@ from evals.tasks.segmentation import (
     cuts,
     draw_questions,
     read_articles,
+    read_pairs,
 )
 from evals.tasks.segmentation.segmenters import BASELINES, SEGMENTERS, Fixed
 from prompts.errors import DataError
@@ -77,7 +78,7 @@ def test_every_segmenter_is_measured_in_every_way(
     kept = Pair.of("pubmed:7", ABSTRACT, Span(told, governed - 1), Span(governed, len(ABSTRACT)))
     gone = Pair.of("pubmed:8", ABSTRACT, Span(0, 3), Span(4, 8))
     write(tmp_path / "pairs.jsonl", [kept.model_dump(), gone.model_dump()])
-    monkeypatch.setattr(pairs_data.read_pairs, "__defaults__", (tmp_path / "pairs.jsonl",))
+    monkeypatch.setattr(segmentation.read_pairs, "__defaults__", (tmp_path / "pairs.jsonl",))
     figures = {f.name: f for f in segmentation.run(context(built_home, data))}
     for name in SEGMENTERS:
         for retriever in ("bm25", "dense", "hybrid"):
@@ -110,7 +111,7 @@ def test_a_pair_in_a_changed_document_is_noticed(data: Path, built_home: Path, m
     assert pair.stands_in(ABSTRACT)
     assert not pair.stands_in("X" + ABSTRACT)
     write(data / "pairs.jsonl", [pair.model_copy(update={"check": "0"}).model_dump()])
-    monkeypatch.setattr(pairs_data.read_pairs, "__defaults__", (data / "pairs.jsonl",))
+    monkeypatch.setattr(segmentation.read_pairs, "__defaults__", (data / "pairs.jsonl",))
     with pytest.raises(DataError, match="None of the pairs"):
         segmentation.run(context(built_home, data))
 

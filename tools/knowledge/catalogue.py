@@ -9,10 +9,9 @@ from pydantic import Field
 
 from prompts.errors import InputError
 from tools.evidence import Frozen
-from tools.knowledge.guidelines import GuidelineReader
 from tools.knowledge.labels import LabelReader
 from tools.knowledge.ontologies import DisorderReader, OboReader
-from tools.knowledge.pages import LiverToxReader, MedlinePlusReader, MedQuadReader
+from tools.knowledge.pages import GuidelineReader, LiverToxReader, MedlinePlusReader, MedQuadReader
 from tools.readers.contract import Reader
 from tools.yaml_files import read_yaml
 

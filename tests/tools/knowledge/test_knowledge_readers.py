@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support import knowledge_files as made
-from tools.knowledge import json_objects
+from tools.knowledge import labels
 from tools.knowledge.catalogue import READERS, catalogue
 from tools.readers.contract import Problem, Record
 
@@ -135,8 +135,8 @@ def test_a_brand_and_a_dull_over_the_counter_text_are_no_mismatch(read: Read) ->
 def test_results_are_read_one_at_a_time_and_a_cut_file_is_whole_or_nothing(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_objects, "BLOCK", 50)
-    monkeypatch.setattr(json_objects, "HEAD", 200)
+    monkeypatch.setattr(labels, "BLOCK", 50)
+    monkeypatch.setattr(labels, "PEEK", 200)
     text = made.answer(made.label(), made.label("Dorvanol", number=2))
     assert len(read("labels", text)) == 2
     for cut in (text[: len(text) // 2], text[:-3], text[:100], "", "[1, 2]", "null"):
