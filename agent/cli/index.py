@@ -76,7 +76,7 @@ def import_embeddings(
     sys.stdout.write(_described(index))
 
 
-@embeddings.command("embeddings_status")
+@embeddings.command("status")
 def embeddings_status(
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Read every byte and compare checksums.")] = False,
