@@ -15,7 +15,7 @@ from evals.datasets.rows import Row, read_jsonl
 
 STRANGERS = "strangers/closed_questions.jsonl"
 MEDEVIDENCE = "effects/medevidence_dev.jsonl"
-UNSEEN = {name: f"unseen/closed_questions_{name}.jsonl" for name in ("a", "b", "zh")}
+UNSEEN = {name: f"unseen/closed_questions_{name}.jsonl" for name in ("a", "b", "c", "zh")}
 OWN_DOCUMENTS = "unseen/own_documents.jsonl"
 
 

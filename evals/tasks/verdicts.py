@@ -49,6 +49,7 @@ from tools.reading.reader import TrainedReader
 
 ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
+LATER = "closed.c"  # on pages and medicines that came later; counted by itself, so that the others stay comparable
 GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"
 NOT_COVERED = "not_covered"
 LEANING, STAGE = "leaning", "verdict_stage"  # events of a trace
@@ -209,7 +210,7 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
         value, probability = reply.told.get(LEANING, (None, 0.0))
         right = value is not None and COUNTS_AS[VerdictValue(value)] == item.target
         leant.setdefault(item.group, []).append((float(probability), right))
-    by_set = {name: [item for item, _ in told if item.group == name] for name in (*ENGLISH, CHINESE)}
+    by_set = {name: [item for item, _ in told if item.group == name] for name in (*ENGLISH, CHINESE, LATER)}
     sets = {name: (name,) for name in by_set} | {"closed.english": ENGLISH, "closed.all": (*ENGLISH, CHINESE)}
     out: list[Figure] = []
     for name, members in sets.items():
@@ -218,6 +219,7 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     english = [(item, reply) for item, reply in told if item.group in ENGLISH]
     for name, rows in (
         ("closed.english.covered", [(i, r) for i, r in english if i.target != NOT_COVERED]),
+        (f"{LATER}.covered", [(i, r) for i, r in told if i.group == LATER and i.target != NOT_COVERED]),
         ("pubmedqa.given", [(i, r) for i, r in told if i.group == GIVEN]),
     ):
         out += stage_figures(name, [stage_of(item, reply) for item, reply in rows])
