@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.orders import is_order
-from graphs.answering.ports import SentenceRanker
+from graphs.answering.ports import SentenceRanker, WholeText
 from graphs.judging.key_terms import Subject, about
-from graphs.judging.relevance import Relevance, jaccard
+from graphs.judging.relevance import Relevance, jaccard, lexical
 from graphs.verdicts.contract import Sentence
 from tools.contract import AnsweredQuestion
 from tools.evidence import Evidence, EvidenceId, Statement, cite
@@ -25,6 +25,7 @@ QUALIFIES = re.compile(
     r"|^(?:但|然而|除非|除外|不过|仅当)",
     re.IGNORECASE,
 )
+BEGINNING = 300  # ours: characters of a document that tell what it is about
 LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
 
 
@@ -63,6 +64,28 @@ class Extractor:
         near = self.settings.asked
         lifted = [s._replace(score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
+
+    def fitted(self, query: str, scored: Sequence[Sentence], whole: WholeText) -> list[Sentence]:
+        """The same sentences, half of each score how well the whole of its document fits the query; best first.
+
+        A sentence that happens to be near is often of a text that is about something else: its beginning, its best
+        piece and the words that it holds in all tell that (`Fit`).
+        """
+        pieces: dict[str, list[Evidence]] = {}
+        for item in {s.evidence.id: s.evidence for s in scored}.values():
+            pieces.setdefault(item.document_id, []).append(item)
+        if not pieces:
+            return []
+        texts = [whole(document) or of[0].text for document, of in pieces.items()]
+        near = self.relevance.score([query], [evidence_text(e) for of in pieces.values() for e in of]).dense[0]
+        begun = self.relevance.score([query], [text[:BEGINNING] for text in texts]).dense[0]
+        words, rest, fits = lexical([query], texts)[0], iter(near), {}
+        for n, (document, of) in enumerate(pieces.items()):
+            fits[document] = self.settings.fit(max(float(next(rest)) for _ in of), float(begun[n]), float(words[n]))
+        share = self.settings.whole
+        return by_score(
+            [s._replace(score=share * fits[s.evidence.document_id] + (1 - share) * min(1.0, s.score)) for s in scored]
+        )
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
         """For each query the pool, in its order, with its relevance to the query, that of its document included."""

@@ -24,7 +24,6 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
-from graphs.verdicts.studies import words_held
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
@@ -35,8 +34,6 @@ FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
 ROUNDS = 2  # ours: times that the reader is asked whether the sentences about to be quoted state something
 FIGURE = 0.15  # ours: relevance that a sentence with the figure that is asked for has above one without
-MOST_WORDS = 0.5  # ours: share of a closed question's words above which a sentence is quoted that answers nothing
-SAID = 0.55  # ours: relevance from which it is quoted in whatever words; neighbours' sentences lie below
 
 
 class AnswerSettings(Frozen):
@@ -124,7 +121,8 @@ class AnswererLocal:
         if missing:
             return abstained(view, missing)
         subjects = self.terms.subjects(query)
-        scored = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
+        found = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
+        scored = self._extractor.fitted(query, found, self._whole)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
         chosen = self._stating(_figures_first(query, scored))
@@ -168,13 +166,19 @@ class AnswererLocal:
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
-        near = ruling.beside or [
-            s
-            for s in self._stating(scored, limit=CONTEXT)
-            if s.score >= SAID or words_held(view.question, f"{s.evidence.title} {s.text}") > MOST_WORDS
-        ]
+        near = self._beside(scored, ruling.beside)
         draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
         return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
+
+    def _beside(self, scored: Sequence[Sentence], named: Sequence[Sentence]) -> list[Sentence]:
+        """What is told of a closed question without a verdict: of each document that fits it, best first, the sentences
+        that the judge named, else the best ones."""
+        stated = self._stating(scored, limit=CONTEXT)
+        out: list[Sentence] = []
+        for document in dict.fromkeys(s.evidence.document_id for s in stated):
+            of = [s for s in named if s.evidence.document_id == document]
+            out += of or [s for s in stated if s.evidence.document_id == document]
+        return out
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)
