@@ -66,7 +66,7 @@ class Extractor:
         return by_score([*lifted, *row[len(spans) :]])
 
     def fitted(self, query: str, scored: Sequence[Sentence], whole: WholeText) -> list[Sentence]:
-        """The same sentences, half of each score how well the whole of its document fits the query; best first.
+        """The sentences that may be stated, half of each score how well its whole document fits the query; best first.
 
         A sentence that happens to be near is often of a text that is about something else: its beginning, its best
         piece and the words that it holds in all tell that (`Fit`).
@@ -80,11 +80,18 @@ class Extractor:
         near = self.relevance.score([query], [evidence_text(e) for of in pieces.values() for e in of]).dense[0]
         begun = self.relevance.score([query], [text[:BEGINNING] for text in texts]).dense[0]
         words, rest, fits = lexical([query], texts)[0], iter(near), {}
+        prepared = {s.evidence.document_id for s in scored if s.score >= self.settings.answered}
         for n, (document, of) in enumerate(pieces.items()):
-            fits[document] = self.settings.fit(max(float(next(rest)) for _ in of), float(begun[n]), float(words[n]))
-        share = self.settings.whole
+            fit = self.settings.fit(max(float(next(rest)) for _ in of), float(begun[n]), float(words[n]))
+            fits[document] = max(fit, self.settings.prepared) if document in prepared else fit
+        best = {s.evidence.document_id: s.score for s in reversed(scored)}
+        share, floor, band = self.settings.whole, self.settings.floor, self.settings.band
         return by_score(
-            [s._replace(score=share * fits[s.evidence.document_id] + (1 - share) * min(1.0, s.score)) for s in scored]
+            [
+                s._replace(score=share * fits[s.evidence.document_id] + (1 - share) * min(1.0, s.score))
+                for s in scored
+                if s.score >= max(floor, best[s.evidence.document_id] - band)
+            ]
         )
 
     def rescored(self, queries: Sequence[str], pool: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -117,7 +124,7 @@ class Extractor:
         limit = limit or self.settings.limit
         if not scored or scored[0].score < self.settings.lead:
             return []
-        least = max(self.settings.floor, scored[0].score - self.settings.band)
+        least = max(self.settings.lead, scored[0].score - self.settings.band)
         chosen: list[Sentence] = []
         for sentence in scored:
             if sentence.score < least or len(chosen) == limit:

@@ -177,7 +177,8 @@ class AnswererLocal:
         out: list[Sentence] = []
         for document in dict.fromkeys(s.evidence.document_id for s in stated):
             of = [s for s in named if s.evidence.document_id == document]
-            out += of or [s for s in stated if s.evidence.document_id == document]
+            of = of or [s for s in stated if s.evidence.document_id == document]
+            out += [s for s in of if not any(self._extractor.same(s, o) for o in out)]
         return out
 
     def _case(self, view: AnswerView) -> Draft:
@@ -198,7 +199,8 @@ class AnswererLocal:
 
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
         chosen = self._chooser.choose(view, evidence, query)
-        context = self._stating(self._extractor.scored(query, evidence, view.answered), limit=CONTEXT)
+        found = self._extractor.scored(query, evidence, view.answered)
+        context = self._stating(self._extractor.fitted(query, found, self._whole), limit=CONTEXT)
         stated = [*chosen.sentences]
         stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
         lines, entries = self.writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])

@@ -50,16 +50,17 @@ def test_near_duplicates_are_said_once(encoder: Encoder) -> None:
 
 
 def test_a_similar_answered_question_leads(encoder: Encoder) -> None:
-    text = "Noise. One dose by mouth settles most attacks of croup in children."
+    begin = "Croup is a barking cough of small children. "
+    text = f"{begin}One dose by mouth settles most attacks of croup in children."
     evidence = document("croup-2", text, title="Croup")
     answered = AnsweredQuestion(
-        question="Is dexamethasone good for croup?", similarity=0.95, evidence=evidence, start=7, end=len(text)
+        question="Is dexamethasone good for croup?", similarity=0.95, evidence=evidence, start=len(begin), end=len(text)
     )
     draft = answer(
         local(encoder),
         view("Does dexamethasone help croup?", document("croup", CROUP, title="Croup"), answered=(answered,)),
     )
-    assert draft.statements[0].text == text[7:]
+    assert draft.statements[0].text == text[len(begin) :]
     assert evidence in draft.evidence
 
 
