@@ -52,7 +52,7 @@ class ExtractSettings(Frozen):
     document: float = 0.3
     elsewhere: float = 0.8
     floor: float = 0.36
-    lead: float = 0.32
+    lead: float = 0.34
     band: float = 0.30
     answered: float = 0.75
     near: float = 0.55
