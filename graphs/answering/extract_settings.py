@@ -40,7 +40,7 @@ class ExtractSettings(Frozen):
         lead: what a sentence needs with its document's fit to be stated; where the best has less nothing was found.
         band: how far below the best sentence a further one may lie.
         answered: similarity from which an answered question leads. near: from which its span competes.
-        asked: bonus of such a span: a question that asks nearly the same has it for an answer.
+        asked: bonus of such a span, and of a document with a sentence that the judge of closed questions names.
         same: share of words from which two sentences say the same.
     """
 

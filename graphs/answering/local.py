@@ -172,8 +172,10 @@ class AnswererLocal:
 
     def _beside(self, scored: Sequence[Sentence], named: Sequence[Sentence]) -> list[Sentence]:
         """What is told of a closed question without a verdict: of each document that fits it, best first, the sentences
-        that the judge named, else the best ones."""
-        stated = self._stating(scored, limit=CONTEXT)
+        that the judge named, else the best ones. A document of which it named one fits a little better."""
+        documents, near = {s.evidence.document_id for s in named}, self._extractor.settings.asked
+        lifted = [s._replace(score=s.score + near * (s.evidence.document_id in documents)) for s in scored]
+        stated = self._stating(by_score(lifted), limit=CONTEXT)
         out: list[Sentence] = []
         for document in dict.fromkeys(s.evidence.document_id for s in stated):
             of = [s for s in named if s.evidence.document_id == document]
