@@ -85,7 +85,6 @@ class VerdictSettings(Frozen):
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
-        titled, titled_words: near and in_context of a sentence of a page that is read together with its title.
         plain_words, plain_near: the same, from which it answers in the question's own words; then plain is enough
             where the opposite is less probable than unopposed.
         rare, meant: a word of the question that is rarer (Zipf's scale) is named by a page's sentence, with its title,
@@ -117,8 +116,6 @@ class VerdictSettings(Frozen):
     words: float = 0.4
     in_context: float = 0.4
     near: float = 0.5
-    titled: float = 0.6
-    titled_words: float = 0.5
     plain_words: float = 0.75
     plain_near: float = 0.7
     plain: float = 0.5
@@ -226,17 +223,6 @@ class VerdictJudgeLocal:
             e.origin is Origin.CASE or (cosine >= own.near and words >= own.words and more >= own.in_context)
             for (e, _, _), cosine, words, more in zip(pieces, near, held, around, strict=True)
         ]
-        # a sentence of a page need not repeat what its title says
-        headed = [
-            at
-            for at, (e, _, _) in enumerate(pieces)
-            if not about[at] and e.title and around[at] >= own.titled_words and collection_of(e) in WRITTEN
-        ]
-        if headed:
-            heads = [f"{e.title}: {s.of(e.text)}" for e, s, _ in (pieces[at] for at in headed)]
-            cosines = self._encoder.encode_documents(heads) @ self._encoder.encode_queries([question])[0]
-            for at, cosine in zip(headed, cosines.tolist(), strict=True):
-                about[at] = cosine >= own.titled
         rest = sorted((at for at, may in enumerate(about) if not may), key=lambda at: -near[at])[: own.besides]
         return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)], rest
 
@@ -332,7 +318,7 @@ class VerdictJudgeLocal:
 
         What was written as statements is not read; nor is what the reader cannot read, which stays.
         """
-        own = [q for q in quotes if collection_of(q.evidence) not in WRITTEN]
+        own = [q for q in quotes if EvidenceId.parse(q.evidence.id).collection not in WRITTEN]
         pairs = [Pair(ROLE_ASKED, q.text, q.evidence.title, _before(q)) for q in own]
         silent = {
             at
@@ -430,11 +416,6 @@ def written_out(question: str, evidence: Sequence[Evidence]) -> str:
     """A question with its abbreviations written out, where the evidence does not use them."""
     used = {word for e in evidence for word in CAPITALS.findall(f"{e.title} {e.text}")}
     return question if used >= set(CAPITALS.findall(question)) else expand(question)
-
-
-def collection_of(evidence: Evidence) -> str:
-    """The collection that a piece of evidence is of."""
-    return EvidenceId.parse(evidence.id).collection
 
 
 def names_medicines(question: str, text: str) -> bool:
