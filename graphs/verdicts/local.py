@@ -50,7 +50,6 @@ COMPARISON = re.compile(
 BESIDES = re.compile(
     r"\b(?:more|less|better|worse|prefer\w*|superior|inferior|compar\w+|versus|whereas|instead|as \w+ as)\b", re.I
 )
-DEGREE = frozenset(tokens("more less better worse fewer rather superior inferior preferred preferable"))
 CAPITALS = re.compile(r"\b[A-Za-z]?[A-Z]{2,}\b")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]+")
 # ours: words that judge what a question names, and name nothing themselves
@@ -112,7 +111,7 @@ class VerdictSettings(Frozen):
     telling: float = 0.5
     sure: float = 0.95
     sure_given: float = 0.85
-    sure_whole: float = 0.87
+    sure_whole: float = 0.8
     words: float = 0.4
     in_context: float = 0.4
     near: float = 0.5
@@ -136,7 +135,7 @@ class VerdictSettings(Frozen):
     known: int = 8
     agreed: float = 0.95
     against: float = 0.6
-    seconded: float = 0.9
+    seconded: float = 0.8
     studies: StudySettings = StudySettings()
 
 
@@ -342,8 +341,6 @@ class VerdictJudgeLocal:
             others = [s for s in others if s.answer is lead.answer or self._sure(s)]
         heard = [s for s in others if s.known or ((s.about or s.study is not None) and s.p >= least)]
         heard.sort(key=lambda s: -s.p)
-        if not lead.of_a_study and any(s.answer is OPPOSITE.get(lead.answer) and not self._sure(s) for s in heard):
-            return []  # of pages, which do not measure, one sentence that says otherwise and is not sure puts in doubt
         return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
 
     def _unsettled(self, told: Sequence[Said]) -> list[Said]:
@@ -419,7 +416,7 @@ def written_out(question: str, evidence: Sequence[Evidence]) -> str:
 
 
 def names_medicines(question: str, text: str) -> bool:
-    """Whether a text names each medicine of a question or its class; of a class that is asked about any member does."""
+    """Whether a text names each medicine of a question or the class that it is of; of a class asked about any member."""
     held, classes = medicines_of(text), {m.family for m in medicines_in(text) if not m.generic}
     return all(
         m.generic in held or m.family in classes if m.generic else m.family in held for m in medicines_in(question)
@@ -432,13 +429,12 @@ def compares(question: str, text: str) -> bool:
         return False
     if not COMPARISON.search(question):
         return True
-    one, other = (set(tokens(part)) - DEGREE for part in re.split(r"\bthan\b", question, maxsplit=1))
+    one, other = (set(tokens(part)) for part in re.split(r"\bthan\b", question, maxsplit=1))
     one, other = one - other, other - one
     first, *rest = re.split(r"\bthan\b", text, maxsplit=1)
     if not rest:
         return BESIDES.search(text) is not None
     before, after = set(tokens(first)), set(tokens(rest[0]))
-    before, after = before - after, after - before
     return len(one & after) + len(other & before) <= len(one & before) + len(other & after)
 
 
