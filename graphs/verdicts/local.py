@@ -264,7 +264,9 @@ class VerdictJudgeLocal:
         if said.answer is not Stance.UNSETTLED or said.given or self._encoder is None:
             return True
         around = f"{said.sentence.evidence.title} {before} {said.sentence.text}"
-        return names_medicines(question, around) and words_held(question, around) >= self.settings.on_point
+        held = medicines_of(around)
+        named = all(m.generic in held or (not m.generic and m.family in held) for m in medicines_in(question))
+        return named and words_held(question, around) >= self.settings.on_point
 
     def _scoped(self, question: str, said: Said, before: str) -> Said:
         """A sentence of a page as far as it may speak: not at all of a question that names what it does not name."""
@@ -277,9 +279,7 @@ class VerdictJudgeLocal:
         return said._replace(whole=words_held(question, around) >= self.settings.held)
 
     def _names(self, question: str, text: str) -> bool:
-        """Whether a text holds the medicines and each rare word of a question, or one that is near it in meaning."""
-        if not names_medicines(question, text):
-            return False
+        """Whether a text holds each rare word of a question, or one that is near it in meaning."""
         held = set(tokens(text))
         asked = {w.lower() for w in WORD.findall(question) if zipf(w.lower()) < self.settings.rare}
         missing = sorted(w for w in asked if (own := set(tokens(w)) - PLAIN - JUDGED) and not own & held)
@@ -413,14 +413,6 @@ def written_out(question: str, evidence: Sequence[Evidence]) -> str:
     """A question with its abbreviations written out, where the evidence does not use them."""
     used = {word for e in evidence for word in CAPITALS.findall(f"{e.title} {e.text}")}
     return question if used >= set(CAPITALS.findall(question)) else expand(question)
-
-
-def names_medicines(question: str, text: str) -> bool:
-    """Whether a text names each medicine of a question or the class that it is of; of a class asked about any member."""
-    held, classes = medicines_of(text), {m.family for m in medicines_in(text) if not m.generic}
-    return all(
-        m.generic in held or m.family in classes if m.generic else m.family in held for m in medicines_in(question)
-    )
 
 
 def compares(question: str, text: str) -> bool:
