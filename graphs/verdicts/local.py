@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +10,6 @@ from graphs.verdicts.certainty import certainty_of, effect_of, population_of, re
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
     OPPOSITE,
-    PLAIN,
     WRITTEN,
     Said,
     Studies,
@@ -28,39 +26,9 @@ from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, known_answers
 from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
-from tools.text.abbreviations import expand
-from tools.text.frequency import zipf
 from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
-from tools.text.tokens import tokens
 
-# Of a question that asks of all, and of one that compares; ours.
-OF_ALL = re.compile(
-    r"(?<!\bat )(?<!after )\b(?:all|every(?:one|body)?|always|anyone|anybody|only)\b(?! (?:right|the (?:time|same)))",
-    re.I,
-)
-EXTENT = re.compile(
-    r"\b(?:all|every\w*|each|any\w*|always|never|only|no|none|not|nor|most|some|unless|except|routine\w*|alone|both|"
-    r"reserved|selected|many|minority|majority|half)\b",
-    re.I,
-)
-COMPARISON = re.compile(
-    r"\b(?:more|less|better|worse|fewer|rather|superior|inferior|prefer\w+|\w{3,}er)\b.*\bthan\b", re.I
-)
-BESIDES = re.compile(
-    r"\b(?:more|less|better|worse|prefer\w*|superior|inferior|compar\w+|versus|whereas|instead|as \w+ as)\b", re.I
-)
-CAPITALS = re.compile(r"\b[A-Za-z]?[A-Z]{2,}\b")
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]+")
-# ours: words that judge what a question names, and name nothing themselves
-JUDGED = frozenset(
-    tokens(
-        "harmless absent present mistaken meaningless regardless newly proven unproven settled certain reliable"
-        " dependable advisable recommended recommendation sensible wise reasonable sign signs cause causes suitable"
-        " necessary"
-    )
-)
-TOLD = 5.5  # ours, Zipf's scale: commoner words of a sentence name nothing
 VALUE = {
     Stance.SUPPORTS: VerdictValue.YES,
     Stance.REFUTES: VerdictValue.NO,
@@ -80,16 +48,11 @@ class VerdictSettings(Frozen):
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
         sure, sure_given: probability of its answer from which a sentence carries one by itself; of a text that was
             given with the question, or found for it alone.
-        sure_whole: the same of a sentence of a page that names all that the question names.
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
         plain_words, plain_near: the same, from which it answers in the question's own words; then plain is enough
             where the opposite is less probable than unopposed.
-        rare, meant: a word of the question that is rarer (Zipf's scale) is named by a page's sentence, with its title,
-            the sentence before and its known questions, where they hold it or a word so near in meaning (cosine); a
-            sentence that does not name them all carries no verdict.
-        held: share of the question's own words, in context, that a sentence needs that names them all.
         heard: probability from which a sentence counts as saying otherwise, or as carrying it too.
         side: sentences that are quoted for each answer, beside the leading one.
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
@@ -111,7 +74,6 @@ class VerdictSettings(Frozen):
     telling: float = 0.5
     sure: float = 0.95
     sure_given: float = 0.85
-    sure_whole: float = 0.8
     words: float = 0.4
     in_context: float = 0.4
     near: float = 0.5
@@ -119,9 +81,6 @@ class VerdictSettings(Frozen):
     plain_near: float = 0.7
     plain: float = 0.5
     unopposed: float = 0.1
-    rare: float = 4.2
-    meant: float = 0.35
-    held: float = 0.5
     heard: float = 0.6
     side: int = 2
     relevant: float = 0.6
@@ -159,7 +118,6 @@ class VerdictJudgeLocal:
 
         A sentence that several pieces hold is read once; one that speaks to a machine is not read.
         """
-        question = written_out(question, evidence)
         told_by: dict[str, tuple[Evidence, Span, str]] = {}
         for e in evidence:
             for span, before in in_context(e.text):
@@ -179,7 +137,7 @@ class VerdictJudgeLocal:
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         known = self._known(question, alike, pieces, readings)
         told = [
-            self._scoped(question, said, before)
+            said
             for at, r in readings.items()
             for e, s, before in [pieces[at]]
             for sentence in [Sentence(e, s.start, s.end, r.relevance)]
@@ -268,29 +226,6 @@ class VerdictJudgeLocal:
         named = all(m.generic in held or (not m.generic and m.family in held) for m in medicines_in(question))
         return named and words_held(question, around) >= self.settings.on_point
 
-    def _scoped(self, question: str, said: Said, before: str) -> Said:
-        """A sentence of a page as far as it may speak: not at all of a question that names what it does not name."""
-        if self._encoder is None or said.of_a_study or said.given or not (said.about or said.known):
-            return said
-        known = (a.question for a in known_answers(said.sentence.text) if a.question != question)
-        around = " ".join((said.sentence.evidence.title, before, said.sentence.text, *known))
-        if not compares(question, said.sentence.text) or not self._names(question, around):
-            return said._replace(about=False, known=False, plain=False)
-        return said._replace(whole=words_held(question, around) >= self.settings.held)
-
-    def _names(self, question: str, text: str) -> bool:
-        """Whether a text holds each rare word of a question, or one that is near it in meaning."""
-        held = set(tokens(text))
-        asked = {w.lower() for w in WORD.findall(question) if zipf(w.lower()) < self.settings.rare}
-        missing = sorted(w for w in asked if (own := set(tokens(w)) - PLAIN - JUDGED) and not own & held)
-        told = sorted({w.lower() for w in WORD.findall(text) if zipf(w.lower()) < TOLD})
-        if not missing or self._encoder is None:
-            return True
-        if not told:
-            return False
-        near = self._encoder.encode_documents(missing) @ self._encoder.encode_documents(told).T
-        return bool((near.max(axis=1) >= self.settings.meant).all())
-
     def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> list[Sentence]:
         """The quotes that carry a verdict by the policy of `judge`; none where they do not, or speak against it too."""
         pieces = [
@@ -361,8 +296,6 @@ class VerdictJudgeLocal:
         opposite = OPPOSITE.get(said.answer)
         if said.plain and (opposite is None or said.reading.stance(opposite) < self.settings.unopposed):
             return self.settings.plain
-        if said.whole:
-            return self.settings.sure_whole
         given = self._encoder is None or said.given
         return self.settings.sure_given if given else self.settings.sure
 
@@ -407,27 +340,6 @@ class VerdictJudgeLocal:
             reason=reason_of(shown),
             sides=tuple(VALUE[s.answer] for s in carrying),
         )
-
-
-def written_out(question: str, evidence: Sequence[Evidence]) -> str:
-    """A question with its abbreviations written out, where the evidence does not use them."""
-    used = {word for e in evidence for word in CAPITALS.findall(f"{e.title} {e.text}")}
-    return question if used >= set(CAPITALS.findall(question)) else expand(question)
-
-
-def compares(question: str, text: str) -> bool:
-    """Whether a sentence speaks of as many, and the same way round, as a question of all or of two things asks."""
-    if OF_ALL.search(question) and not EXTENT.search(text):
-        return False
-    if not COMPARISON.search(question):
-        return True
-    one, other = (set(tokens(part)) for part in re.split(r"\bthan\b", question, maxsplit=1))
-    one, other = one - other, other - one
-    first, *rest = re.split(r"\bthan\b", text, maxsplit=1)
-    if not rest:
-        return BESIDES.search(text) is not None
-    before, after = set(tokens(first)), set(tokens(rest[0]))
-    return len(one & after) + len(other & before) <= len(one & before) + len(other & after)
 
 
 def _stage(told: Sequence[Said], carrying: Sequence[Said], read: bool, about: bool) -> Stage:

@@ -316,8 +316,7 @@ class Told(NamedTuple):
 class Said(NamedTuple):
     """A sentence, its reading, whether it is plainly about what the question names, and whether a known question is.
 
-    ``whole``: a sentence of a page that names all that the question names. ``study``: what is known of it where its
-    document is a study of the very question.
+    ``study``: what is known of it where its document is a study of the very question.
     """
 
     sentence: Sentence
@@ -326,7 +325,6 @@ class Said(NamedTuple):
     known: bool = False
     plain: bool = False
     study: Told | None = None
-    whole: bool = False
 
     @property
     def answer(self) -> Stance:

@@ -8,7 +8,7 @@ import pytest
 
 from graphs.verdicts import local
 from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
-from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, compares, in_context, written_out
+from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder
@@ -398,42 +398,3 @@ def test_what_is_not_sure_enough_is_leant_to_and_no_verdict() -> None:
     assert ruling.leaning is not None
     assert ruling.leaning.value is VerdictValue.YES
     assert ruling.leaning.probability == pytest.approx(0.7)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "speaks"),
-    [
-        ("Do all patients need a nitrate?", "Nitrates are avoided when blood pressure is low.", False),
-        ("Do all patients need a nitrate?", "Nitrates are only for a high blood pressure.", True),
-        ("Is it of any use at all?", "It lowers blood pressure.", True),
-        ("Is microscopy more sensitive than serology?", "Serology is more sensitive than microscopy.", False),
-        ("Is serology more sensitive than microscopy?", "Serology is more sensitive than microscopy.", True),
-        ("Is serology better than microscopy?", "Serology finds antibodies to the worm.", False),
-        ("Is serology better than microscopy?", "Serology is preferred, as it finds more.", True),
-    ],
-)
-def test_a_question_of_all_or_of_two_things_is_answered_by_what_speaks_of_as_many(
-    question: str, text: str, speaks: bool
-) -> None:
-    assert compares(question, text) is speaks
-
-
-def test_abbreviations_are_written_out_where_the_sources_do_not_use_them() -> None:
-    asked = "Does prazosin help in PTSD?"
-    assert "traumatic stress" in written_out(asked, [piece("Prazosin is tried in post-traumatic stress disorder.")])
-    assert written_out(asked, [piece("Prazosin is tried in PTSD.")]) == asked
-
-
-COLITIS = "Is microscopic colitis linked to the appendix having been removed?"
-LINKED = "Anti-inflammatory painkillers have been linked with microscopic colitis."
-REMOVED = "Removal of the appendix has been linked with microscopic colitis."
-
-
-@pytest.mark.parametrize(("text", "carries"), [(LINKED, False), (REMOVED, True)])
-def test_a_sentence_of_a_page_that_does_not_name_what_is_asked_about_carries_nothing(
-    text: str, carries: bool, encoder: Encoder
-) -> None:
-    page = piece(text, "microscopic-colitis", "library", title="Microscopic colitis")
-    ruling = VerdictJudgeLocal(ScriptedReader({text: YES}), encoder).judge(COLITIS, [page])
-    assert (ruling.verdict is not None) is carries
-    assert [s.text for s in [*ruling.carrying, *ruling.beside]] == [text], "it may still be shown"
