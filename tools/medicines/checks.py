@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 from tools.medicines.constraints import BROAD, asked_of, constraints_in, is_relatives, named_in
 from tools.medicines.names import Medicine
-from tools.medicines.pages import parts as parts_of
 from tools.medicines.pages import slug, told
 from tools.medicines.records import STATES, Advice, Record, Severity, starter_records
 from tools.spelling import mended
@@ -51,7 +50,6 @@ ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe 
 MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
-KNOWN_WORD = 3.2  # ours, Zipf: a commoner word seldom names an illness that a page would have to speak of
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 WAYS = ("openly", "interacts", "harm", "may")
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
@@ -82,18 +80,11 @@ class Check(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The checks of a question, the gravest first, what it asks, of `ANSWERS`, and whether it tells of no patient.
-
-    ``practice``: it asks whether a medicine is used ("are fibrates given with statins?"), which an interaction does not
-    answer. ``strange``: pages that do not speak of all that a general question names: what is usual in pregnancy or in
-    childhood is no answer on an illness that the page does not know.
-    """
+    """The checks of a question, the gravest first, what it asks, of `ANSWERS`, and whether it tells of no patient."""
 
     checks: tuple[Check, ...] = ()
     asks: str = "may"
     general: bool = False
-    practice: bool = False
-    strange: frozenset[str] = frozenset()
 
     @property
     def decides(self) -> bool:
@@ -103,13 +94,6 @@ class Checked(NamedTuple):
     def answer(self, check: Check) -> Answer:
         """What a check answers; to a general question a caution is none: it says how, not whether."""
         if self.general and check.advice is Advice.CAUTION and not check.together:
-            return ""
-        alone = (
-            len({c.advice for c in self.checks}) == 1
-        )  # beside a caution the rest is no answer to a general question
-        if self.general and check.advice is Advice.USUAL and (not alone or check.page in self.strange):
-            return ""
-        if self.practice and (check.together or not alone):
             return ""
         return "" if check.together and check.advice is Advice.USUAL else ANSWERS[self.asks][check.advice]
 
@@ -163,38 +147,8 @@ def check(question: str, case: str = "") -> Checked:
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
-    general = not case and _is_general(question)
-    usual = [c.page for c in checks if general and c.advice is Advice.USUAL]
-    return Checked(
-        checks,
-        "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks,
-        general,
-        practice=general and _words()["practice"].match(asked_for) is not None,
-        strange=frozenset(page for page in usual if not _speaks_of(page, asked_for, beside)),
-    )
-
-
-def _is_general(question: str) -> bool:
-    """Whether a question tells of no patient; "a woman with malaria" is anyone, a woman of 30 is somebody."""
-    somebody = _words()["patient"].search(_words()["anybody"].sub(" ", question))
-    return somebody is None
-
-
-def _speaks_of(page: str, asked_for: str, named: Sequence[Medicine]) -> bool:
-    """Whether a page holds every word of a question that names something, states and medicines aside."""
-    for medicine in named:
-        asked_for = re.sub(re.escape(medicine.written), " ", asked_for, flags=re.IGNORECASE)
-    for state in STATES:
-        asked_for = _words()[state].sub(" ", asked_for)
-    rare = (w for w in re.findall(r"[A-Za-z]{3,}", asked_for) if zipf(w.lower()) < KNOWN_WORD)
-    return _stems(" ".join(rare)) <= _held(page)
-
-
-@lru_cache(maxsize=256)
-def _held(page: str) -> frozenset[str]:
-    """The stems of all that a page says."""
-    own = next(r for r in starter_records() if slug(r.name) == page)
-    return _stems(" ".join((own.name, *own.names, *(s for _, said in parts_of(own) for s in said))))
+    general = not case and _words()["patient"].search(question) is None
+    return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks, general)
 
 
 def _way(part: str) -> str:
@@ -239,8 +193,6 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
     if words["stopping"].search(asked_for) or (
         words["blamed"].search(asked_for) and not words["harm"].search(asked_for)
     ):
-        return False
-    if words["fact"].match(asked_for) and not ways:
         return False
     studied = words["studied"].search(asked_for) and not words["levels"].search(asked_for)
     if studied and not (case or words["patient"].search(question)):
@@ -306,11 +258,7 @@ def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of
                     yield min(found, key=lambda c: ORDER.index(c.advice))
     for substance, names in SUBSTANCES.items():
         if any(_words()[substance].search(c.text) for c in told_of.read):
-            ill = any(_words()["addicted"].search(c.text) for c in told_of.read)
-            records = [r for m in asked for r in _records(m)]
-            # what treats a dependence is given beside it
-            records = [r for r in records if not (ill and names & _stems(" ".join(r.uses)))]
-            yield from (c for r in records for c in _with(r, names, substance))
+            yield from (c for m in asked for r in _records(m) for c in _with(r, names, substance))
 
 
 def _speaks(medicine: Medicine) -> bool:

@@ -124,26 +124,3 @@ def test_a_caution_answers_a_patients_question_and_no_general_one() -> None:
     general, own = check(asked.format("people")), check(asked.format("she"))
     assert general.checks[0].advice is own.checks[0].advice is Advice.CAUTION
     assert (general.answer(general.checks[0]), own.answer(own.checks[0])) == ("", "depends")
-
-
-def _answers(question: str) -> set[str]:
-    found = check(question)
-    return {a for c in found.checks if (a := found.answer(c))}
-
-
-@pytest.mark.parametrize(
-    ("question", "answers"),
-    [
-        ("Is ibuprofen OK while breastfeeding?", {"yes"}),
-        ("Should a child with bronchiolitis be given salbutamol?", set()),  # the page knows no bronchiolitis
-        ("Is it safe to give ibuprofen to a child with asthma?", set()),  # usual in children, care in asthma
-        ("Do ACE inhibitors slow diabetic kidney disease?", set()),  # what it does, not whether it may be taken
-        ("Are fibrates used with statins?", set()),
-        ("Is diazepam given for alcohol withdrawal?", set()),
-        ("Should thiamine be given to people with alcohol dependence?", set()),
-        ("Should a pregnant woman with malaria be given quinine?", set()),  # a caution is no answer in general
-        ("Is doxycycline used in the second trimester of pregnancy?", {"no"}),
-    ],
-)
-def test_a_general_question_is_answered_by_what_is_said_of_all_that_it_names(question: str, answers: set[str]) -> None:
-    assert _answers(question) == answers
