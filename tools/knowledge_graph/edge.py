@@ -351,6 +351,7 @@ WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]", re.IGNORECASE)  # ours: "32F" has
 OF_PAIN = re.compile(r"\bpain|[疼痛]", re.IGNORECASE)  # ours
 VALUE = re.compile(rf"\b([A-Za-z][A-Za-z-]{{2,}}){GAP}{NUMBER}(?!\d)", re.IGNORECASE)
 VALUE_ZH = re.compile(rf"((?!年龄)[\u4e00-\u9fff]{{2,8}}){GAP_ZH}\d+(?:\.\d+)?(?=\s*{UNIT}?\s*(?:[,，。；;、]|$))")
+ANALYTE = re.compile(r"[a-z]{6,}(?:in|ase|ogen)", re.IGNORECASE)  # ours: proteins and enzymes that are measured
 SHORT_FORM = re.compile(r"(?=[^aeiou]+$)[a-z]{3,5}", re.IGNORECASE)
 SLIP = 2.5  # ours: Zipf's scale below which three letters are no word of everyday texts
 RARE, SHAPED = 50, 2.0  # ours: documents of prose that hold a word at most, and by its letters how much it is medical
@@ -406,6 +407,7 @@ def _values_of_no_measure(case: str) -> list[tuple[int, str]]:
         and not (medicines_in(m[0]) or tells_of_medicine(m[0]))
         and (
             HAN.match(m[1])
+            or ANALYTE.fullmatch(m[1])
             or (_is_rare(m[1].lower()) and not known_words().listed(m[1].lower()))
             or _is_short_form(m[1])
         )
