@@ -15,6 +15,7 @@ DATA = ROOT.parent / "shared" / "data"
 UNSEEN = ROOT / "evals" / "data" / "unseen"
 EXAMPLES = (
     ROOT / "tools" / "reading" / "examples",
+    ROOT / "tools" / "reading" / "known",
     ROOT / "graphs" / "triage" / "examples",
     ROOT / "tools" / "knowledge_graph" / "starter" / "wordings",
 )

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from tools.reading.contract import ANSWERS, Stance
 
-EXAMPLES = Path(__file__).parent / "examples"
-LIBRARY = ("library_*.jsonl", "base_*.jsonl")  # pairs with sentences of the starter library
+HERE = Path(__file__).parent
+LIBRARY = ("known/*.jsonl", "examples/library_*.jsonl", "examples/base_*.jsonl")  # the last two trained the reader
 WORDS = {
     Stance.SUPPORTS: "Yes.",
     Stance.REFUTES: "No.",
@@ -52,7 +52,7 @@ def answered() -> Mapping[str, tuple[Answered, ...]]:
     """For sentences of the starter library, white space made one, the closed questions that each answers."""
     out: dict[str, dict[Answered, None]] = defaultdict(dict)
     for pattern in LIBRARY:
-        for path in sorted(EXAMPLES.glob(pattern)):
+        for path in sorted(HERE.glob(pattern)):
             for line in path.read_text(encoding="utf-8").splitlines():
                 for sentence, question, answer in _rows(json.loads(line)):
                     if answer in ANSWERS:
