@@ -50,7 +50,8 @@ SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him|they|them)\b|æˆ
 
 class Verdict(NamedTuple):
     """A kind, one line why, the question as it stands alone where it leans on what was said before, whether it is about
-    the leading diagnosis, what it asks to have explained, and whether it is a question that describes a patient."""
+    the leading diagnosis, what it asks to have explained, whether it is a question that describes a patient, and
+    whether the records of medicines bar what it asks for."""
 
     kind: Kind
     reason: str
@@ -58,6 +59,7 @@ class Verdict(NamedTuple):
     about_case: bool = False
     explain: Explain | None = None
     patient: bool = False
+    warned: bool = False
 
 
 def classify(
@@ -123,11 +125,12 @@ def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
     if len(WORDS.findall(text)) > FEW and not any(map(questions.is_question, parts)):
         return None
     why = "asks whether a medicine may be taken"
-    if check(text, session.case).decides:
-        return Verdict(Kind.EVIDENCE, why, patient=not session.case and len(parts) > 1)
+    found = check(text, session.case)
+    if found.decides:
+        return Verdict(Kind.EVIDENCE, why, patient=not session.case and len(parts) > 1, warned=found.warns)
     told = session.question if not (session.case or questions.is_question(session.question)) else ""
-    if told and check(text, told).decides:
-        return Verdict(Kind.EVIDENCE, why, f"{told}\n{text}")
+    if told and (found := check(text, told)).decides:
+        return Verdict(Kind.EVIDENCE, why, f"{told}\n{text}", warned=found.warns)
     return None
 
 
@@ -269,7 +272,7 @@ class TriageLocal:
             return decision_of(verdict, language, turn, flags)
         flags = red_flags(turn.question if turn.facts else text, language)
         flags = flags or red_flags(text, language, alone=not session.case)
-        if flags and verdict.kind is not Kind.CASE:
+        if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
             turn = Turn(text, facts_of(text, session.turn), new_case=True)
         return decision_of(verdict, language, turn, flags)

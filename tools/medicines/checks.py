@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tools.medicines.constraints import BROAD, asked_of, constraints_in, is_relatives, named_in
-from tools.medicines.names import Medicine
+from tools.medicines.names import Medicine, medicines_in
 from tools.medicines.pages import slug, told
-from tools.medicines.records import STATES, Advice, Record, Severity, starter_records
+from tools.medicines.records import STATES, Advice, Caution, ChildCaution, Record, Severity, starter_records
 from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
@@ -34,10 +34,14 @@ SUBSTANCES = {
     "smoking": {"smoking"},
     "caffeine": {"caffeine"},
     "tyramine-rich food": {"tyramine-rich food"},
+    "liquorice": {"liquorice"},
+    "vitamin K-rich food": {"vitamin K-rich food"},
     "dairy": {"dairy", "dairy products", "dairy product", "milk", "calcium", "calcium carbonate"},
 }
 INFANT = 2  # ours: years below which what is usual for children is not said
-CHILD, OLD = 12, 75  # ours: years below and from which the page's words on children and older people are told
+GROWN, OLD = 18, 75  # ours: years below and from which the page's words on children and older people are told
+SMOKER = 35  # years, from which the combined pill is barred to smokers (UKMEC 2016)
+AGES = {"newborn": 0.02, "infant": 0.5, "toddler": 2.0, "teenager": 15.0}  # ours: years, of who is told by such a word
 # ours: words of a condition that say how bad or how long ago; a case without them asks for caution at most
 DEGREES = frozenset(
     tokens(
@@ -91,6 +95,11 @@ class Checked(NamedTuple):
         """Whether something is said, to a question that does not ask openly."""
         return bool(self.checks) and self.asks != "openly"
 
+    @property
+    def warns(self) -> bool:
+        """Whether something is not to be taken."""
+        return bool(self.checks) and self.checks[0].advice is Advice.AVOID
+
     def answer(self, check: Check) -> Answer:
         """What a check answers; to a general question a caution is none: it says how, not whether."""
         if self.general and check.advice is Advice.CAUTION and not check.together:
@@ -106,7 +115,7 @@ class Told(NamedTuple):
         read: clauses that are not denied and of the patient. stems: of each.
         allergies: names that a stated allergy bars. states: of `STATES`, with the words that tell each.
         severe: organs with a severe disease; mild: with one that is told to be mild.
-        taken: medicines that are told as taken, as written. infant: the patient is younger than `INFANT`.
+        taken: medicines that are told as taken, as written. age: in years; None where it is not told.
     """
 
     text: str
@@ -118,7 +127,7 @@ class Told(NamedTuple):
     severe: frozenset[str]
     mild: frozenset[str]
     taken: frozenset[str]
-    infant: bool
+    age: float | None
 
 
 def check(question: str, case: str = "") -> Checked:
@@ -132,9 +141,8 @@ def check(question: str, case: str = "") -> Checked:
     if not _asks(asked_for, question, case):
         return Checked()
     told_of = _read(case, question, asked_for)
-    named = [
-        m for m in named_in(told_of.text) if m.written.lower() not in told_of.allergies or m.start >= told_of.asking
-    ]
+    named = named_in(told_of.text)
+    named = [m for m in named if m.written.lower() not in told_of.allergies or m.start >= told_of.asking] or named
     named = [m for m in {(m.generic or m.written).lower(): m for m in named}.values() if _is_meant(told_of, m)]
     kinds = {name.lower() for m in named if m.generic for name in m.names}  # a class that stands for one of them
     beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds][-MOST:]
@@ -147,7 +155,10 @@ def check(question: str, case: str = "") -> Checked:
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
-    general = not case and _words()["patient"].search(question) is None
+    words = _words()
+    before = words["courtesy"].sub("", told_of.text[: told_of.asking])
+    telegraphic = words["verb"].search(asked_for) is None
+    general = not (before.strip() or telegraphic or words["patient"].search(question))
     return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks, general)
 
 
@@ -218,30 +229,42 @@ def _read(case: str, question: str, asked_for: str) -> Told:
         states.pop("children", None)  # a mother's baby is no patient
     if "breastfeeding" in states and _words()["weeks"].fullmatch(states.get("pregnancy", "")):
         states.pop("pregnancy")  # weeks since the birth
-    for state, told_by_age in (("children", 0 <= (person.age or CHILD) < CHILD), ("older", (person.age or 0) >= OLD)):
-        if told_by_age:
+    age = person.age
+    if age is None and "children" in states:
+        age = next((years for word, years in AGES.items() if _words()[word].search(text)), None)
+    for state, told_by_age in (("children", age is not None and age < GROWN), ("older", (age or 0) >= OLD)):
+        if told_by_age and not {"pregnancy", "breastfeeding"} & states.keys():
             states.setdefault(state, "")
     stems = tuple(
         _stems(f"{c.told} {expand(c.text)} {c.text}") for c in read if c.start >= start or not c.other or not own
     )
     stems += tuple(_stems(r.words) for r in readings(text, person) if r.present)
+    stems += tuple(frozenset(tokens(means)) for pattern, means in _meanings() if _has_number(pattern.search(text)))
+    if (age or 0) >= SMOKER and any(_words()["smoking"].search(c.text) for c in now):
+        stems += (_stems(f"smoker over thirty-five aged {SMOKER} or over smoking"),)
     barred = constraints_in(text)
     allergies = frozenset(n for c in barred if c.why == "allergy" for n in (*c.names, c.named.lower()))
     taken = frozenset(c.named.lower() for c in barred if c.why == "current")
     severe = {o for o in ORGANS if any(frozenset(tokens(f"severe {o.removesuffix('s')} disease")) <= s for s in stems)}
     slight = any(_words()["mild"].search(c.text) for c in now)
     mild = frozenset(o for o in ORGANS if slight and o not in severe)
-    return Told(
-        text, start, read, stems, allergies, states, frozenset(severe), mild, taken, 0 <= (person.age or CHILD) < INFANT
-    )
+    return Told(text, start, read, stems, allergies, states, frozenset(severe), mild, taken, age)
+
+
+def _has_number(found: re.Match[str] | None) -> bool:
+    """Whether what was found states a value, which clauses leave out."""
+    return found is not None and any(c.isdigit() for c in found[0])
 
 
 def _is_meant(told_of: Told, medicine: Medicine) -> bool:
     """Whether a medicine is taken or asked about: it is not what another stands in for, was stopped, or is denied."""
-    start = medicine.start
-    if _words()["instead"].search(told_of.text[max(0, start - 40) : start]):
+    start, words = medicine.start, _words()
+    after = told_of.text[start + len(medicine.written) :]
+    stopped = words["instead"].search(told_of.text[max(0, start - 40) : start]) or words["left"].match(after)
+    if stopped and not words["lately"].search(re.split(r"[.?!]", after)[0]):
         return False
-    return any(c.start <= start < c.end for c in told_of.read)
+    due = start < told_of.asking and medicine.family.endswith("vaccine")  # "never had MMR. Give it now?"
+    return due or any(c.start <= start < c.end for c in told_of.read)
 
 
 def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of: Told) -> Iterator[Check]:
@@ -296,8 +319,9 @@ def _of_patient(medicine: Medicine, told_of: Told) -> Iterator[Check]:
     for beside, count in agreed.items():
         if count >= COMMON * len(records):
             said = [c for checks in each for c in checks if c.beside == beside]
-            alike = Counter(c.advice for c in said).most_common(1)[0][0]
-            yield next(c for c in said if c.advice is alike)
+            alike, agree = Counter(c.advice for c in said).most_common(1)[0]
+            if agree >= COMMON * len(records):
+                yield next(c for c in said if c.advice is alike)
 
 
 def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
@@ -307,9 +331,9 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
         caution = record.of(state)
         treated = state in ORGANS and bool(_stems(said)) and _stems(said) <= treats
         bare = state in told_of.mild and caution is not None and _words()["severe"].search(caution.says)
+        if isinstance(caution, ChildCaution):
+            caution = _at_age(caution, told_of.age)
         if caution is not None and not treated and not bare:
-            if caution.advice is Advice.USUAL and state == "children" and told_of.infant:
-                continue  # what is usual for children may not be for a baby
             barred = _words()["bars"].search(caution.says) is not None and _is_below(told_of.text, caution.says)
             bars = state in told_of.severe and barred
             yield Check(page, state, Advice.AVOID if bars else caution.advice, caution.says)
@@ -325,6 +349,17 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
             stated[condition] and entry.advice is Advice.AVOID
         ):  # what a severe form bars; what it asks care of is silent
             yield Check(page, condition, Advice.CAUTION, entry.says)
+
+
+def _at_age(caution: ChildCaution, age: float | None) -> Caution | None:
+    """What advice for children means at an age in years; None where it says nothing of it."""
+    if age is None:
+        return caution
+    if age < caution.barred:
+        return Caution(advice=Advice.AVOID, says=caution.says)
+    if caution.advice is Advice.USUAL and age < INFANT:
+        return None  # what is usual for children may not be for a baby
+    return caution if age < caution.until else None
 
 
 def _is_below(text: str, says: str) -> bool:
@@ -345,7 +380,10 @@ def _stems(text: str) -> frozenset[str]:
 
 def _allergy(condition: str, allergies: frozenset[str]) -> bool:
     named = condition.lower().removesuffix(" allergy").removeprefix("allergy to ")
-    return named != condition.lower() and any(named in (a, f"{a}s") or a in (named, f"{named}s") for a in allergies)
+    if named == condition.lower():
+        return False
+    known = next((m.family for m in medicines_in(named) if not m.generic), named)  # NSAID: a class by another name
+    return any(n in (a, f"{a}s") or a in (n, f"{n}s") for n in (named, known) for a in allergies)
 
 
 def _stated(condition: str, stems: Sequence[frozenset[str]], treats: frozenset[str], record: Record) -> float:

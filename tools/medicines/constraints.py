@@ -34,11 +34,11 @@ TOGETHER = frozenset(
 """Ours: classes of which two are commonly given together: one that is taken does not bar another."""
 _ALLERGY = re.compile(
     r"\b(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|"
-    r"(?:angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|react(?:ed|ion)|collapsed|"
+    r"(?:angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|react(?:s|ed|ions?)?|collapsed|dress|"
     r"throat clos\w+(?: up)?|sjs|stevens-johnson(?: syndrome)?) "
     r"(?:after|from|with|to|on)|(?:ma[dk]es?|g[ai]ves?|brings?|brought|sen[dt]s?) "
     r"(?:me|him|her|them|my \w+|the patient)[^.?!]{0,20}"
-    r"\b(?:anaphyla\w+|angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swell\w*|swollen|wheez\w*|"
+    r"\b(?:anaphyla\w+|angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swell\w*|swollen(?: \w+)?|wheez\w*|"
     r"itch\w*|collapse|breathless))\b|过敏",
     re.IGNORECASE,
 )
@@ -64,7 +64,7 @@ _WONDERED = re.compile(
 # What an allergy is to stands behind the word, in a row of names, or right before it.
 _BEHIND = re.compile(
     r"(?:allerg\w+|anaphyla\w+|hypersensitiv\w+|intoleran\w+|reactions?|"
-    r"reacted|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|"
+    r"react(?:s|ed)?|dress|rash(?:es)?|hives|urticaria|wheals|swelling|swelled up|"
     r"throat clos\w+(?: up)?|sjs|stevens-johnson(?: syndrome)?|collapsed)"
     r"(?: (?:to|against|with|from|of|after|except|on)|:) (?:(?:the|all|any|both) )?"
     r"(?:[^.;?!]{0,60}(?:, ?(?:and |or )?| and | or |/))?$",

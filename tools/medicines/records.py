@@ -45,6 +45,13 @@ class Caution(Frozen):
     says: str = Field(min_length=15)
 
 
+class ChildCaution(Caution):
+    """Advice for children younger than ``until`` years, none for older ones; before ``barred`` years it is avoided."""
+
+    until: float = Field(default=12, gt=0)
+    barred: float = Field(default=0, ge=0)
+
+
 class Contraindication(Caution):
     """Advice in conditions, named as a patient or a doctor would."""
 
@@ -78,7 +85,7 @@ class Record(Frozen):
     breastfeeding: Caution
     kidneys: Caution
     liver: Caution
-    children: Caution | None = None
+    children: ChildCaution | None = None
     older: Caution | None = None
     side_effects: tuple[str, ...] = Field(min_length=1)
     monitoring: tuple[str, ...] = ()
@@ -88,6 +95,22 @@ class Record(Frozen):
         """What one of `STATES` means for taking it; None where nothing is said."""
         caution: Caution | None = getattr(self, state)
         return caution
+
+
+ANYBODYS = frozenset({"medical gas", "rehydration treatment", "vitamin", "trace element", "emollient"})
+"""Ours: classes of which an allergy is hardly ever meant."""
+
+
+def _with_allergy(record: Record) -> Record:
+    """The record with its own allergy among its contraindications, as with every medicine."""
+    own = {n.lower() for n in (record.name, *record.names)}
+    known = any(n in c.lower() for e in record.contraindications for c in e.conditions if "allergy" in c for n in own)
+    if known or ANYBODYS & {*record.classes}:
+        return record
+    name = f"{record.name[0].upper()}{record.name[1:]}"
+    says = f"{name} is not taken again after an allergic reaction to it."
+    entry = Contraindication(advice=Advice.AVOID, says=says, conditions=(f"{record.name} allergy",))
+    return record.model_copy(update={"contraindications": (*record.contraindications, entry)})
 
 
 def read_records(path: Path) -> list[Record]:
@@ -102,7 +125,7 @@ def read_records(path: Path) -> list[Record]:
     records = []
     for row in rows:
         try:
-            records.append(Record.model_validate(row))
+            records.append(_with_allergy(Record.model_validate(row)))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])

@@ -124,3 +124,41 @@ def test_a_caution_answers_a_patients_question_and_no_general_one() -> None:
     general, own = check(asked.format("people")), check(asked.format("she"))
     assert general.checks[0].advice is own.checks[0].advice is Advice.CAUTION
     assert (general.answer(general.checks[0]), own.answer(own.checks[0])) == ("", "depends")
+
+
+@pytest.mark.parametrize(
+    ("question", "case", "advice"),
+    [
+        ("14 year old with flu. Aspirin?", "", "avoid"),  # until sixteen
+        ("Newborn with sepsis. Chloramphenicol?", "", "avoid"),
+        ("Is promethazine ok?", "My son is 10 months old and has a cold.", "avoid"),
+        ("Piriton syrup?", "My daughter is 3 and has hay fever.", None),  # only of babies its page speaks
+        ("Is nitrofurantoin ok?", "She is 9 and has a bladder infection.", None),
+    ],
+)
+def test_advice_for_children_holds_for_their_ages(question: str, case: str, advice: str | None) -> None:
+    found = [a for _, about, a in _found(question, case) if about == "children"]
+    assert found == ([advice] if advice else [])
+
+
+def test_a_story_without_a_person_is_of_a_patient() -> None:
+    found = check("Cirrhosis with encephalopathy. Diazepam for sleep?")
+    assert not found.general
+    assert found.answer(found.checks[0]) in ("no", "depends")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Her sodium is 121. Start bendroflumethiazide?", "no"),
+        ("She is 41 and smokes 20 a day. Combined pill?", "no"),
+        ("I came off phenelzine 4 days ago. Can I start fluoxetine?", "no"),
+        ("Cough with ramipril. Losartan?", ""),
+        ("Nurofen gave me a swollen face. Can I take naproxen?", "no"),
+        ("I am allergic to codeine. Can I take co-codamol?", "no"),
+        ("Does stopping smoking change clozapine levels?", "yes"),
+    ],
+)
+def test_what_is_told_of_values_habits_and_reactions_counts(question: str, answer: str) -> None:
+    found = check(question)
+    assert (found.answer(found.checks[0]) if found.checks else "") == answer
