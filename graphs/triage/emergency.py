@@ -60,27 +60,49 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     if exam and VIGNETTE.match(text):
         return ()
     shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
-    heard = emergency_in(text, alone=alone and not exam)
+    told = plain_of(text)
+    heard = None if is_steady(text) else emergency_in(told, alone=alone and not exam)
     if heard is None:
         return shown
     found = _likeliest(heard.kinds)
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
-    return (_flag(found, language, telling(text)), *shown)
+    return (_flag(found, language, telling(told)), *shown)
 
 
 def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     """The emergencies that plain words tell, whatever the head hears: a wish to die is never missed."""
     if all(map(questions.is_question, questions.parts(text))) and not FIRST_PERSON.search(text):
         return ()  # "Do such tablets make people want to die?"
-    told = ((code, _says(text, code)) for code in _rules()["told"])
-    return tuple(_flag(emergencies().named[code], language, _quoted([said])) for code, said in told if said)
+    found: dict[str, str] = {}
+    for line in _rules()["told"]:
+        beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
+        if line["code"] not in found and beside and (said := _says(text, line["words"])):
+            found[line["code"]] = said
+    return tuple(_flag(emergencies().named[code], language, _quoted([said])) for code, said in found.items())
 
 
-def _says(text: str, code: str) -> str:
-    """The clause in which words of a code stand that nothing before them denies, and that are of now, of whomever they
+def is_steady(text: str) -> bool:
+    """Whether what a message tells has lasted for weeks or longer, and nothing in it is fresh or grave: of the examples
+    none that is an emergency is so told."""
+    return _is_dated(text) and not _rules()["words"]["grave"].search(text)
+
+
+def _is_dated(text: str) -> bool:
+    words = _rules()["words"]
+    return words["weeks"].search(text) is not None and words["fresh"].search(text) is None
+
+
+def plain_of(text: str) -> str:
+    """A message without results of serology, which the head takes for signs of danger."""
+    told: str = _rules()["words"]["serology"].sub("", text)
+    return told if any(map(str.isalnum, told)) else text
+
+
+def _says(text: str, words: str) -> str:
+    """The clause in which some words stand that nothing before them denies, and that are of now, of whomever they
     are told; "" where none does."""
-    for match in _rules()["words"][code].finditer(text):
+    for match in _rules()["words"][words].finditer(text):
         clause = next((c for c in clauses(text) if c.start <= match.start() < c.end), None)
         before = text[clause.start : match.start()] if clause is not None else ""
         negated = negations(before) or verbal_negation(before) or chinese_negation(before)

@@ -14,7 +14,7 @@ from tools.text.clauses import Clause, clauses
 from tools.text.demographics import age_in, read_person
 from tools.text.language import language_of
 from tools.text.negation import is_other_person
-from tools.text.questions import parts
+from tools.text.questions import is_question, parts
 from tools.text.tokens import tokens
 from tools.yaml_files import read_patterns
 
@@ -22,6 +22,7 @@ SURELY = 0.85  # ours: probability from which a message by itself puts something
 ASKED = 0.9  # ours: probability from which a message changes the case while a question of ours waits for its answer
 FEW = 8  # ours: words and signs of a message that tells an age and nothing else
 NUMBER = re.compile(r"\d+")
+STOP = re.compile(r"[,;，；]")
 MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
 TIDY = (
     (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
@@ -104,12 +105,27 @@ def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int) -> tuple[Fact,
 
 @lru_cache(maxsize=64)
 def _pairs(case: str, message: str) -> tuple[Pair, ...]:
-    """What a message changes in a case; one that tells another age and nothing else puts the patient's right."""
+    """What a message changes in a case: as the networks say, else what it says to leave out; one that tells another age
+    and nothing else puts the patient's right."""
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
+    found = found or _taken_back(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
     there, here = NUMBER.search(case, *old), NUMBER.search(message, *at)
     return (Pair(there.span(), here.span(), 1.0),) if there and here else ()
+
+
+def _taken_back(case: str, message: str) -> list[Pair]:
+    """The words of the case that a message says to leave out or calls wrong, wherever they are stated."""
+    form = _forms()["taken_back"].search(message)
+    if form is None or any(map(is_question, parts(message))):
+        return []
+    what = form[form.lastindex or 0]
+    named = {sort_names().index(name) for name in ("side", "sex", "number", "age")}
+    if any(named.intersection(word.sorts) for word in words_of(what)):
+        return []  # what is so instead is not told
+    edge = "" if language_of(what) == "zh" else r"\b"
+    return [Pair(m.span(), None, 1.0) for m in re.finditer(edge + re.escape(what) + edge, case, re.IGNORECASE)]
 
 
 def _written_like(put: str, old: str) -> str:
@@ -130,13 +146,17 @@ def _tells(message: str, found: Sequence[Pair], before: str, case: str, turn: in
     kept, start = [], 0
     for part in parts(message):
         start = message.index(part, start)
-        words = words_of(part)
+        back = _forms()["taken_back"].search(part)
+        rest = back.end(back.lastindex or 0) if back is not None else 0
+        stop = STOP.search(part, rest) if rest else None
+        words = [w for w in words_of(part) if not rest or (stop is not None and w.start >= stop.end())]
         if any(
             not quiet & set(w.sorts) and w.stem not in known and not _forms()["says"].fullmatch(w.text)
             and not any(a <= start + w.start < b for a, b in put)
             for w in words
         ):  # fmt: skip
-            kept.append(fact_of(message, turn, at=(start + _begins(words), start + len(part))))
+            begun = _begins(words) or (words[0].start if rest else 0)
+            kept.append(fact_of(message, turn, at=(start + begun, start + len(part))))
     says = clauses(message)
     for text in (before[slice(*p.old)] for p in found if p.new is None):
         if len(text.split()) > MOST_DENIED:

@@ -36,6 +36,9 @@ FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message
 IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
 CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])")
 MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
+MOST_SENTENCES = 12  # ours: of a message that is read without each in turn; a longer one is a history
+QUIET = 0.3  # ours: probability up to which a sentence without a term may be beside the point
+AGE_ALONE = re.compile(r"(?:\w+(?:'s|'m)? ){1,3}\d+(?: years? old)?(?:,? not \d+)?\W*", re.ASCII)  # "He is 63, not 36."
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
 TERM = re.compile(r"[A-Za-z][\w'/-]*[A-Za-z0-9]", re.ASCII)  # a word that may be a term, a gene or a name
@@ -234,8 +237,9 @@ def beside(text: str, of_case: bool) -> Vectors:
 def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
 
-    It is read as written and with misspelt words put right. ``alone``: nothing was said before; a message within a
-    conversation, a few words, and a question must tell of it plainly.
+    It is read as written, with misspelt words put right, and without what is beside the point: what is said besides may
+    add an emergency and takes none away. ``alone``: nothing was said before; a message within a conversation, a few
+    words, and a question must tell of it plainly.
     """
     text = max((text, corrected(text)[0]), key=emergency_chance)
     chance, model = emergency_chance(text), heads()
@@ -245,13 +249,37 @@ def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
     told = " ".join(part for part in parts(text) if not is_question(part))
     asks = not told and sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
     if chance < (PLAINLY if asks else model.emergency[is_long(text)]):
-        clauses = CLAUSE_ZH.split(text)[:MOST_CLAUSES]
-        chance, text = max(((emergency_chance(t), t) for t in (told, *clauses) if t), default=(0.0, ""))
-        if chance < PLAINLY:
+        point = to_the_point(text)
+        some = [(t, PLAINLY) for t in (told, *CLAUSE_ZH.split(text)[:MOST_CLAUSES], *_without_one(text)) if t]
+        some += [(point, model.emergency[is_long(point)])] if len(WORDS.findall(point)) >= FEWEST and not asks else []
+        chance, text = max(((c, t) for t, least in some if (c := emergency_chance(t)) >= least), default=(0.0, ""))
+        if not text:
             return None
     read = features([text])[0]
     logits = model.named @ read.dense + model.named_grams @ _held(read, model.named_buckets) + model.named_bias
     return Heard(chance, dict(zip(model.kinds, _softmax(logits).tolist(), strict=True)))
+
+
+def to_the_point(text: str) -> str:
+    """A message without the sentences that tell nothing of illness: no term is in them, and they describe no patient
+    or tell an age alone."""
+    said = parts(text)
+    features(said)  # all at once
+    kept = [part for part in said if emergency_chance(part) > QUIET or not _is_aside(part)]
+    return " ".join(kept if kept else said)
+
+
+def _is_aside(part: str) -> bool:
+    read = sorted_as(part)
+    return not read.term and (not read.patient or (bool(AGE_ALONE.fullmatch(part.strip()))))
+
+
+def _without_one(text: str) -> list[str]:
+    """A message without each of its sentences in turn."""
+    said = parts(text)
+    some = [" ".join(said[:n] + said[n + 1 :]) for n in range(len(said))] if 1 < len(said) <= MOST_SENTENCES else []
+    features(some)
+    return some
 
 
 def is_long(text: str) -> bool:

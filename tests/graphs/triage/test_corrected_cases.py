@@ -6,6 +6,7 @@ import pytest
 
 from graphs.triage.contract import SessionView
 from graphs.triage.local import TriageLocal
+from tools.text.clauses import clauses
 from tools.text.demographics import read_person
 
 TRIAGE = TriageLocal()
@@ -97,3 +98,24 @@ def test_what_is_added_takes_nothing_away(first: str, then: str) -> None:
 )
 def test_age_and_sex_as_people_tell_them(text: str, age: float | None, sex: str | None) -> None:
     assert tuple(read_person(text)) == (age, sex)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "old", "kept"),
+    [
+        ("She is 58 and dizzy. She takes aspirin and lisinopril.", "scrap the aspirin", "aspirin", "lisinopril"),
+        ("Dad, 71, has chest pain.", "take chest pain off the list, his ankles are red", "chest pain", "red"),
+        ("A 55-year-old man with chest tightness. He has diabetes and high blood pressure.", "cross out diabetes",
+         "diabetes", "high blood pressure"),
+        ("她68岁，头晕，吃阿司匹林和降压药。", "阿司匹林早就不吃了", "阿司匹林", "降压药"),
+    ],
+)  # fmt: skip
+def test_what_a_message_says_to_leave_out_is_no_longer_told(first: str, then: str, old: str, kept: str) -> None:
+    case = case_after(first, then)
+    assert kept in case
+    assert [c.text for c in clauses(case) if c.present is not False and old in c.text] == []
+
+
+def test_what_is_called_wrong_without_what_is_so_instead_stays() -> None:
+    assert "left knee" in case_after("My left knee hurts. I'm 30.", "the left is wrong")
+    assert "rash" in case_after("I have a rash and a cough.", "Should I ignore the rash?")

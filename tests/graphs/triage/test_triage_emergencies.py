@@ -119,6 +119,71 @@ def test_a_flag_quotes_the_message_and_advises_in_its_language() -> None:
     assert "120" in chinese.advice
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "24F, haemoptysis 200 ml over 6 h, known cystic fibrosis",
+        "A 28-year-old man has coughed up blood twice since last night, about half a cup each time.",
+        "28 year old with haemoptysis and breathlessness.",
+        "咯血伴呼吸困难",
+        "吃抗凝药，今天开始咯血，一次比一次多",
+    ],
+)
+def test_much_blood_coughed_up_or_with_breathlessness_is_an_emergency(text: str) -> None:
+    assert "haemoptysis" in codes(text, language_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "coughed blood years ago when I had TB, cured, just asking about a check",
+        "He had a massive haemoptysis in 2015, embolised, no bleeding since.",
+        "denies haemoptysis, denies night sweats, chronic productive cough, breathless on stairs",
+        "A 61-year-old smoker has had a cough for three months, haemoptysis, weight loss and is breathless on hills.",
+        "How is massive haemoptysis treated?",
+        "痰里有一点血丝三周，人没别的不舒服，想约检查",
+    ],
+)
+def test_a_little_blood_or_that_of_weeks_or_years_ago_is_none(text: str) -> None:
+    assert codes(text, language_of(text)) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "32-year-old woman with known lupus: three months of fatigue, fever of 37.8, photosensitive rash, "
+            "alopecia, arthralgia of the wrists, headache and poor concentration. ANA 1:1280, anti-dsDNA positive, "
+            "C3 low, proteinuria 1.2 g/day."
+        ),
+        "Lupus patient, ANA positive, tired, joint pain.",
+    ],
+)
+def test_lupus_of_months_and_its_serology_are_no_emergency(text: str) -> None:
+    assert codes(text) == set()
+
+
+def test_what_is_grave_or_fresh_within_months_of_illness_is_one() -> None:
+    text = "Woman of 32 with lupus, three months of fatigue and rash, and since this morning she cannot be woken."
+    assert codes(text)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "He is 63, not 36.",
+        "I work in an office and have two cats.",
+        "She lives with her sister in a small flat near the river and walks the dog in the morning.",
+        "Thank you for reading this long message.",
+    ],
+)
+def test_no_harmless_sentence_takes_a_notice_away(beside: str) -> None:
+    grave = [r["text"] for r in rows("emergencies") if r["emergency"] and r["language"] == "en"]
+    told = [text for text in grave if text.endswith(".") and codes(text)]
+    assert [text for text in told if not codes(f"{text} {beside}")] == []
+    assert len(told) > 10
+
+
 def test_curly_apostrophes_and_wrapped_lines_change_nothing() -> None:
     assert codes("I can’t breathe") == codes("I can't breathe") != set()
     assert "heart_attack" in codes("crushing pain in the middle of\nhis chest going down his left arm")
@@ -170,6 +235,7 @@ def test_a_wish_to_die_is_never_missed(text: str) -> None:
         "two years ago I wanted to die, I am fine now",
         "我不想死，只是想知道我的病能不能治",
         "I do not want to die of this cough",
+        "I was afraid that I was about to die",
     ],
 )
 def test_words_of_death_that_are_no_wish_raise_nothing(text: str) -> None:
