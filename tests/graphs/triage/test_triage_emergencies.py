@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import by_words, emergencies, red_flags
+from graphs.triage.emergency import by_words, emergencies, is_steady, red_flags
 from support.written import rows
 from tools.text.language import language_of
 
@@ -164,8 +164,9 @@ def test_lupus_of_months_and_its_serology_are_no_emergency(text: str) -> None:
 
 
 def test_what_is_grave_or_fresh_within_months_of_illness_is_one() -> None:
-    text = "Woman of 32 with lupus, three months of fatigue and rash, and since this morning she cannot be woken."
-    assert codes(text)
+    lasting = "Woman of 32 with lupus, three months of fatigue and rash, and since this morning "
+    assert "heart_attack" in codes(f"{lasting}crushing chest pain into the left arm.")
+    assert not is_steady(f"{lasting}she cannot be woken.")
 
 
 @pytest.mark.parametrize(
