@@ -35,7 +35,7 @@ SUBSTANCES = {
     "caffeine": {"caffeine"},
     "tyramine-rich food": {"tyramine-rich food"},
     "liquorice": {"liquorice"},
-    "vitamin K-rich food": {"vitamin K-rich food"},
+    "green vegetables": {"green vegetables"},
     "dairy": {"dairy", "dairy products", "dairy product", "milk", "calcium", "calcium carbonate"},
 }
 INFANT = 2  # ours: years below which what is usual for children is not said

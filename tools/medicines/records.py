@@ -107,8 +107,7 @@ def _with_allergy(record: Record) -> Record:
     known = any(n in c.lower() for e in record.contraindications for c in e.conditions if "allergy" in c for n in own)
     if known or ANYBODYS & {*record.classes}:
         return record
-    name = f"{record.name[0].upper()}{record.name[1:]}"
-    says = f"{name} is not taken again after an allergic reaction to it."
+    says = f"An allergy to {record.name} rules it out."
     entry = Contraindication(advice=Advice.AVOID, says=says, conditions=(f"{record.name} allergy",))
     return record.model_copy(update={"contraindications": (*record.contraindications, entry)})
 
