@@ -35,7 +35,7 @@ TIDY = (
 )
 # Words that say nothing of what is told; ours
 GENERIC = (
-    "have got getting feel feeling now also actually still bit little much day days week weeks since more like"
+    "have got getting feel feeling now also actually still bit little much day days week weeks since more like known"
     " 她 他 我 患者 病人"
 )
 PEOPLE = 1.5  # years by which two ages must differ to be two people when nobody is introduced
@@ -201,7 +201,7 @@ def _without(facts: tuple[Fact, ...], statement: str, turn: int) -> tuple[Fact, 
     """
     case, back = text_of(facts), sort_names().index("back")
     loose = any(back in word.sorts for word in words_of(statement))
-    now = [(frozenset(tokens(c.plain)) - _generic(), c) for c in clauses(statement)]
+    now = [(_stems(c), c) for c in clauses(statement)]
     said, stop = statement.rstrip(".。"), Fact(text="，" if language_of(case) == "zh" else ",")
     edits: list[Edit] = []
     for clause in clauses(case):
@@ -220,11 +220,16 @@ def _contradicts(words: frozenset[str], said: Clause, clause: Clause, loose: boo
         return False
     if not loose and (said.past != clause.past or (said.reading and clause.reading)):  # values are each of their time
         return False
-    told = frozenset(tokens(clause.plain)) - _generic()
+    told = _stems(clause)
     if not words or not told:
         return False
     denied, stated = (told, words) if said.present else (words, told)
     return denied <= stated or (loose and stated <= denied)
+
+
+def _stems(clause: Clause) -> frozenset[str]:
+    """What a clause tells, its nouns and adjectives alike: ``allergies``, ``allergic``."""
+    return frozenset(t.rstrip("i") for t in tokens(clause.plain)) - _generic()
 
 
 @lru_cache(maxsize=1)
@@ -234,4 +239,4 @@ def _forms() -> dict[str, re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _generic() -> frozenset[str]:
-    return frozenset(tokens(GENERIC))  # when first asked: its Chinese words load a dictionary
+    return frozenset(t.rstrip("i") for t in tokens(GENERIC))  # when first asked: its Chinese words load a dictionary

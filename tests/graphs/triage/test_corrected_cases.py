@@ -116,6 +116,12 @@ def test_what_a_message_says_to_leave_out_is_no_longer_told(first: str, then: st
     assert [c.text for c in clauses(case) if c.present is not False and old in c.text] == []
 
 
+def test_an_allergy_after_all_takes_back_that_there_is_none() -> None:
+    case = case_after("Girl of 7 with hives, no known allergies.", "she is allergic to eggs after all")
+    assert "no known" not in case
+    assert "allergic to eggs" in case
+
+
 def test_what_is_called_wrong_without_what_is_so_instead_stays() -> None:
     assert "left knee" in case_after("My left knee hurts. I'm 30.", "the left is wrong")
     assert "rash" in case_after("I have a rash and a cough.", "Should I ignore the rash?")
