@@ -12,6 +12,7 @@ from tools.medicines.checks import check
 from tools.medicines.records import Record, starter_records
 
 GRAVEST = ("severe", "moderate", "mild")
+BARS = yaml.safe_load(Path(__file__).with_name("bars.yaml").read_text(encoding="utf-8"))
 ROWS = yaml.safe_load(Path(__file__).with_name("dangers.yaml").read_text(encoding="utf-8"))
 
 
@@ -41,6 +42,17 @@ def test_every_pair_stands_in_a_record_at_least_so_grave() -> None:
         for row in ROWS
         for one, other in product(row["one"], row["other"])
         if one != other and not set(GRAVEST[: GRAVEST.index(row["severity"]) + 1]) & set(_held(own, one, other))
+    ]
+    assert missing == []
+
+
+def test_what_a_condition_bars_is_advised_against() -> None:
+    assert sum(len(row["barred"]) for row in BARS) > 400
+    missing = [
+        (row["told"], medicine)
+        for row in BARS
+        for medicine in row["barred"]
+        if not check(f"The patient {row['told']}. Can they take {medicine}?").warns
     ]
     assert missing == []
 
