@@ -11,8 +11,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from agent.assembly import STARTER_LIBRARY, open_encoder
 from agent.assembly import build as set_up
-from agent.assembly import open_encoder
 from agent.cli.bars import bars
 from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, say, table, tell, writing
 from agent.knowledge_graph import STARTER_GRAPH, open_builder, open_graph
@@ -22,6 +22,7 @@ from tools.contract import Differential
 from tools.files import write_atomic
 from tools.knowledge_graph.building.build import MERGES, build_graph
 from tools.knowledge_graph.building.files import HEAD, read_records
+from tools.knowledge_graph.distinctions import confusions, examine
 from tools.knowledge_graph.formats import read_any, write_any
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
@@ -70,17 +71,31 @@ def show(
 @kg.command()
 def check(
     path: Annotated[Path | None, typer.Argument(help="A folder, .csv, .json or .graphml.")] = None,
+    kind: Annotated[str, typer.Option("--list", help="Name the pairs of one count, as one_sided.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Check a graph and name everything that is wrong with it; exit code 3 when something is."""
+    """Check a graph and name everything that is wrong with it; exit code 3 when something is.
+
+    Of a written graph the distinctions that are doubtful are counted too, by the starter library's pages.
+    """
     held = _given(path)
+    found = examine(held, confusions(held, STARTER_LIBRARY)) if held.about.origin == "written" else None
+    if kind and kind not in (found.counts if found else ()):
+        raise InputError(f"There is no count {kind!r}.", "`anamnesis kg check` names them, of a written graph.")
+    if kind and found:
+        pairs = getattr(found, kind)
+        print_json([list(pair) for pair in pairs]) if as_json else tell("\n".join(" | ".join(pair) for pair in pairs))
+        return
     if as_json:
         about = {"graph": held.about.name, "origin": held.about.origin}
-        print_json({**about, "diseases": len(held.diseases), "sound": True})
+        counts = {"distinctions": found.counts} if found else {}
+        print_json({**about, "diseases": len(held.diseases), "sound": True, **counts})
         return
     tell(f"{held.about.name} ({held.about.origin}): sound, {len(held.diseases)} diseases.")
     if held.about.note:
         tell(held.about.note)
+    for name, number in found.counts.items() if found else ():
+        tell(f"{number:>8,}  {name.replace('_', ' ')}")
 
 
 @kg.command()

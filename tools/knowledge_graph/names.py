@@ -20,6 +20,7 @@ class Names:
 
     def __init__(self, graph: Graph) -> None:
         self._diseases = [d.id for d in graph.diseases]
+        self._findings = [f.id for f in graph.findings]
         groups = [([d.name, *d.aliases], [d.zh, *d.aliases_zh]) for d in graph.diseases]
         groups += [([f.name, *f.say], [f.zh, *f.say_zh]) for f in graph.findings]
         self._english = [tuple(english) for english, _ in groups]
@@ -49,6 +50,11 @@ class Names:
         """Ids of the diseases that a text names, in order; abbreviations are read too."""
         found = [group for form in (text, expand(text)) for _, group in self._matches(form)]
         return list(dict.fromkeys(self._diseases[g] for g in found if g < len(self._diseases)))
+
+    def findings_in(self, text: str) -> list[str]:
+        """Ids of the findings that a text names, in order."""
+        known = len(self._diseases)
+        return list(dict.fromkeys(self._findings[g - known] for _, g in self._matches(text) if g >= known))
 
     def _matches(self, text: str) -> Iterator[tuple[str, int]]:
         if HAN.search(text):

@@ -333,12 +333,29 @@ def _disease_problems(findings: Read, diseases: Read, *, full: bool) -> Iterator
             yield from (f"{file}: {disease.id}: {words}" for words in _too_few(disease, known))
         elif not ids:
             yield f"{file}: {disease.id}: no manifestation"
+        if full:
+            yield from (f"{file}: {disease.id}: {words}" for words in _contradictions(disease, known))
         if full and not disease.icd10:
             yield f"{file}: {disease.id}: icd10 is missing"
     general = {} if full else {node.id: node.broader for node, _ in findings}  # a value of a used finding is used
     for node, file in findings:
         if node.id not in used and general.get(node.id) not in used:
             yield f"{file}: {node.id}: orphan, no disease uses this finding"
+
+
+SELDOM = ("absent", "rare", "occasional", "common", "usual", "always")  # how often, least first
+
+
+def _contradictions(disease: Disease, known: dict[str, FindingNode]) -> Iterator[str]:
+    """What a finding implies is met at least as often as the finding itself, and does not speak against the disease."""
+    often = {m.finding: m.how_often for m in disease.manifestations}
+    for finding, how_often in often.items():
+        above, seen = known[finding].broader if finding in known else None, {finding}
+        while above in known and above not in seen:
+            if above in often and SELDOM.index(often[above]) < SELDOM.index(how_often):
+                yield f"{finding!r} is {how_often}, but {above!r}, which it implies, {often[above]}"
+            seen.add(above)
+            above = known[above].broader
 
 
 def _too_few(disease: Disease, known: dict[str, FindingNode]) -> Iterator[str]:

@@ -19,9 +19,10 @@ COLLECTION = "library"
 FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
 HEADING = re.compile(r"^## +(?P<title>.+?) *$", re.MULTILINE)
 PARAGRAPH = re.compile(r"^(?!#)\S[^\n]*", re.MULTILINE)
+CONFUSED = "Confused with"  # the section on a disease's neighbours
 # docs/knowledge-format.md (ours): sections by kind, words of a body, questions of a monograph
 SECTIONS = {
-    "condition": ("Overview", "Presentation", "Diagnosis", "Confused with", "Treatment", "When to seek help"),
+    "condition": ("Overview", "Presentation", "Diagnosis", CONFUSED, "Treatment", "When to seek help"),
     "evidence": (
         "Question",
         "Short answer",

@@ -98,6 +98,14 @@ def _few_d(data: dict[str, Any]) -> None:
         (_few, "all.yaml: gamma: 6 manifestations, at least 8 are needed"),
         (_few_a, "all.yaml: beta: 0 manifestations with role a, at least 2 are needed"),
         (_few_d, "all.yaml: beta: 2 manifestations with role d that are no treatment, at least 5 are needed"),
+        (
+            lambda d: d["diseases"][0]["manifestations"][0].update(how_often="rare"),
+            "all.yaml: alpha: 'dry-cough' is usual, but 'cough', which it implies, rare",
+        ),
+        (
+            lambda d: d["diseases"][0]["manifestations"][0].update(how_often="absent"),
+            "all.yaml: alpha: 'dry-cough' is usual, but 'cough', which it implies, absent",
+        ),
         (lambda d: d["taxonomy"].update(l3=[]), "taxonomy.yaml: unknown field 'l3'"),
     ],
 )

@@ -18,6 +18,7 @@ from tools.knowledge_graph.lexicon import Lexicon, characters, poles, qualities,
 from tools.knowledge_graph.names import ASIDE, WRITTEN_CODE, without_code
 from tools.knowledge_graph.schema import Graph, Relation
 from tools.library.document import Document
+from tools.library.monograph import CONFUSED
 from tools.spelling import NameSpelling
 from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
@@ -390,9 +391,6 @@ def _proposal(merges: Sequence[Merge]) -> Merge:
 
 
 # What tells a known disease apart, from texts that people wrote: the starter graph and the library's monographs.
-SECTION = "Confused with"  # docs/knowledge-format.md: what a monograph tells of a disease's neighbours
-
-
 class AugmentationLocal:
     """For a disease that the starter graph knows: its edges of role a, and the sentences of its monograph.
 
@@ -433,7 +431,7 @@ def _sentences(monograph: Document) -> list[Distinction]:
             source=monograph.span_id(section.start + span.start, section.start + span.end),
         )
         for section in monograph.sections
-        if section.title == SECTION
+        if section.title == CONFUSED
         for span in split_sentences(monograph.text[section.start : section.end])
     ]
 
