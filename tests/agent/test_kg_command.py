@@ -74,6 +74,14 @@ def test_a_graph_goes_out_and_comes_in_again(tmp_path: Path) -> None:
     assert counted["L3 diseases"] == 643
 
 
+def test_doubtful_distinctions_are_counted_and_listed() -> None:
+    counted = json.loads(kg("check", "--json").stdout)["distinctions"]
+    pairs = json.loads(kg("check", "--list", "inseparable_by_asking", "--json").stdout)
+    assert ["wolff-parkinson-white-syndrome", "psvt"] in pairs
+    assert len(pairs) == counted["inseparable_by_asking"]
+    assert isinstance(kg("check", "--list", "nothing").exception, InputError)
+
+
 def test_a_damaged_graph_is_refused_with_every_fault(tmp_path: Path) -> None:
     kg("export", tmp_path / "graph")
     path = tmp_path / "graph" / "diseases" / "all.yaml"
