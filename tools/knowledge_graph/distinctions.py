@@ -87,7 +87,8 @@ def examine(graph: Graph, told: Mapping[str, str]) -> Distinctions:
     """
     table = frequencies(graph)
     ranker = Ranker(graph, table)
-    names = Names(graph)
+    by_id = tuple(d.model_copy(update={"aliases": (*d.aliases, d.id.replace("-", " "))}) for d in graph.diseases)
+    names = Names(graph.model_copy(update={"diseases": by_id}))
     short = {a.casefold() for d in graph.diseases for a in d.aliases if a.isupper()}
     named = {d: _sentences(names, short, d, text) for d, text in told.items()}
     contrasts = tuple(dict.fromkeys((d, other) for d, said in named.items() for _, who in said for other in who))
