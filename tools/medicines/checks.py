@@ -54,6 +54,7 @@ ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe 
 MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
+VALUE, RATE = re.compile(r"\b\d{2,3}\b"), re.compile(r"\b(?:eGFR|GFR|clearance|mL/min)", re.IGNORECASE)
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 WAYS = ("openly", "interacts", "harm", "may")
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
@@ -224,7 +225,8 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
     now = [c for c in read if not c.past]
     person = read_person(text)
-    states = {s: m[0] for s in STATES for c in now if (m := _words()[s].search(c.text)) is not None}
+    ill = [_less_vaccines(c.text) for c in now]
+    states = {s: m[0] for s in STATES for clause in ill if (m := _words()[s].search(clause)) is not None}
     if {"pregnancy", "breastfeeding"} & states.keys():
         states.pop("children", None)  # a mother's baby is no patient
     if "breastfeeding" in states and _words()["weeks"].fullmatch(states.get("pregnancy", "")):
@@ -236,7 +238,9 @@ def _read(case: str, question: str, asked_for: str) -> Told:
         if told_by_age and not {"pregnancy", "breastfeeding"} & states.keys():
             states.setdefault(state, "")
     stems = tuple(
-        _stems(f"{c.told} {expand(c.text)} {c.text}") for c in read if c.start >= start or not c.other or not own
+        _stems(_less_vaccines(f"{c.told} {expand(c.text)} {c.text}"))
+        for c in read
+        if c.start >= start or not c.other or not own
     )
     stems += tuple(_stems(r.words) for r in readings(text, person) if r.present)
     stems += tuple(frozenset(tokens(means)) for pattern, means in _meanings() if _has_number(pattern.search(text)))
@@ -249,6 +253,15 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     slight = any(_words()["mild"].search(c.text) for c in now)
     mild = frozenset(o for o in ORGANS if slight and o not in severe)
     return Told(text, start, read, stems, allergies, states, frozenset(severe), mild, taken, age)
+
+
+def _less_vaccines(text: str) -> str:
+    """A text with spaces in place of vaccines: one against hepatitis tells of no hepatitis."""
+    for medicine in named_in(text):
+        if medicine.generic and medicine.family.endswith("vaccine"):
+            end = medicine.start + len(medicine.written)
+            text = text[: medicine.start] + " " * len(medicine.written) + text[end:]
+    return text
 
 
 def _has_number(found: re.Match[str] | None) -> bool:
@@ -333,6 +346,9 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
         bare = state in told_of.mild and caution is not None and _words()["severe"].search(caution.says)
         if isinstance(caution, ChildCaution):
             caution = _at_age(caution, told_of.age)
+        careful = state == "kidneys" and caution is not None and caution.advice is Advice.CAUTION
+        if careful and caution is not None and _is_above(told_of.text, caution.says):
+            continue
         if caution is not None and not treated and not bare:
             barred = _words()["bars"].search(caution.says) is not None and _is_below(told_of.text, caution.says)
             bars = state in told_of.severe and barred
@@ -360,6 +376,12 @@ def _at_age(caution: ChildCaution, age: float | None) -> Caution | None:
     if caution.advice is Advice.USUAL and age < INFANT:
         return None  # what is usual for children may not be for a baby
     return caution if age < caution.until else None
+
+
+def _is_above(text: str, says: str) -> bool:
+    """Whether a kidney function that a text states lies above all values in mL/min of which a page speaks."""
+    stated, values = GFR.search(text), VALUE.findall(says) if RATE.search(says) else []
+    return stated is not None and bool(values) and float(stated[1]) >= max(map(float, values))
 
 
 def _is_below(text: str, says: str) -> bool:

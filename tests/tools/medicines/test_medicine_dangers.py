@@ -88,6 +88,8 @@ def test_a_danger_is_heard_in_whatever_words_it_is_asked(question: str, case: st
         ("CKD 3, can I use paracetamol for my knee?", ""),  # of severe disease alone the page speaks
         ("glaucoma in asthmatic, can we use latanoprost?", ""),
         ("not pregnant. ibuprofen for period pain?", ""),
+        ("Microgynon and a hepatitis A jab?", ""),
+        ("eGFR 55. apixaban for AF?", ""),  # its page asks for care from 29 down
     ],
 )
 def test_what_is_harmless_is_not_warned_of(question: str, case: str) -> None:
