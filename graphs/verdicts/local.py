@@ -24,7 +24,7 @@ from graphs.verdicts.studies import (
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
-from tools.reading.answered import Answered, known_answers
+from tools.reading.answered import Answered, asks_the_same, known_answers
 from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
@@ -135,10 +135,11 @@ class VerdictJudgeLocal:
             readings = {at: as_directed(reading) for at, reading in readings.items()}
         studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
-        known = self._known(question, alike, pieces, readings)
+        known, against = self._known(question, alike, pieces, readings)
         told = [
             said
             for at, r in readings.items()
+            if at not in against
             for e, s, before in [pieces[at]]
             for sentence in [Sentence(e, s.start, s.end, r.relevance)]
             for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
@@ -200,20 +201,29 @@ class VerdictJudgeLocal:
         alike: Sequence[tuple[int, Answered]],
         pieces: Sequence[tuple[Evidence, Span, str]],
         readings: Mapping[int, Reading],
-    ) -> dict[int, Reading]:
-        """Of sentences that are known to answer a question like this one: what the reader makes of that answer."""
+    ) -> tuple[dict[int, Reading], set[int]]:
+        """Of sentences that are known to answer a question like this one: what the reader makes of that answer.
+
+        Where they are known to answer this very question, it is enough that the reader does not make another answer of
+        it; where it does, neither is believed, and the sentence's place is in the second.
+        """
         own = self.settings
-        if not alike:
-            return {}
+        if not alike or self._encoder is None:
+            return {}, set()
+        same = asks_the_same(question, [a.question for _, a in alike], self._encoder)
         read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
+        told = sorted(zip(alike, same, read, strict=True), key=lambda t: (t[1], likeliest(t[2])[0]))
         out: dict[int, Reading] = {}
-        for at, reading in sorted(zip((at for at, _ in alike), read, strict=True), key=lambda r: likeliest(r[1])[0]):
+        against: set[int] = set()
+        for (at, a), this, reading in told:
             p, answer = likeliest(reading)
             opposite, own_words = OPPOSITE.get(answer), readings[at]
-            agreed = p >= own.agreed and (opposite is None or own_words.stance(opposite) < own.against)
+            if this and answer is not a.answer:
+                against.add(at)
+            agreed = (this or p >= own.agreed) and (opposite is None or own_words.stance(opposite) < own.against)
             if agreed or min(p, own_words.stance(answer)) >= own.seconded:
-                out[at] = reading
-        return out
+                out[at] = reading._replace(directions=readings[at].directions)  # which way is the sentence's to say
+        return {at: reading for at, reading in out.items() if at not in against}, against
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
         """Whether a sentence tells a result or a conclusion; that something is not settled, of what is asked."""
@@ -237,9 +247,11 @@ class VerdictJudgeLocal:
         plainly = [p[:3] for p in pieces]
         read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in plainly])
         about, plain, _ = self._about(question, plainly)
-        known = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
+        known, against = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
         heard: list[tuple[Said, Sentence]] = []
         for at, (e, s, before, quote) in enumerate(pieces):
+            if at in against:
+                continue
             sentence = Sentence(e, s.start, s.end, read[at].relevance)
             said = Said(sentence, known.get(at, read[at]), about[at], at in known, plain[at])
             if (said.about or said.known) and said.p >= self.settings.carried and self._tells(question, said, before):

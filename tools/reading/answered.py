@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.encoders import Encoder
 from tools.reading.contract import ANSWERS, Stance
+from tools.text.tokens import STOP, WORD, stems
 
 HERE = Path(__file__).parent
 LIBRARY = ("known/*.jsonl", "examples/library_*.jsonl", "examples/base_*.jsonl")  # the last two trained the reader
+SAME, MATCHED = (
+    0.9,
+    0.3,
+)  # ours: cosine of questions that ask the same, and of each word with one of the other's at least
+# ours: words that decide how much is asked; where they differ, so may the answer
+STRENGTH = frozenset(
+    """all always every everyone everybody each alone only itself most mostly usual usually often just any completely
+    whole first best both never some sometimes ever routine routinely permanent permanently enough prove proves proven
+    confirm confirms""".split()
+)
 WORDS = {
     Stance.SUPPORTS: "Yes.",
     Stance.REFUTES: "No.",
@@ -58,6 +70,38 @@ def answered() -> Mapping[str, tuple[Answered, ...]]:
                     if answer in ANSWERS:
                         out[" ".join(sentence.split())][Answered(question, Stance(answer))] = None
     return {sentence: tuple(questions) for sentence, questions in out.items()}
+
+
+def asks_the_same(question: str, others: Sequence[str], encoder: Encoder) -> list[bool]:
+    """Of each of the others whether it asks the same, almost word for word.
+
+    It is near in meaning, no word of either is without one like it in the other, and as much is asked (`STRENGTH`).
+    """
+    if not others:
+        return []
+    vectors = encoder.encode_queries([question, *others])
+    near = vectors[1:] @ vectors[0]
+    strength = STRENGTH & set(_words(question))
+    return [
+        bool(cosine >= SAME) and STRENGTH & set(_words(other)) == strength and _matched(question, other, encoder)
+        for cosine, other in zip(near, others, strict=True)
+    ]
+
+
+def _matched(one: str, other: str, encoder: Encoder) -> bool:
+    """Whether each content word of either question has one like it in the other."""
+    sides = [[w for w in dict.fromkeys(_words(text)) if w not in STOP] for text in (one, other)]
+    if not all(sides):
+        return False
+    vectors = [encoder.encode_queries(side) for side in sides]
+    alike = vectors[0] @ vectors[1].T
+    for at, word in enumerate(sides[0]):
+        alike[at, [stems(word) == stems(w) for w in sides[1]]] = 1.0
+    return bool(min(alike.max(0).min(), alike.max(1).min()) >= MATCHED)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
 
 
 def _rows(row: Mapping[str, list[list[str]]]) -> list[tuple[str, str, str]]:

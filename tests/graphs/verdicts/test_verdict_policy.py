@@ -13,7 +13,7 @@ from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES
 from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder
 from tools.evidence import Origin
-from tools.reading.answered import Answered, answered
+from tools.reading.answered import Answered, answered, asks_the_same
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
 from tools.reading.reader import WEIGHTS, TrainedReader
 
@@ -381,10 +381,35 @@ def test_a_known_answer_alone_is_no_verdict(question: str, table: dict[str, Read
     assert verdict is None or verdict.value is not VerdictValue.YES
 
 
+@pytest.mark.usefixtures("known")
+def test_of_the_very_question_the_known_answer_needs_no_sure_reader_but_none_that_contradicts(encoder: Encoder) -> None:
+    def value(told: Reading) -> VerdictValue | None:
+        table = {KNOWN.told: told, SOME: YES}
+        verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(KNOWN.question, [piece(SOME)]).verdict
+        return verdict.value if verdict else None
+
+    assert value(reading(Stance.SUPPORTS, 0.5)) is VerdictValue.YES
+    assert value(reading(Stance.REFUTES, 0.5)) is None, "the sentence's own reading is not believed either"
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("Does velmoxatrine keep attacks of gout away?", True),
+        ("Does velmoxatrine always keep gout attacks away?", False),
+        ("Does velmoxatrine keep migraine attacks away?", False),
+        ("Do gout attacks come back?", False),
+    ],
+)
+def test_the_same_is_asked_with_a_like_word_for_each_and_as_strongly(other: str, same: bool, encoder: Encoder) -> None:
+    assert asks_the_same(KNOWN.question, [other], encoder) == [same]
+    assert asks_the_same(other, [KNOWN.question], encoder) == [same]
+
+
 def test_known_questions_are_closed_of_sentences_of_the_starter_library_and_stand_with_their_answer() -> None:
     pages = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in STARTER.glob("*.md"))
     table = answered()
-    assert sum(map(len, table.values())) > 8_000
+    assert sum(map(len, table.values())) > 16_000
     assert [s for s in table if s not in pages] == []
     assert {a.told.removeprefix(a.question).strip() for told in table.values() for a in told} == {
         "Yes.", "No.", "It depends.", "That is not settled."
