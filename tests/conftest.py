@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -20,6 +21,14 @@ no_network.install()
 settings.register_profile("untimed", deadline=None, max_examples=40)  # a busy machine is no fault of the code
 settings.load_profile("untimed")
 NUMBERS = itertools.count(1)
+gc.disable()  # a million objects are made while tests are collected, and stay: to look through them takes most of it
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected is never looked through again, and what tests read seldom."""
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 100)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

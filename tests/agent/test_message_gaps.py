@@ -71,7 +71,6 @@ def graph(encoder: Encoder, built_home: Path) -> KnowledgeGraph:
 
 def _seconds(read: Callable[[str], object], text: str) -> float:
     """Processor seconds of one reading; what is refused is refused in this time."""
-    gc.collect()
     gc.disable()  # to look through all that other tests left takes a second of its own
     started = time.process_time()
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from tools.reading.assertion import weights as assertions
 from tools.reading.messages import heads
 from tools.reading.replacing import network
@@ -11,3 +13,4 @@ mended("an unheardofword")  # lists of known words, and the words of English
 heads()
 network()
 assertions()
+gc.freeze()  # a process that is forked has it to the end

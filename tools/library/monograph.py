@@ -85,7 +85,7 @@ def parse_monograph(raw: str, name: str) -> Monograph:
     if match is None:
         raise DataError(f"{name} has no front matter.", "Begin the file with --- lines as in docs/knowledge-format.md.")
     try:
-        front = FrontMatter.model_validate(yaml.safe_load(match["front"]))
+        front = FrontMatter.model_validate(yaml.load(match["front"], yaml.CSafeLoader))
     except yaml.YAMLError as error:
         raise DataError(f"The front matter of {name} is not YAML.", "Quote texts that hold a colon.") from error
     except ValidationError as error:

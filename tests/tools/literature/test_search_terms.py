@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.library.monograph import read_monograph
-from tools.library.search import WORD
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, Vocabulary, clean_terms, extract_terms
+from support.search_words import starter_vocabulary
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, clean_terms, extract_terms
 
-STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
-
-
-def _vocabulary() -> Vocabulary:
-    texts = [f"{m.front.title} {m.text}".lower() for m in map(read_monograph, sorted(STARTER.glob("*.md")))]
-    counts = Counter(w for text in texts for w in set(WORD.findall(text)))
-    return Vocabulary(frequencies=counts, documents=len(texts))
-
-
-VOCABULARY = _vocabulary()
+VOCABULARY = starter_vocabulary()
 
 
 def words(text: str, *, case: bool = False) -> list[str]:
