@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,12 +64,23 @@ def _build(home: Path) -> None:
     from agent.settings import Settings
 
     ready = Settings().home
+    beside = shutil.ignore_patterns("evaluations", "*.sqlite-*", ".*")
     for part in ("indexes", "cache", "encoder.json"):
         if (ready / part).is_dir():
-            shutil.copytree(ready / part, home / part, ignore=shutil.ignore_patterns("evaluations"))
+            shutil.copytree(ready / part, home / part, ignore=beside, copy_function=_copied)
         elif (ready / part).is_file():
             shutil.copy(ready / part, home / part)
     build(Settings(home=home), Home(home).prepare(), rebuild=False, say=lambda _: None)
+
+
+def _copied(source: str, target: str) -> None:
+    """A file; of a database what is written to the end, whoever uses it now (the evaluations run beside the tests)."""
+    if not source.endswith(".sqlite"):
+        shutil.copy2(source, target)
+    else:
+        Path(target).touch(mode=0o600)
+        with contextlib.closing(sqlite3.connect(source)) as one, contextlib.closing(sqlite3.connect(target)) as other:
+            one.backup(other)
 
 
 @pytest.fixture(scope="session")

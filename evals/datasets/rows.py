@@ -61,7 +61,7 @@ def read_object(path: Path) -> dict[str, Any]:
 def read_yaml(path: Path) -> Any:
     """What a YAML file holds; raises DataError when it is missing or no such file."""
     try:
-        return yaml.safe_load(read_text(path))
+        return yaml.load(read_text(path), yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise DataError(f"{path.name} is no valid YAML: {' '.join(str(error).split())}.", ADVICE) from error
 

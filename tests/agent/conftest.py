@@ -12,6 +12,7 @@ from agent.agent import Agent
 from support.browser import chromium
 from support.homes import linked
 from support.served import Served, served
+from support.web_page import HEARTBURN, Kept, kept
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +21,12 @@ def page_server(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     home = linked(built_home, tmp_path_factory.mktemp("page") / "home")
     with Agent(home=home) as agent, served(agent) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def heartburn(page_server: Served) -> Kept:
+    """A case of heartburn with its answer."""
+    return kept(page_server, HEARTBURN)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import pytest
 
 from graphs.answering.contract import Answer
 from support import processes
+from support.homes import linked
 from tools.evidence import verify_citation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,14 +157,10 @@ def test_unknown_sessions_runs_and_options_are_mistakes(command: Run) -> None:
 
 
 def test_a_damaged_data_folder_is_a_typed_error(command: Run, built_home: Path, tmp_path: Path) -> None:
-    import shutil
-
-    home = tmp_path / "home"
     for damaged in ("checkpoints.sqlite", "texts.sqlite"):
-        shutil.copytree(built_home, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sqlite*", "locks"))
+        home = linked(built_home, tmp_path / damaged)
         (home / damaged).write_bytes(b"this is no database " * 400)
         mistake(command("ask", "What is croup?", home=home), "damaged")
-        shutil.rmtree(home)
     (tmp_path / "file").write_text("not a folder")
     mistake(command("ask", "What is croup?", home=tmp_path / "file"), "ANAMNESIS_HOME")
 

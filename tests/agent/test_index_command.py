@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from agent.cli.app import app
 from agent.settings import load_settings
 from prompts.errors import DataError, InputError
 from support.corpus_files import write_xml
+from support.homes import linked
 from tools.mirror.article_xml import record_xml
 from tools.mirror.records import MirrorRecord
 
@@ -31,8 +31,7 @@ def command(*arguments: str) -> Result:
 
 @pytest.fixture
 def source(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(built_home, tmp_path / "home")
-    monkeypatch.setenv("ANAMNESIS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ANAMNESIS_HOME", str(linked(built_home, tmp_path / "home")))
     monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
     records = [
         MirrorRecord(pmid=pmid, title=f"Zelnorine and kelvar fever {pmid}", abstract=text, date="2021-05")

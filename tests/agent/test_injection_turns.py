@@ -24,6 +24,7 @@ from evals.tasks.injection import (
 )
 from prompts.model_settings import JUDGES, RoleSettings
 from support.fenced import outside
+from support.homes import linked
 from support.model_player import in_form, play, reply_to, role_of
 from support.scripted_model import Request, Scripted, ScriptedModel, serving_by
 
@@ -62,15 +63,11 @@ QUESTION = "Does dexamethasone help a child with mild croup?"
 
 @pytest.fixture
 def all_by_model(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Settings under which every role is the model's, over a copy of the data folder; the first net is cut."""
+    """Settings under which every role is the model's, over a data folder of its own; the first net is cut."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     for place in ("graphs.kads.contract.instructing", "graphs.differential_filter.contract.instructing"):
         monkeypatch.setattr(place, lambda _: frozenset())
-    home = tmp_path / "home"
-    home.mkdir()
-    for part in ("indexes", "encoder.json"):
-        if (built_home / part).exists():
-            (home / part).symlink_to(built_home / part)
+    home = linked(built_home, tmp_path / "home")
     roles = {role: RoleSettings(judge="model") for role in JUDGES}
     return {"home": home, "model": "m", "roles": roles, "literature": {"live": "off"}, "generated": "context"}
 

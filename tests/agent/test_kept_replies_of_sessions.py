@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from agent.models import kept_replies, open_models
 from agent.sessions import Home
 from agent.settings import load_settings
 from prompts.errors import InputError
+from support.homes import linked
 from support.model_player import play
 from support.scripted_model import serving_by
 
@@ -24,8 +24,7 @@ def test_a_turn_asked_again_asks_no_model_and_a_deleted_session_is_nowhere(
     built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    home = tmp_path / "home"
-    shutil.copytree(built_home, home)
+    home = linked(built_home, tmp_path / "home")
     with serving_by(play) as server:
         literature = {"live": "off", "mirror": None}
         settings = load_settings(

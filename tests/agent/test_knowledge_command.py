@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from agent.cli.doctor import endpoints
 from agent.settings import load_settings
 from prompts.errors import InputError
 from support import knowledge_files as made
+from support.homes import linked
 
 ASKED = "Can zelnorine be given to a patient with dorvan syndrome?"
 
@@ -35,10 +35,10 @@ def of_labels(agent: Agent) -> list[str]:
 
 @pytest.fixture
 def home(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(built_home, tmp_path / "home")
-    monkeypatch.setenv("ANAMNESIS_HOME", str(tmp_path / "home"))
+    home = linked(built_home, tmp_path / "home")
+    monkeypatch.setenv("ANAMNESIS_HOME", str(home))
     monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
-    return tmp_path / "home"
+    return home
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from agent.agent import Agent
 from agent.cli.app import app
 from agent.settings import Settings
 from prompts.errors import InputError
+from support.homes import linked
 from tools.evidence import verify_citation
 
 NOTE = """# Zelnorine in hereditary kelvar fever
@@ -30,9 +31,7 @@ QUESTION = "Does zelnorine prevent attacks of hereditary kelvar fever?"
 
 @pytest.fixture
 def home(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "home"
-    shutil.copytree(built_home, home, ignore=shutil.ignore_patterns("*.sqlite*", "locks"))
-    shutil.copytree(built_home / "cache", home / "cache", dirs_exist_ok=True)
+    home = linked(built_home, tmp_path / "home")
     monkeypatch.setenv("ANAMNESIS_HOME", str(home))
     monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
     return home
@@ -94,7 +93,11 @@ def test_a_user_s_document_is_cited_until_it_is_removed(home: Path, papers: Path
 
 
 @pytest.mark.slow
-def test_setup_afresh_keeps_the_user_s_documents(home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_setup_afresh_keeps_the_user_s_documents(
+    home: Path, built_home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "indexes").unlink()  # they are built again: its own
+    shutil.copytree(built_home / "indexes", home / "indexes")
     library("add", "-q", papers)
     monkeypatch.setattr("agent.assembly.build_rest", lambda *_: None)  # a minute of encoding
     assert CliRunner().invoke(app, ["setup", "--rebuild"]).exit_code == 0

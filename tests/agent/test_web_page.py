@@ -11,7 +11,7 @@ from typing import Any
 from agent.loop import run
 from support.browser import window
 from support.served import Served
-from support.web_page import HEARTBURN, INFARCTION, answer, log_in, logged_in, say, session_of
+from support.web_page import HEARTBURN, INFARCTION, Kept, answer, log_in, logged_in, reading, say, session_of
 
 WATCH = """
 window.seen = [];
@@ -90,10 +90,11 @@ def test_a_turn_is_shown_as_it_happens_and_then_as_the_api_holds_it(page_server:
         assert opened.errors == []
 
 
-def test_a_citation_opens_its_exact_quote_by_click_and_by_key(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server) as opened:
+def test_a_citation_opens_its_exact_quote_by_click_and_by_key(
+    page_server: Served, browser: Any, heartburn: Kept
+) -> None:
+    with reading(browser, page_server, heartburn) as (opened, shown):
         page = opened.page
-        shown = say(page, HEARTBURN)
         (turn,) = whole(page_server, opened.key, session_of(page))["turns"]
         quotes = [c["quote"] for c in turn["answer"]["statements"][0]["citations"]]
         button = shown.locator(".cite").first
@@ -200,10 +201,10 @@ def test_a_key_without_scopes_is_offered_neither_review_nor_trace(page_server: S
         assert opened.page.get_by_text("Trace of this turn").count() == 0
 
 
-def test_the_trace_is_a_table(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server) as opened:
+def test_the_trace_is_a_table(page_server: Served, browser: Any, heartburn: Kept) -> None:
+    with reading(browser, page_server, heartburn) as (opened, shown):
         page = opened.page
-        say(page, HEARTBURN).locator(".how > summary").click()
+        shown.locator(".how > summary").click()
         page.get_by_text("Trace of this turn").click()
         rows = page.locator(".trace tbody tr")
         rows.first.wait_for()

@@ -8,14 +8,13 @@ import pytest
 
 from support.browser import PHONE, axe_source, window
 from support.served import Served
-from support.web_page import HEARTBURN, INFARCTION, answer, logged_in, say
+from support.web_page import HEARTBURN, INFARCTION, Kept, answer, logged_in, reading, say
 
 LANDMARKS = "[...document.querySelectorAll('header, nav, main')].filter((e) => e.offsetParent).map((e) => e.localName)"
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, PHONE])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (PHONE, "dark")])
 def test_axe_finds_nothing_serious(page_server: Served, browser: Any, scheme: str, width: int) -> None:
     axe = axe_source()
     size = {"width": width, "height": 800}
@@ -72,9 +71,10 @@ def test_a_keyboard_alone_does_it_all(page_server: Served, browser: Any) -> None
         assert opened.errors == []
 
 
-def test_the_page_has_its_landmarks_and_one_heading_of_the_first_rank(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server) as opened:
-        say(opened.page, HEARTBURN)
+def test_the_page_has_its_landmarks_and_one_heading_of_the_first_rank(
+    page_server: Served, browser: Any, heartburn: Kept
+) -> None:
+    with reading(browser, page_server, heartburn) as (opened, _):
         assert opened.page.evaluate(LANDMARKS) == ["header", "nav", "main"]
         assert opened.page.locator("h1").count() == 1
         assert opened.page.get_by_role("article", name="Turn 1").count() == 1
@@ -89,11 +89,10 @@ def test_the_page_has_its_landmarks_and_one_heading_of_the_first_rank(page_serve
 
 
 def test_on_a_phone_the_list_opens_and_closes_and_the_differential_stays_a_table(
-    page_server: Served, browser: Any
+    page_server: Served, browser: Any, heartburn: Kept
 ) -> None:
-    with logged_in(browser, page_server, viewport={"width": PHONE, "height": 740}) as opened:
+    with reading(browser, page_server, heartburn, viewport={"width": PHONE, "height": 740}) as (opened, _):
         page = opened.page
-        say(page, HEARTBURN)
         assert page.get_by_role("table", name="Differential").get_by_role("row").count() == 6
         menu = page.get_by_role("button", name="Sessions")
         assert menu.get_attribute("aria-expanded") == "false"

@@ -12,7 +12,7 @@ from evals.bench.page import measure
 from support.browser import PHONE
 from support.pdf_writer import pdf
 from support.served import Served
-from support.web_page import HEARTBURN, INFARCTION, answer, logged_in, say, session_of
+from support.web_page import HEARTBURN, INFARCTION, Kept, answer, logged_in, reading, say, session_of
 
 GIVEN = (
     "A trial. In 3730 adults with heart failure, empagliflozin reduced hospitalisation (hazard ratio 0.75).\n---\n"
@@ -31,10 +31,11 @@ def feedback_of(server: Served, key: str, session: str) -> Any:
         return client.get(f"/api/sessions/{session}").json()["turns"][0]["feedback"]
 
 
-def test_nothing_but_an_emergency_stands_above_the_direct_answer(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server) as opened:
+def test_nothing_but_an_emergency_stands_above_the_direct_answer(
+    page_server: Served, browser: Any, heartburn: Kept
+) -> None:
+    with reading(browser, page_server, heartburn) as (opened, _):
         page = opened.page
-        say(page, HEARTBURN)
         assert page.evaluate(ABOVE) == []
         page.get_by_role("button", name="New session").click()
         page.locator(".welcome").wait_for()
@@ -45,11 +46,10 @@ def test_nothing_but_an_emergency_stands_above_the_direct_answer(page_server: Se
 
 @pytest.mark.parametrize("size", [(1280, 900), (PHONE, 740)])
 def test_the_composer_is_one_line_that_grows_and_covers_nothing(
-    page_server: Served, browser: Any, size: tuple[int, int]
+    page_server: Served, browser: Any, heartburn: Kept, size: tuple[int, int]
 ) -> None:
-    with logged_in(browser, page_server, viewport={"width": size[0], "height": size[1]}) as opened:
+    with reading(browser, page_server, heartburn, viewport={"width": size[0], "height": size[1]}) as (opened, _):
         page = opened.page
-        say(page, HEARTBURN)
         composer = page.locator(".composer")
         low = composer.bounding_box()["height"]
         assert low < 70
@@ -152,10 +152,10 @@ def test_a_suggested_message_is_sent_by_its_button_and_goes_with_the_next_turn(
         assert first.locator(".ask").count() == 0
 
 
-def test_an_answer_and_a_citation_are_copied(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server, permissions=["clipboard-read", "clipboard-write"]) as opened:
+def test_an_answer_and_a_citation_are_copied(page_server: Served, browser: Any, heartburn: Kept) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    with reading(browser, page_server, heartburn, permissions=permissions) as (opened, shown):
         page = opened.page
-        shown = say(page, HEARTBURN)
         shown.get_by_role("button", name="Copy the answer").click()
         shown.get_by_role("button", name="Copied").wait_for()
         copied = page.evaluate("navigator.clipboard.readText()")
@@ -253,10 +253,9 @@ def test_the_start_screen_fills_in_an_example(page_server: Served, browser: Any)
         assert "not clinically reviewed" in opened.page.locator(".welcome").inner_text()
 
 
-def test_on_paper_stands_the_answer_alone(page_server: Served, browser: Any) -> None:
-    with logged_in(browser, page_server) as opened:
+def test_on_paper_stands_the_answer_alone(page_server: Served, browser: Any, heartburn: Kept) -> None:
+    with reading(browser, page_server, heartburn) as (opened, shown):
         page = opened.page
-        shown = say(page, HEARTBURN)
         page.emulate_media(media="print")
         assert shown.locator(".lead").is_visible()
         for around in (".composer", "nav", ".top", ".acts", ".suggestions"):

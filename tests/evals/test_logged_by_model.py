@@ -19,6 +19,7 @@ from evals.scripted.server import Scripted, serving_by
 from evals.sessions import sitting
 from prompts.errors import InputError
 from prompts.model_settings import Price, RoleSettings
+from support.homes import linked
 
 SECRET = "sk-very-secret"  # noqa: S105  no password: it must not be found in the log
 ITEM = Item("q/1", "q", ("Does dexamethasone help a child with mild croup?",), "", None)
@@ -27,12 +28,7 @@ ITEM = Item("q/1", "q", ("Does dexamethasone help a child with mild croup?",), "
 @pytest.fixture
 def home(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for part in ("indexes", "encoder.json"):
-        if (built_home / part).exists():
-            (folder / part).symlink_to(built_home / part)
-    return folder
+    return linked(built_home, tmp_path / "home")
 
 
 def settings_of(home: Path, url: str, **more: Any) -> Any:
@@ -79,9 +75,8 @@ def test_every_call_stands_in_its_node_with_its_tokens_and_without_the_key(home:
         assert not any(SECRET.encode() in archive.read(name) for name in archive.namelist())
 
 
-@pytest.mark.parametrize("status", [400, 500])
-def test_a_server_that_fails_costs_the_model_and_not_the_answer(status: int, home: Path, tmp_path: Path) -> None:
-    with serving_by(lambda _: Scripted(status=status, body="no")) as server:
+def test_a_server_that_fails_costs_the_model_and_not_the_answer(home: Path, tmp_path: Path) -> None:
+    with serving_by(lambda _: Scripted(status=500, body="no")) as server:
         place = run(settings_of(home, server.url, model_retries=0), tmp_path / "logs")
         assert server.requests
         sent = len(server.requests)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -28,7 +29,7 @@ from evals.runner import Prepared
 from evals.sessions import Held, PartSittings, Sittings
 from evals.statistics import share
 from prompts.errors import DataError, InputError
-from support import no_network
+from support import no_network, processes
 from support.machine_parts import parts
 
 ITEMS = [
@@ -256,8 +257,8 @@ def test_a_plain_run_imports_no_inspect() -> None:
         "assert sum(t.asks is not None for t in TASKS.values()) >= 5\nprint('inspect_ai' in sys.modules)"
     )
     root = Path(__file__).resolve().parents[2]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert done.stdout.split() == ["False"]
+    done = processes.snippet(code, environment={**os.environ, "PYTHONPATH": str(root)}, cwd=root).ended()
+    assert done.stdout.split() == ["False"], done.stderr
 
 
 def test_every_evaluation_that_asks_has_its_own_ids_and_can_judge(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from evals.scripted.server import Scripted, ScriptedModel, running, serving, ser
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError, ServiceError
 from support.asking_model import GOOD, model_of, plan
+from support.homes import linked
 from tools.evidence import Origin, Statement
 
 SEARCH = {"name": "search", "description": "Looks things up.", "parameters": {"type": "object", "properties": {}}}
@@ -118,11 +119,7 @@ def test_what_a_model_replies_is_kept_and_a_failure_that_may_pass_is_not(tmp_pat
 
 def settings_for(built_home: Path, home: Path, url: str = "") -> Settings:
     """Settings over a data folder of one's own that is built already."""
-    home.mkdir()
-    for part in ("indexes", "encoder.json"):
-        if (built_home / part).exists():
-            (home / part).symlink_to(built_home / part)
-    return load_settings(home=home, model="played" if url else "", roles={}, OPENAI_BASE_URL=url)
+    return load_settings(home=linked(built_home, home), model="played" if url else "", roles={}, OPENAI_BASE_URL=url)
 
 
 def test_a_run_is_recorded_and_comes_to_the_same_answer_without_the_model(built_home: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from support.browser import Window, window
 from support.served import Served
@@ -30,12 +30,37 @@ def logged_in(browser: Any, server: Served, scopes: tuple[str, ...] = ALL, **opt
         yield opened
 
 
-def log_in(page: Any, url: str, key: str) -> None:
-    """Go to the page and log in."""
-    page.goto(url)
+def log_in(page: Any, url: str, key: str, session: str = "") -> None:
+    """Go to the page, or to a session with an answer, and log in."""
+    page.goto(f"{url}/#/s/{session}" if session else url)
     page.locator("#key").fill(key)
     page.keyboard.press("Enter")
-    page.locator(".welcome").wait_for()
+    page.locator(".answer" if session else ".welcome").first.wait_for()
+
+
+class Kept(NamedTuple):
+    """A session that was answered once, for all that only read it, and the key of whoever asked."""
+
+    key: str
+    session: str
+
+
+def kept(server: Served, message: str) -> Kept:
+    """A message asked by the API."""
+    key = server.key("Dr Adams", ALL)
+    with server.client(key) as client:
+        session = client.post("/api/sessions", json={}).json()["id"]
+        client.post(f"/api/sessions/{session}/turns", json={"text": message}).raise_for_status()
+    return Kept(key, session)
+
+
+@contextmanager
+def reading(browser: Any, server: Served, held: Kept, **options: Any) -> Iterator[tuple[Window, Any]]:
+    """A window on a session that others read too, and its answer; the key's text is its ``key``."""
+    with window(browser, **options) as opened:
+        opened.key = held.key  # type: ignore[attr-defined]
+        log_in(opened.page, server.url, held.key, held.session)
+        yield opened, answer(opened.page, 0)
 
 
 def say(page: Any, text: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tools.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = {"questions": ROOT / "evals" / "bench"}
@@ -14,5 +14,5 @@ PLACES = {"questions": ROOT / "evals" / "bench"}
 def rows(name: str) -> list[dict[str, Any]]:
     """The rows of one file."""
     path = PLACES.get(name, ROOT / "evals" / "data" / "dev") / f"{name}.yaml"
-    found: list[dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = read_yaml(path)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,9 +100,13 @@ def model(built_home: Any, encoder: Encoder) -> Iterator[Model]:
             yield made[0]
 
 
+@cache
+def starter() -> list[Monograph]:
+    return [read_monograph(path) for path in sorted(STARTER.glob("*.md"))]
+
+
 def monographs() -> list[Monograph]:
-    found = [read_monograph(path) for path in sorted(STARTER.glob("*.md"))]
-    return [m for m in found if m.front.language == "en" and m.front.questions][:: 579 // 50]
+    return [m for m in starter() if m.front.language == "en" and m.front.questions][:: 579 // 50]
 
 
 def passage(page: Monograph, said: str) -> Evidence:
@@ -161,9 +166,8 @@ VERDICTS = {Stance.SUPPORTS: "yes", Stance.REFUTES: "no"}
 def closed() -> list[Good]:
     """Questions of yes or no that a sentence of the library is known to answer."""
     out: list[Good] = []
-    pages = [read_monograph(path) for path in sorted(STARTER.glob("*.md"))]
     known = {said: rows for said, rows in answered().items() if rows[0].answer in VERDICTS}
-    for page in pages:
+    for page in starter():
         for span in sentences(page.text):
             said = span.of(page.text)
             row = known.get(" ".join(said.split()))

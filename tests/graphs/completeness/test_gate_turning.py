@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from graphs.completeness.contract import Decision, Label, Unit
 from graphs.completeness.labels import KINDS
@@ -14,6 +13,7 @@ from graphs.completeness.score import GateSettings
 from tools.contract import Differential, FollowUpQuestion
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.yaml_files import read_yaml
 
 CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 ENOUGH = 3  # cases that pass at once and turn
@@ -28,7 +28,7 @@ def test_without_the_turning_unit_a_new_look_is_less_sure_too(graph: KnowledgeGr
     """It approximates a new look-up, so most must agree in direction, and the whole in size, but not each."""
     gate = CompletenessGateLocal()
     expected, found, whole = [], [], []
-    for row in yaml.safe_load(CASES.read_text(encoding="utf-8"))[::2]:
+    for row in read_yaml(CASES)[::2]:
         text = row["text"]
         decision = gate.assess_now(text, "case", graph.look_up(text, "en"))
         if decision.decision is not Decision.DIRECT or decision.turning is None:

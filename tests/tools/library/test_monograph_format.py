@@ -10,23 +10,35 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError
-from tools.library.monograph import check_monograph, locate, paragraphs, parse_monograph, read_monograph, sections
+from tools.library.monograph import (
+    Monograph,
+    check_monograph,
+    locate,
+    paragraphs,
+    parse_monograph,
+    read_monograph,
+    sections,
+)
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 GERD = (STARTER / "gerd.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", sorted(STARTER.glob("*.md")), ids=lambda p: p.stem)
-def test_every_starter_monograph_keeps_the_format(path: Path) -> None:
-    assert check_monograph(read_monograph(path), path.stem) == []
+@pytest.fixture(scope="module")
+def starter() -> dict[str, Monograph]:
+    return {path.stem: read_monograph(path) for path in sorted(STARTER.glob("*.md"))}
 
 
-def test_presentations_name_dangerous_causes_that_the_graph_knows() -> None:
+def test_every_starter_monograph_keeps_the_format(starter: dict[str, Monograph]) -> None:
+    problems = {name: check_monograph(monograph, name) for name, monograph in starter.items()}
+    assert {name: found for name, found in problems.items() if found} == {}
+
+
+def test_presentations_name_dangerous_causes_that_the_graph_knows(starter: dict[str, Monograph]) -> None:
     from agent.knowledge_graph import STARTER_GRAPH
     from tools.knowledge_graph.loader import read_graph
 
-    fronts = [read_monograph(path).front for path in sorted(STARTER.glob("*.md"))]
-    named = {f.id: f.must_not_miss for f in fronts if f.kind == "presentation"}
+    named = {m.front.id: m.front.must_not_miss for m in starter.values() if m.front.kind == "presentation"}
     known = {d.id for d in read_graph(STARTER_GRAPH).diseases}
     assert len(named) >= 120
     assert {page: ids for page, ids in named.items() if len(ids) < 3 or not set(ids) <= known} == {}
@@ -100,17 +112,16 @@ def test_what_the_format_asks_for_is_checked() -> None:
     assert "stands twice" in few
 
 
-def test_no_two_texts_say_the_same_in_the_same_words() -> None:
+def test_no_two_texts_say_the_same_in_the_same_words(starter: dict[str, Monograph]) -> None:
     """With the names of their subjects masked, no two share more than a tenth of their runs of eight words."""
     runs: dict[str, set[tuple[str, ...]]] = {}
     where: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    for path in sorted(STARTER.glob("*.md")):
-        monograph = read_monograph(path)
+    for name, monograph in starter.items():
         title = set(re.findall(r"[a-z]+", monograph.front.title.lower()))
         words = [w for w in re.findall(r"[a-z]+", monograph.text.lower()) if w not in title]
-        runs[path.stem] = {tuple(words[n : n + 8]) for n in range(len(words) - 7)}
-        for run in runs[path.stem]:
-            where[run].append(path.stem)
+        runs[name] = {tuple(words[n : n + 8]) for n in range(len(words) - 7)}
+        for run in runs[name]:
+            where[run].append(name)
     shared = Counter(pair for names in where.values() for pair in combinations(names, 2))
     alike = {pair: n for pair, n in shared.items() if n > 0.1 * min(len(runs[name]) for name in pair)}
     assert alike == {}

@@ -6,14 +6,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tools.medicines.checks import check
 from tools.medicines.records import Record, starter_records
+from tools.yaml_files import read_yaml
 
 GRAVEST = ("severe", "moderate", "mild")
-BARS = yaml.safe_load(Path(__file__).with_name("bars.yaml").read_text(encoding="utf-8"))
-ROWS = yaml.safe_load(Path(__file__).with_name("dangers.yaml").read_text(encoding="utf-8"))
+BARS = read_yaml(Path(__file__).with_name("bars.yaml"))
+ROWS = read_yaml(Path(__file__).with_name("dangers.yaml"))
 
 
 def _own() -> dict[str, Record]:

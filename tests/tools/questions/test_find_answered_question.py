@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from prompts.tool_arguments import FindAnsweredQuestion as Arguments
 from tools.contract import Outcome, Tool, ToolArtifact, ToolContext
@@ -18,9 +17,10 @@ from tools.library.collection import Library
 from tools.library.document import Document, make_document
 from tools.library.monograph import read_monograph
 from tools.questions.tool import NEAR_QUESTION, SAME_QUESTION, FindAnsweredQuestion, same_subject, subject_words
+from tools.yaml_files import read_yaml
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
-PARAPHRASES = yaml.safe_load(Path(__file__).with_name("paraphrases.yaml").read_text(encoding="utf-8"))
+PARAPHRASES = read_yaml(Path(__file__).with_name("paraphrases.yaml"))
 TODAY = date(2026, 12, 1)
 # The documents whose questions come nearest to those that the library does not answer.
 NEAREST_TO_OTHERS = {
