@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,6 @@ from agent.cli.doctor import endpoints
 from agent.settings import load_settings
 from prompts.errors import InputError
 from support import knowledge_files as made
-from support.homes import linked
 
 ASKED = "Can zelnorine be given to a patient with dorvan syndrome?"
 
@@ -35,10 +35,10 @@ def of_labels(agent: Agent) -> list[str]:
 
 @pytest.fixture
 def home(tmp_path: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = linked(built_home, tmp_path / "home")
-    monkeypatch.setenv("ANAMNESIS_HOME", str(home))
+    shutil.copytree(built_home, tmp_path / "home")
+    monkeypatch.setenv("ANAMNESIS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
-    return home
+    return tmp_path / "home"
 
 
 @pytest.fixture
