@@ -395,7 +395,9 @@ class KnowledgeGraph:
         """
         disease = self._disease(disease_id)
         key = (disease_id, language)
-        entry = self._entries.setdefault(key, render(self.graph, disease, language))
+        if key not in self._entries:
+            self._entries[key] = render(self.graph, disease, language)
+        entry = self._entries[key]
         if finding_id not in (*disease.red_flags, *disease.red_flags_zh):  # these have a sentence of their own
             finding_id = self._named.get(finding_id, finding_id)
         if finding_id in entry.sentences or finding_id not in self.graph.finding:

@@ -37,12 +37,12 @@ def test_a_chinese_pain_radiates_to_the_arm(starter_graph: KnowledgeGraph) -> No
     assert "limb-pain" not in ids
 
 
-@pytest.mark.parametrize(("language", "of"), [("en", slice(0, None, 7)), ("zh", slice(3, None, 28))])
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_sentence_against_a_disease_is_given_only_for_its_own_finding(
-    starter_graph: KnowledgeGraph, language: str, of: slice
+    starter_graph: KnowledgeGraph, language: str
 ) -> None:
     graph = starter_graph.graph
-    for disease in graph.diseases[of]:
+    for disease in graph.diseases[::7]:
         against = {
             starter_graph.findings_sentence(disease.id, m.finding, language): m.finding
             for m in disease.manifestations
