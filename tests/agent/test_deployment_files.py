@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
@@ -51,6 +50,8 @@ def interpolated(value: str) -> str:
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.glob("kubernetes/*.yaml")), ids=lambda file: file.name)
 def test_each_manifest_is_what_kubernetes_takes(file: Path) -> None:
+    import kubernetes_validate  # it makes grammars when it is imported: a second and more
+
     kubernetes_validate.validate(yaml.safe_load(file.read_text()), kubernetes_validate.latest_version(), strict=True)
 
 
