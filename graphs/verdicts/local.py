@@ -135,11 +135,10 @@ class VerdictJudgeLocal:
             readings = {at: as_directed(reading) for at, reading in readings.items()}
         studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
-        known, against = self._known(question, alike, pieces, readings)
+        known = self._known(question, alike, pieces, readings)
         told = [
             said
             for at, r in readings.items()
-            if at not in against
             for e, s, before in [pieces[at]]
             for sentence in [Sentence(e, s.start, s.end, r.relevance)]
             for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
@@ -201,29 +200,26 @@ class VerdictJudgeLocal:
         alike: Sequence[tuple[int, Answered]],
         pieces: Sequence[tuple[Evidence, Span, str]],
         readings: Mapping[int, Reading],
-    ) -> tuple[dict[int, Reading], set[int]]:
+    ) -> dict[int, Reading]:
         """Of sentences that are known to answer a question like this one: what the reader makes of that answer.
 
-        Where they are known to answer this very question, it is enough that the reader does not make another answer of
-        it; where it does, neither is believed, and the sentence's place is in the second.
+        Where they are known to answer this very question, it is enough that the reader makes no other answer of it.
         """
         own = self.settings
         if not alike or self._encoder is None:
-            return {}, set()
+            return {}
         same = asks_the_same(question, [a.question for _, a in alike], self._encoder)
         read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
         told = sorted(zip(alike, same, read, strict=True), key=lambda t: (t[1], likeliest(t[2])[0]))
         out: dict[int, Reading] = {}
-        against: set[int] = set()
         for (at, a), this, reading in told:
             p, answer = likeliest(reading)
             opposite, own_words = OPPOSITE.get(answer), readings[at]
-            if this and answer is not a.answer:
-                against.add(at)
-            agreed = (this or p >= own.agreed) and (opposite is None or own_words.stance(opposite) < own.against)
-            if agreed or min(p, own_words.stance(answer)) >= own.seconded:
-                out[at] = reading._replace(directions=readings[at].directions)  # which way is the sentence's to say
-        return {at: reading for at, reading in out.items() if at not in against}, against
+            agreed = p >= own.agreed or (this and answer is a.answer)
+            unopposed = opposite is None or own_words.stance(opposite) < own.against
+            if (agreed and unopposed) or min(p, own_words.stance(answer)) >= own.seconded:
+                out[at] = reading._replace(directions=own_words.directions)  # which way is the sentence's to say
+        return out
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
         """Whether a sentence tells a result or a conclusion; that something is not settled, of what is asked."""
@@ -247,11 +243,9 @@ class VerdictJudgeLocal:
         plainly = [p[:3] for p in pieces]
         read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in plainly])
         about, plain, _ = self._about(question, plainly)
-        known, against = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
+        known = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
         heard: list[tuple[Said, Sentence]] = []
         for at, (e, s, before, quote) in enumerate(pieces):
-            if at in against:
-                continue
             sentence = Sentence(e, s.start, s.end, read[at].relevance)
             said = Said(sentence, known.get(at, read[at]), about[at], at in known, plain[at])
             if (said.about or said.known) and said.p >= self.settings.carried and self._tells(question, said, before):
