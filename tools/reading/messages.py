@@ -101,6 +101,7 @@ SORTS = tuple(Sort)
 MEANINGS = tuple(Meaning)
 SECTIONS = tuple(Section)
 PATIENT = (Sort.CASE, Sort.PATIENT_QUESTION)  # a patient is described
+BESIDE = (Sort.OTHER, Sort.COURTESY, Sort.ASSISTANT)  # beside the point of a patient's story
 
 
 class Sorted(NamedTuple):
@@ -261,8 +262,8 @@ def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
 
 
 def to_the_point(text: str) -> str:
-    """A message without the sentences that tell nothing of illness: no term is in them, and they describe no patient
-    or tell an age alone."""
+    """A message without the sentences that tell nothing of illness and ask nothing: no term is in them, and they
+    are of another sort or tell an age alone."""
     said = parts(text)
     features(said)  # all at once
     kept = [part for part in said if emergency_chance(part) > QUIET or not _is_aside(part)]
@@ -271,7 +272,8 @@ def to_the_point(text: str) -> str:
 
 def _is_aside(part: str) -> bool:
     read = sorted_as(part)
-    return not read.term and (not read.patient or (bool(AGE_ALONE.fullmatch(part.strip()))))
+    aside = read.best in BESIDE or AGE_ALONE.fullmatch(part.strip()) is not None
+    return aside and not read.term and not is_question(part)
 
 
 def _without_one(text: str) -> list[str]:
