@@ -49,7 +49,7 @@ DEGREES = frozenset(
         " serious unstable chronic decompensated advanced end-stage"
     )
 )
-PLAIN = frozenset(tokens("of or with and a the in to syndrome disorder"))
+PLAIN = frozenset(tokens("of or with and a the in to syndrome"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
 MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)

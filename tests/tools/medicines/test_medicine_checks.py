@@ -162,3 +162,12 @@ def test_a_story_without_a_person_is_of_a_patient() -> None:
 def test_what_is_told_of_values_habits_and_reactions_counts(question: str, answer: str) -> None:
     found = check(question)
     assert (found.answer(found.checks[0]) if found.checks else "") == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Does a blood thinner prevent stroke enough to justify the bleeding risk?", "Can I eat while I take carbamazepine?"],
+)
+def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) -> None:
+    assert [c.beside for c in check(question).checks if c.beside.endswith("disorder")] == []
+    assert any(c.beside == "bleeding disorder" for c in check("She bleeds easily. Can she take warfarin?").checks)
