@@ -166,7 +166,10 @@ def test_what_is_told_of_values_habits_and_reactions_counts(question: str, answe
 
 @pytest.mark.parametrize(
     "question",
-    ["Does a blood thinner prevent stroke enough to justify the bleeding risk?", "Can I eat while I take carbamazepine?"],
+    [
+        "Does a blood thinner prevent stroke enough to justify the bleeding risk?",
+        "Can I eat while I take carbamazepine?",
+    ],
 )
 def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) -> None:
     assert [c.beside for c in check(question).checks if c.beside.endswith("disorder")] == []
