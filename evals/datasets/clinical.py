@@ -152,8 +152,8 @@ def _of_cmb(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cmemr(member: Member) -> Found:
-    for entry in json_entries(member):
-        key = f"{member.stem}-{int(entry.keys[0]) + 1}"
+    for number, entry in enumerate(json_entries(member), 1):
+        key = f"{member.stem}-{number}"
         if isinstance(entry.value, str):
             yield entry._replace(value={"url": entry.value}).placed(EmrAddress, id=f"cmemr-{key}")
         else:

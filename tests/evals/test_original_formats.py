@@ -174,6 +174,9 @@ def test_a_broken_file_is_told_once_and_what_stood_before_is_read(tmp_path: Path
     assert problems[0].line > 1
     assert "was not read" in problems[0].what
     assert "more after the end" in str(read_all("cmb_clin", put(tmp_path / "more.json", whole + "{}"))[1][0])
+    placed, problems = read_all("cmemr", put(tmp_path / "object.json", '{"基本信息": "无"}'))
+    assert not placed
+    assert len(problems) == 1, "an object where a list should be"
     _, (deep,) = read_all("cmemr", put(tmp_path / "deep.json", "[" * 200_000))
     assert "No valid JSON" in deep.what
 
