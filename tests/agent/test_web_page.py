@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.loop import run
-from support.browser import window
+from support.browser import expecting, window
 from support.served import Served
 from support.web_page import HEARTBURN, INFARCTION, Kept, answer, log_in, logged_in, reading, say, session_of
 
@@ -156,7 +156,7 @@ def test_a_session_is_renamed_exported_and_deleted_only_when_confirmed(page_serv
         answer(page, 0)
         page.locator(".menu summary").click()
         page.get_by_role("button", name="Delete").click()
-        page.wait_for_function("document.activeElement.textContent === 'Cancel'")
+        expecting(page.get_by_role("button", name="Cancel")).to_be_focused()
         page.keyboard.press("Enter")
         page.get_by_role("dialog").wait_for(state="detached")
         assert whole(page_server, opened.key, session)["session"]["title"] == "<b>COPD</b> & smoking"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evals.bench.page import measure
-from support.browser import PHONE
+from support.browser import PHONE, expecting
 from support.pdf_writer import pdf
 from support.served import Served
 from support.web_page import HEARTBURN, INFARCTION, Kept, answer, logged_in, reading, say, session_of
@@ -94,8 +94,7 @@ def test_a_text_file_is_dropped_among_the_given_texts(page_server: Served, brows
     with logged_in(browser, page_server) as opened:
         page = opened.page
         drop(page, ("letter.txt", b"In 84 adults it helped."))
-        page.wait_for_function("document.getElementById('given').value !== ''")
-        assert page.locator("#given").input_value() == "In 84 adults it helped."
+        expecting(page.locator("#given")).to_have_value("In 84 adults it helped.")
         assert page.locator("#given").is_visible()
 
 
@@ -239,7 +238,7 @@ def test_a_session_is_found_by_a_word_that_was_asked_in_it(page_server: Served, 
         find = page.get_by_role("searchbox", name="Search sessions")
         for text, found in (("OXYGEN", 1), ("0% ox", 1), ("%", 1), ("quokka", 0), ("", 2)):
             find.fill(text)
-            page.wait_for_function("(n) => document.querySelectorAll('.session').length === n", arg=found)
+            expecting(page.locator(".session")).to_have_count(found)
         assert page.evaluate("document.activeElement.type") == "search", "the focus is lost"
 
 

@@ -66,6 +66,13 @@ def axe_source() -> str:
     return file.read_text(encoding="utf-8")
 
 
+def expecting(locator: Any) -> Any:
+    """Playwright's assertions of a locator, which wait; a page's policy forbids the script of `wait_for_function`."""
+    from playwright.sync_api import expect
+
+    return expect(locator)
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A running Chromium with an empty profile; skips where it or Playwright is not installed."""
