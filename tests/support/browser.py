@@ -70,6 +70,7 @@ def expecting(locator: Any) -> Any:
     """Playwright's assertions of a locator, which wait; a page's policy forbids the script of `wait_for_function`."""
     from playwright.sync_api import expect
 
+    expect.set_options(timeout=1000 * SECONDS)
     return expect(locator)
 
 
