@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -36,6 +37,8 @@ VALUE = {
     Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
 }
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
+# ours: how a study's title ends, which the reader may take for a result
+TITLED = re.compile(r":\s+(?:an?|the)\s[^.!?]*\b(?:trial|study|review|analysis|cohort|survey|protocol)$", re.IGNORECASE)
 ROLE_ASKED = "Is the treatment effective?"  # ours: a role hangs on no question; the head learned it beside closed ones
 
 
@@ -79,7 +82,7 @@ class VerdictSettings(Frozen):
     near: float = 0.5
     plain_words: float = 0.75
     plain_near: float = 0.7
-    plain: float = 0.5
+    plain: float = 0.9
     unopposed: float = 0.1
     heard: float = 0.6
     side: int = 2
@@ -92,9 +95,9 @@ class VerdictSettings(Frozen):
     alike: float = 0.7
     compared: int = 64
     known: int = 8
-    agreed: float = 0.95
-    against: float = 0.6
-    seconded: float = 0.8
+    agreed: float = 0.985
+    against: float = 0.3
+    seconded: float = 0.85
     studies: StudySettings = StudySettings()
 
 
@@ -223,7 +226,7 @@ class VerdictJudgeLocal:
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
         """Whether a sentence tells a result or a conclusion; that something is not settled, of what is asked."""
-        if not said.known and said.reading.telling < self.settings.telling:
+        if not said.known and (said.reading.telling < self.settings.telling or TITLED.search(said.sentence.text)):
             return False
         if said.answer is not Stance.UNSETTLED or said.given or self._encoder is None:
             return True
@@ -264,6 +267,7 @@ class VerdictJudgeLocal:
             at
             for at, (q, r) in enumerate(zip(own, self._reader.read(pairs), strict=True))
             if sum(r.roles[ROLES.index(role)] for role in SILENT) >= self.settings.silent
+            or TITLED.search(q.text)
             or _plain(q.text) == _plain(q.evidence.title)
         }
         return [not any(own[at] is q for at in silent) for q in quotes]

@@ -126,8 +126,8 @@ class StudySettings(Frozen):
     worded: float = 0.2
     first: float = 0.3
     figures: float = 0.1
-    sure: float = 0.85
-    tested: float = 0.6
+    sure: float = 0.8
+    tested: float = 0.55
     opposed: float = 0.6
     band: float = 0.05
     several: int = 3

@@ -17,17 +17,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from prompts.errors import InputError
+from tools.library.monograph import read_monograph
 from tools.medicines.names import generic_names, medicines_in
 from tools.reading.answered import told
 from tools.reading.contract import ANSWERS, DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
-from tools.text.sentences import split_sentences
+from tools.text.sentences import sentences, split_sentences
+from tools.text.tokens import WORD, stems
 
 HERE = Path(__file__).parent
 SPLIT = HERE / "split.json"
-EXAMPLES = HERE / "examples"
+EXAMPLES, KNOWN = HERE / "examples", HERE / "known"
+PAGES = HERE.parent / "library" / "starter"
 ANNOTATIONS = HERE / "annotations.jsonl"
 COMPARISONS = "effects/evidence_inference_dev.jsonl"
 ABSTRACTS = "effects/evidence_inference_abstracts_dev.jsonl"
@@ -41,6 +44,9 @@ FOREIGN_SHARE = 0.15  # ours: of the questions that are held against another doc
 HALF = 0.3  # ours: share of open questions, and of our unrelated pairs, that a pass reads
 SWAPPED, ESTRANGED = 0.5, 0.1  # ours: shares of the pairs that share a medicine's name
 OWN_JUDGE = 8  # ours: one question in eight of our own pairs
+ELSEWHERE, BESIDE = 4, 3  # ours: sentences of other pages, and of its own page, that a question is held against
+NEAREST = 60  # ours: sentences of the library, the nearest to a question, that these are of
+ELSEWHERE_READ = 9_000  # ours: of the pairs with other pages' sentences, how many a pass reads
 
 ALL, ANSWER = (
     tuple(Stance),
@@ -291,8 +297,8 @@ def _own(row: Mapping[str, Any], key: str, rng: random.Random, *, compare: bool)
             yield replace(example, pair=pair._replace(question=compared), stances=open_, weight=0.7)
 
 
-def _labelled(pair: Pair, key: str, stance: str, direction: str, role: str) -> Example:
-    return Example(pair, "own", key, (Stance(stance),), Direction(direction), Role(role))
+def _labelled(pair: Pair, key: str, stance: str, direction: str | None, role: str) -> Example:
+    return Example(pair, "own", key, (Stance(stance),), Direction(direction) if direction else None, Role(role))
 
 
 def from_answered(found: Sequence[Example], rng: random.Random) -> Iterator[Example]:
@@ -337,6 +343,88 @@ def _vectors(questions: tuple[str, ...]) -> Callable[[Example, Example], float]:
     return lambda a, b: float(vectors[place[a.pair.question]] @ vectors[place[b.pair.question]])
 
 
+class Told(NamedTuple):
+    """A sentence of the starter library in its context, and the words of its page's title."""
+
+    sentence: str
+    before: str
+    title: str
+    named: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def library() -> dict[str, Told]:
+    """Every sentence of the starter library, by itself with white space made one."""
+    out: dict[str, Told] = {}
+    for path in sorted(PAGES.glob("*.md")):
+        page = read_monograph(path)
+        for line in page.text.splitlines():
+            before = ""
+            for span in sentences("" if line.startswith("#") else line):
+                told_ = Told(span.of(line), before, page.front.title, _stems(page.front.title))
+                out.setdefault(" ".join(told_.sentence.split()), told_)
+                before = told_.sentence
+    return out
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(s for word in WORD.findall(text.lower()) for s in stems(word))
+
+
+def known(judge: bool) -> list[Example]:
+    """Closed questions that sentences of the library are known to answer (`known/`) of one side, by question."""
+    out, by_text = [], library()
+    for path in sorted(KNOWN.glob("*.jsonl")):
+        for row in rows(path):
+            said = by_text[" ".join(row["sentence"].split())]
+            for question, stance, *_ in row["questions"]:
+                if _drawn(question, OWN_JUDGE) == judge:
+                    out.append(_in_library(question, said, (Stance(stance),), "known", 1.0))
+    return out
+
+
+def _in_library(question: str, said: Told, stances: tuple[Stance, ...], source: str, weight: float) -> Example:
+    """A question and a sentence of the library, every other one with the sentence before."""
+    before = said.before if _drawn(question + said.sentence, 2) else ""
+    return Example(Pair(question, said.sentence, said.title, before), source, question, stances, weight=weight)
+
+
+@lru_cache(maxsize=2)
+def found(judge: bool) -> tuple[list[Example], list[Example]]:
+    """Closed questions about the library with the nearest sentences of other pages, which do not answer them, and of
+    the page that does, which may.
+
+    A sentence that names the subject of the question's page is left out of the first.
+    """
+    from tools.encoders import load_encoder
+
+    by_text, pages = library(), defaultdict(set)
+    for e in (*own(judge, random.Random(0)), *known(judge)):  # noqa: S311
+        said = by_text.get(" ".join(e.pair.sentence.split()))
+        if said is not None and len(e.stances) == 1 and e.stances[0] in ANSWERS and _closed(e.pair.question):
+            pages[e.pair.question].add((said.title, said.named))
+    encoder, told_ = load_encoder(threads=1), list(by_text.values())
+    held = [_stems(t.sentence) for t in told_]
+    vectors = encoder.encode_documents([t.sentence for t in told_])
+    elsewhere, same = [], []
+    for question, asked in zip(pages, encoder.encode_queries(list(pages)), strict=True):
+        titles, near = {title for title, _ in pages[question]}, (-(vectors @ asked)).argsort()[:NEAREST]
+        inside = [at for at in near if told_[at].title in titles]
+        outside = [
+            at for at in near if told_[at].title not in titles and not any(n <= held[at] for _, n in pages[question])
+        ]
+        elsewhere += [_in_library(question, told_[at], SILENT, "library", 0.6) for at in outside[:ELSEWHERE]]
+        same += [_in_library(question, told_[at], ALL, "library", 1.0) for at in inside[:BESIDE]]
+    return elsewhere, same
+
+
+def beside(rng: random.Random, most: int) -> list[Example]:
+    """Pairs of the library whose label is left open, for teachers to read."""
+    elsewhere, same = found(judge=False)
+    unknown = [*same, *(replace(e, stances=ALL) for e in elsewhere)]
+    return rng.sample(unknown, min(most, len(unknown)))
+
+
 def annotated(data: Path) -> Iterator[Example]:
     """Single sentences of abstracts and snippets with our own labels; all of articles that may be trained on."""
     held = {r["id"]: r for file in (PUBMEDQA, BIOASQ) for r in rows(data / file)}
@@ -359,6 +447,7 @@ def _places(row: Mapping[str, Any]) -> list[str]:
 
 def epoch(data: Path, rng: random.Random, *, swaps: bool = True) -> list[Example]:
     """The examples of one pass over what may be trained on; what is sampled differs from pass to pass."""
+    answered = known(judge=False)
     theirs: list[Iterable[Example]] = [
         from_comparisons(comparisons(data, judge=False), rng),
         from_abstract_questions(abstract_questions(data, judge=False), rng),
@@ -369,6 +458,9 @@ def epoch(data: Path, rng: random.Random, *, swaps: bool = True) -> list[Example
     ours = own(judge=False, rng=rng)
     out += [e for e in ours if rng.random() < (HALF if e.stances == FOREIGN else OURS)]
     out += from_answered(ours, rng)
+    out += [e for e in answered if rng.random() < OURS]
+    elsewhere = found(judge=False)[0]
+    out += rng.sample(elsewhere, min(ELSEWHERE_READ, len(elsewhere)))
     out = [swapped(e, rng) if swaps else e for e in out]
     rng.shuffle(out)
     return out

@@ -19,6 +19,23 @@ from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, Example, divisio
 
 MARK = "Zzheldback"  # in every text of a row that is for judging only
 PASSES = 3
+PAGE = """---
+id: {id}
+title: {name}
+kind: condition
+language: en
+written: 2026-11-01
+review_by: 2028-11-01
+clinically_reviewed: false
+questions: []
+---
+## Treatment
+{said}
+"""
+PAGES = {
+    "Ague": "Ague is a fever. Rest helps Ague. Ague ends by itself.",
+    "Gout": "Rest helps a joint. Rest does little for Ague.",
+}
 
 
 def dice(seed: int) -> random.Random:
@@ -37,7 +54,7 @@ def named(source: str, count: int = 4) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A data folder of made-up rows of both sides."""
     labels = ("increased", "decreased", "no difference")
     articles = list(named("evidence_inference"))
@@ -73,7 +90,23 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = (EXAMPLES / "contrast_a.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (few / "few.jsonl").write_text("".join(lines[:60]), encoding="utf-8")
     monkeypatch.setattr(corpus, "EXAMPLES", few)
-    return tmp_path
+    monkeypatch.setattr(corpus, "PAGES", tmp_path / "pages")
+    monkeypatch.setattr(corpus, "KNOWN", tmp_path / "known")
+    (tmp_path / "pages").mkdir()
+    for name, said in PAGES.items():
+        (tmp_path / "pages" / f"{name.lower()}.md").write_text(
+            PAGE.format(id=name.lower(), name=name, said=said), encoding="utf-8"
+        )
+    answered = {
+        "sentence": "Rest helps Ague.",
+        "questions": [[f"Does rest help Ague {n}?", "supports"] for n in range(40)],
+    }
+    written(tmp_path / "known" / "a.jsonl", [answered])
+    for remembered in (corpus.library, corpus.found):
+        remembered.cache_clear()
+    yield tmp_path
+    for remembered in (corpus.library, corpus.found):
+        remembered.cache_clear()
 
 
 def test_nothing_that_is_for_judging_is_trained_on(data: Path) -> None:
@@ -81,7 +114,7 @@ def test_nothing_that_is_for_judging_is_trained_on(data: Path) -> None:
     names = frozenset().union(*held.values())
     for seed in range(PASSES):
         examples = epoch(data, dice(seed))
-        assert {"evidence_inference", "pubmedqa", "bioasq", "own"} == {e.source for e in examples}
+        assert {*division(), "own", "known", "library"} == {e.source for e in examples}
         assert [e for e in examples if e.article in names] == []
         assert [e for e in examples if MARK.casefold() in " ".join(e.pair).casefold()] == []
 
@@ -115,6 +148,18 @@ def test_labels_are_as_the_data_say(data: Path) -> None:
 def test_a_pass_depends_on_the_seed_and_on_nothing_else(data: Path) -> None:
     assert epoch(data, dice(1)) == epoch(data, dice(1))
     assert epoch(data, dice(1)) != epoch(data, dice(2))
+
+
+def test_a_known_question_is_held_against_sentences_that_were_not_written_for_it(data: Path) -> None:
+    assert {e.pair.sentence for e in corpus.known(judge=False)} == {"Rest helps Ague."}
+    asked = [{e.article for e in corpus.known(judge=side)} for side in (False, True)]
+    assert all(asked)
+    assert asked[0] & asked[1] == set()
+    elsewhere, same = corpus.found(judge=False)
+    assert {e.pair.sentence for e in elsewhere} == {"Rest helps a joint."}, "another that names its subject may answer"
+    assert {e.stances for e in elsewhere} == {SILENT}
+    assert {e.pair.title for e in same} == {"Ague"}
+    assert {len(e.stances) for e in corpus.beside(dice(1), 10)} == {len(Stance)}
 
 
 def test_a_medicine_is_swapped_in_both_or_makes_the_pair_unrelated() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,14 @@ EXAMPLES = [
     for place in ("back", "neck", "calf", "thigh")
     for said, stance in (("healed sooner", Stance.SUPPORTS), ("did not heal sooner", Stance.REFUTES))
 ]  # fmt: skip
-FEW = TrainingSettings(passes=2, batch=4, warm=1)
+FEW = TrainingSettings(passes=2, batch=4, rate=2e-4, warm=1, teachers=0)
+UNKNOWN = replace(EXAMPLES[0], stances=tuple(Stance), direction=None, role=None)
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "epoch", lambda *_, **__: list(EXAMPLES))
+    monkeypatch.setattr(training, "beside", lambda *_: [UNKNOWN])
 
 
 def trained(path: Path, settings: TrainingSettings = FEW, start: Path | None = None) -> bytes:
@@ -53,3 +56,11 @@ def test_a_seed_gives_the_same_file_and_more_passes_from_it_another_that_knows_m
     longer = FEW.model_copy(update={"passes": 6, "seed": 8})
     assert trained(tmp_path / "c.safetensors", longer, start=tmp_path / "a.safetensors") != first
     assert loss(tmp_path / "c.safetensors") < loss(tmp_path / "a.safetensors") - 0.1
+
+
+@pytest.mark.slow
+def test_what_teachers_read_is_learned_where_the_labels_count_for_nothing(tmp_path: Path) -> None:
+    taught = FEW.model_copy(update={"passes": 8, "teachers": 1, "taught": 1.0})
+    trained(tmp_path / "taught.safetensors", taught)
+    trained(tmp_path / "untaught.safetensors", FEW.model_copy(update={"passes": 1, "rate": 0.0, "head_rate": 0.0}))
+    assert loss(tmp_path / "taught.safetensors") < loss(tmp_path / "untaught.safetensors") - 0.1
