@@ -333,15 +333,16 @@ def train(
     threads: Annotated[int, typer.Option(min=1, help="Of torch; one thread gives the same file again.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 7,
     passes: Annotated[int | None, typer.Option(min=1, help="Over the data.")] = None,
+    teachers: Annotated[int | None, typer.Option(min=0, help="Trained first, as long each; 0 for none.")] = None,
     start: Annotated[Path | None, typer.Option(help="Weights to go on from.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
-    """Train on the fit part of the data and our own pairs (half an hour a pass on one core)."""
+    """Train on the fit part of the data and our own pairs (an hour a pass on one core, half a minute on a GPU)."""
     from tools.reading.training import TrainingSettings, train_reader
 
+    chosen = {"passes": passes, "teachers": teachers}
     settings = TrainingSettings(threads=threads, seed=seed, device=device)
-    if passes:
-        settings = settings.model_copy(update={"passes": passes})
+    settings = settings.model_copy(update={name: value for name, value in chosen.items() if value is not None})
     train_reader(data, out, settings, tell=typer.echo, start=start)
 
 

@@ -18,7 +18,7 @@ from tools.reading.contract import ANSWERS, Stance
 from tools.text.tokens import STOP, WORD, stems
 
 HERE = Path(__file__).parent
-LIBRARY = ("known/*.jsonl", "examples/library_*.jsonl", "examples/base_*.jsonl")  # the last two trained the reader
+LIBRARY = ("known/*.jsonl", "examples/library_*.jsonl", "examples/base_*.jsonl")  # the reader was trained on all but library_f
 SAME, MATCHED = (
     0.9,
     0.3,
