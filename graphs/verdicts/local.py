@@ -82,8 +82,8 @@ class VerdictSettings(Frozen):
     near: float = 0.5
     plain_words: float = 0.75
     plain_near: float = 0.7
-    plain: float = 0.9
-    unopposed: float = 0.1
+    plain: float = 0.8
+    unopposed: float = 0.05
     heard: float = 0.6
     side: int = 2
     relevant: float = 0.6

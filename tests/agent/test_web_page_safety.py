@@ -41,7 +41,7 @@ def test_markup_in_a_message_a_given_text_a_title_and_a_correction_stays_text(
         page = opened.page
         page.get_by_role("button", name="With the message").click()
         page.locator("#given").fill(f"In a trial dexamethasone shortened croup in children. {ATTACK} It was safe.")
-        shown = say(page, f"Does dexamethasone shorten croup? {ATTACK}")
+        shown = say(page, f"What did the trial of dexamethasone in croup show? {ATTACK}")
         assert ATTACK in page.locator(".message").inner_text()
         shown.locator(".cite").first.click()
         assert ATTACK in shown.locator(".source-text").first.inner_text(), "the given text is shown whole"

@@ -18,7 +18,8 @@ from tools.reading.contract import ANSWERS, Stance
 from tools.text.tokens import STOP, WORD, stems
 
 HERE = Path(__file__).parent
-LIBRARY = ("known/*.jsonl", "examples/library_*.jsonl", "examples/base_*.jsonl")  # the reader was trained on all but library_f
+# the reader was trained on all of these but library_f
+LIBRARY = ("known/*.jsonl", "examples/base_*.jsonl", "examples/library_*.jsonl")
 SAME, MATCHED = (
     0.9,
     0.3,

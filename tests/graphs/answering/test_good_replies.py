@@ -25,6 +25,7 @@ from graphs.answering.local import AnswererLocal
 from graphs.answering.prose import Claim, Fault, ProseReader
 from graphs.answering.sources import Sources
 from graphs.context import Parts
+from graphs.verdicts.studies import words_held
 from graphs.verification.quoted import QuoteCheck
 from prompts.answer import StatementReply
 from prompts.metering import Meter, metered
@@ -166,7 +167,11 @@ VERDICTS = {Stance.SUPPORTS: "yes", Stance.REFUTES: "no"}
 def closed() -> list[Good]:
     """Questions of yes or no that a sentence of the library is known to answer."""
     out: list[Good] = []
-    known = {said: rows for said, rows in answered().items() if rows[0].answer in VERDICTS}
+    known = {
+        said: [max(rows, key=lambda row: words_held(row.question, said))]  # asked in the sentence's own words
+        for said, rows in answered().items()
+        if rows[0].answer in VERDICTS and all(row.answer in VERDICTS for row in rows)
+    }
     for page in starter():
         for span in sentences(page.text):
             said = span.of(page.text)
