@@ -361,9 +361,9 @@ def library() -> dict[str, Told]:
         for line in page.text.splitlines():
             before = ""
             for span in sentences("" if line.startswith("#") else line):
-                told_ = Told(span.of(line), before, page.front.title, _stems(page.front.title))
-                out.setdefault(" ".join(told_.sentence.split()), told_)
-                before = told_.sentence
+                said = Told(span.of(line), before, page.front.title, _stems(page.front.title))
+                out.setdefault(" ".join(said.sentence.split()), said)
+                before = said.sentence
     return out
 
 
@@ -403,18 +403,18 @@ def found(judge: bool) -> tuple[list[Example], list[Example]]:
         said = by_text.get(" ".join(e.pair.sentence.split()))
         if said is not None and len(e.stances) == 1 and e.stances[0] in ANSWERS and _closed(e.pair.question):
             pages[e.pair.question].add((said.title, said.named))
-    encoder, told_ = load_encoder(threads=1), list(by_text.values())
-    held = [_stems(t.sentence) for t in told_]
-    vectors = encoder.encode_documents([t.sentence for t in told_])
+    encoder, every = load_encoder(threads=1), list(by_text.values())
+    held = [_stems(t.sentence) for t in every]
+    vectors = encoder.encode_documents([t.sentence for t in every])
     elsewhere, same = [], []
     for question, asked in zip(pages, encoder.encode_queries(list(pages)), strict=True):
         titles, near = {title for title, _ in pages[question]}, (-(vectors @ asked)).argsort()[:NEAREST]
-        inside = [at for at in near if told_[at].title in titles]
+        inside = [at for at in near if every[at].title in titles]
         outside = [
-            at for at in near if told_[at].title not in titles and not any(n <= held[at] for _, n in pages[question])
+            at for at in near if every[at].title not in titles and not any(n <= held[at] for _, n in pages[question])
         ]
-        elsewhere += [_in_library(question, told_[at], SILENT, "library", 0.6) for at in outside[:ELSEWHERE]]
-        same += [_in_library(question, told_[at], ALL, "library", 1.0) for at in inside[:BESIDE]]
+        elsewhere += [_in_library(question, every[at], SILENT, "library", 0.6) for at in outside[:ELSEWHERE]]
+        same += [_in_library(question, every[at], ALL, "library", 1.0) for at in inside[:BESIDE]]
     return elsewhere, same
 
 
