@@ -25,6 +25,7 @@ EXPORTS = (
     | {"docx": MEDIA}
 )
 ENDINGS = {"json": "json", "markdown": "md"} | {form: made.suffix for form, made in MADE.items()} | {"docx": "docx"}
+ENDINGS["csl-json"] = "csl.json"  # beside the session's own JSON
 EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {}} for media in EXPORTS.values()}, "description": "The session."}
 }

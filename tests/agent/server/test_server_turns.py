@@ -262,6 +262,7 @@ def test_sessions_are_listed_renamed_exported_and_deleted_with_what_they_left(se
         assert "tetanus" in exported.text
         cited = client.get(f"/api/sessions/{ids[0]}/export?format=csl-json&turn=1")
         assert {item["type"] for item in cited.json()} == {"document"}
+        assert f'filename="{ids[0]}-1.csl.json"' in cited.headers["content-disposition"], "not the session's own file"
         assert "X-References-Note" not in cited.headers, "nothing is lacking"
         assert cited.headers["x-references"] == "2"
         none = client.get(f"/api/sessions/{ids[0]}/export?format=nbib")
