@@ -25,7 +25,7 @@ from graphs.verdicts.studies import (
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
-from tools.reading.answered import Answered, asks_the_same, known_answers
+from tools.reading.answered import Answered, asks_the_same, known_answers, turned_round
 from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
@@ -189,7 +189,12 @@ class VerdictJudgeLocal:
     def _alike(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[tuple[int, Answered]]:
         """Questions like this one that sentences are known to answer, each with its sentence's place."""
         own = self.settings
-        asked = [(at, a) for at, (e, s, _) in enumerate(pieces) for a in known_answers(s.of(e.text))]
+        asked = [
+            (at, a)
+            for at, (e, s, _) in enumerate(pieces)
+            for a in known_answers(s.of(e.text))
+            if not turned_round(question, a.question)
+        ]
         asked = sorted(asked, key=lambda told: -words_held(question, told[1].question))[: own.compared]
         if not asked or self._encoder is None:
             return []

@@ -89,6 +89,21 @@ def asks_the_same(question: str, others: Sequence[str], encoder: Encoder) -> lis
     ]
 
 
+def turned_round(one: str, other: str) -> bool:
+    """Whether two questions compare the same two things the other way round ("more common in men than in women")."""
+    before, after = _compared(one)
+    others_before, others_after = _compared(other)
+    return bool(after & others_before and before & others_after) and not after & others_after
+
+
+def _compared(question: str) -> tuple[set[str], set[str]]:
+    """Stems of the content words on each side of "than"; nothing where nothing is compared."""
+    before, than, after = question.lower().partition(" than ")
+    sides = (before, after) if than else ("", "")
+    left, right = ({s for w in WORD.findall(side) if w not in STOP for s in stems(w)} for side in sides)
+    return left, right
+
+
 def _matched(one: str, other: str, encoder: Encoder) -> bool:
     """Whether each content word of either question has one like it in the other."""
     sides = [[w for w in dict.fromkeys(_words(text)) if w not in STOP] for text in (one, other)]

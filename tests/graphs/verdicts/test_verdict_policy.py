@@ -392,6 +392,17 @@ def test_of_the_very_question_the_known_answer_needs_no_sure_reader_but_one_that
     assert value(reading(Stance.REFUTES, 0.5)) is None
 
 
+@pytest.mark.parametrize(("one", "verdict"), [("men than in women", False), ("women than in men", True)])
+def test_a_known_comparison_the_other_way_round_is_no_answer(
+    one: str, verdict: bool, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Answered("Is ague more common in women than men?", Stance.SUPPORTS)
+    monkeypatch.setattr(local, "known_answers", lambda sentence: (known,) if sentence == SOME else ())
+    table = {known.told: reading(Stance.SUPPORTS, 0.99), SOME: BESIDE}
+    ruling = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(f"Is ague more common in {one}?", [piece(SOME)])
+    assert (ruling.verdict is not None) is verdict
+
+
 @pytest.mark.parametrize(
     ("other", "same"),
     [
