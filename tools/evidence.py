@@ -169,17 +169,29 @@ class Citation(Frozen):
 
 
 class Statement(Frozen):
-    """One sentence of an answer: cited, or marked ``parametric``."""
+    """One sentence of an answer: cited, or marked ``parametric``.
+
+    ``named``: exact quotes that a model named for a parametric statement and that no check finds to bear it out: they
+    are shown beside it, and support nothing.
+    """
 
     text: str = Field(min_length=1)
     origin: Origin
     citations: tuple[Citation, ...] = ()
+    named: tuple[Citation, ...] = ()
 
     @model_validator(mode="after")
     def _cited_or_parametric(self) -> Self:
         if bool(self.citations) == (self.origin is Origin.PARAMETRIC):
             raise ValueError("a statement is either cited or parametric, never both or neither")
+        if self.named and self.citations:
+            raise ValueError("only a parametric statement names quotes that do not bear it out")
         return self
+
+    @property
+    def quoted(self) -> tuple[Citation, ...]:
+        """The quotes that are shown with it: those that it cites, else those that are only named for it."""
+        return self.citations or self.named
 
 
 def content_key(text: str) -> str:

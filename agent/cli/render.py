@@ -201,8 +201,8 @@ def _studies(out: Console, shown: Presentation) -> None:
 
 
 def _mark(line: Line) -> Text:
-    """What stands behind a statement: the numbers of its sources, or that it has none."""
-    return Text(line.mark, style="cyan" if line.marks else "yellow")
+    """What stands behind a statement: the numbers of its sources, or that none bears it out."""
+    return Text(line.mark, style="yellow" if line.mark != line.marks else "cyan")
 
 
 def _list(out: Console, title: str, items: Iterable[str]) -> None:

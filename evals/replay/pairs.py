@@ -27,6 +27,7 @@ from prompts.direct import DirectReply
 from prompts.errors import DataError, InputError
 from prompts.replies import Faulty, parse
 from tools.files import write_atomic
+from tools.messages import messages
 
 PAIRS, KEY, GRADES = "pairs.md", "key.json", "grades.csv"
 Which = Literal["written", "alone"]
@@ -124,8 +125,10 @@ def shown_final(answer: Answer) -> str:
     """A final answer as readers of pairs see it."""
     views = [n.text for n in answer.notices if n.code == "model_view"]
     chosen = [answer.verdict.value.value] if answer.verdict else [answer.choice.label] if answer.choice else views
-    quotes = [tuple(c.quote for c in s.citations) for s in answer.statements]
-    return _shown(chosen, [flag.seen for flag in answer.emergency], [s.text for s in answer.statements], quotes)
+    quotes = [tuple(c.quote for c in s.quoted) for s in answer.statements]
+    label = f" {messages(answer.language)['case.not_in_graph']}"
+    said = [s.text.replace(label, "") for s in answer.statements]
+    return _shown(chosen, [flag.seen for flag in answer.emergency], said, quotes)
 
 
 def _alone(folder: Path) -> str:

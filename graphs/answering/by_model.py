@@ -235,7 +235,7 @@ class AnswererByModel:
         more: Sequence[Notice] = (),
         unanswered: Sequence[int] | None = None,
     ) -> Draft:
-        cited = {c.evidence_id for s in statements for c in s.citations}
+        cited = {c.evidence_id for s in statements for c in s.quoted}
         evidence = [e for e in sources.documents if e.id in cited]
         points = open_points(view)
         left = None if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]

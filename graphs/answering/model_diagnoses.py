@@ -50,13 +50,13 @@ def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms)
 def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: AnswerView, diseases: Synonyms) -> Claim:
     """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
     if diagnosis is None:
-        return Claim(said)
+        return Claim(said, weighs=True)
     ranking = view.differential.ranking if view.differential is not None else ()
     own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
     others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
     told = question_of(view) if view.question else ""
     about = dict.fromkeys([*own, *_other_names(own[0], diseases)])
-    return Claim(said, told, others, tuple(about), own=not diagnosis.known)
+    return Claim(said, told, others, tuple(about), own=not diagnosis.known, weighs=True)
 
 
 def marked(statement: Statement, diagnosis: Diagnosis, view: AnswerView) -> Statement:

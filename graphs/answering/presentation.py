@@ -106,7 +106,8 @@ class Fold(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A statement. ``marks``: the numbers of its sources, "" for none; ``mark``: these, or that there are none."""
+    """A statement. ``marks``: the numbers of its sources, "" for none; ``mark``: these, and that they do not
+    bear it out or that there are none."""
 
     text: str
     origin: Origin
@@ -404,7 +405,7 @@ def _facts(item: Evidence, language: str) -> tuple[str | None, ...]:
 def _sources(answer: Answer) -> dict[str, Source]:
     """The documents of an answer by id, numbered from 1 in the order of its evidence where they are cited."""
     quoted: dict[str, set[tuple[int, int]]] = {}
-    for citation in (c for s in statements_of(answer) for c in s.citations):
+    for citation in (c for s in statements_of(answer) for c in s.quoted):
         quoted.setdefault(citation.evidence_id, set()).add((citation.start, citation.end))
     pieces: dict[str, list[Passage]] = {}
     for item in answer.evidence:
@@ -429,12 +430,12 @@ def _source(number: int, id: str, passages: Sequence[Passage], language: str) ->
 def _line(statement: Statement, sources: Mapping[str, Source], words: Messages) -> Line:
     held = {p.item.id: (source, p.item) for source in sources.values() for p in source.passages}
     folds = []
-    for cited in dict.fromkeys(c.evidence_id for c in statement.citations):
+    for cited in dict.fromkeys(c.evidence_id for c in statement.quoted):
         source, item = held.get(cited, (None, None))
-        folds.append(Fold(cited, source, item, tuple(c for c in statement.citations if c.evidence_id == cited)))
+        folds.append(Fold(cited, source, item, tuple(c for c in statement.quoted if c.evidence_id == cited)))
     numbers = tuple(dict.fromkeys(f.source.number for f in folds if f.source is not None))
     marks = "".join(f"[{n}]" for n in numbers)
-    mark = marks or f"({words['answer.unverified']})"
+    mark = marks if statement.citations else f"{marks} ({words['answer.unverified']})".strip()
     return Line(statement.text, statement.origin, numbers, marks, mark, tuple(folds))
 
 

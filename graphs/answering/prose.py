@@ -16,13 +16,17 @@ from graphs.verification.support import JUDGING, frame_words
 from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
 from tools.evidence import Citation, Evidence, Origin, Statement
-from tools.medicines.names import other_names
+from tools.medicines.names import medicines_in, other_names
 from tools.text.references import references_in
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
 CITES = 6  # ours: sentences that a statement cites
+# faults of words alone, of which a model is not asked: our check knows what is said by its words, and of a case it takes
+# what the patient lacks for a denial of the source
+BELIEVED = frozenset({"words", "strength"})
+BELIEVED_OF_A_CASE = BELIEVED | {"quote", "negation"}
 WITHHELD = frozenset({"empty", "order", "reference", "background"})  # faults of which a reader is not shown the text
 # Labels behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
 NUMBER = r"B?\d{1,3}(?:\.\d{1,4})?"
@@ -39,7 +43,7 @@ class Fault(ValueError):  # noqa: N818  it never leaves the room
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(FAULTS[code].format(detail=detail))
-        self.code = code
+        self.code, self.detail = code, detail
 
 
 class Claim(NamedTuple):
@@ -50,6 +54,7 @@ class Claim(NamedTuple):
         names: other diagnoses of the case, with which it may compare.
         about: by its names the diagnosis that it is about: something that it cites must be about it too.
         own: that diagnosis is the model's own, so that it may stand on nothing, and is then parametric.
+        weighs: it is of an answer to a case, which weighs what the case tells against what sources say.
     """
 
     reply: StatementReply
@@ -57,6 +62,7 @@ class Claim(NamedTuple):
     names: str = ""
     about: tuple[str, ...] = ()
     own: bool = False
+    weighs: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,15 +183,28 @@ def parametric(text: str) -> Statement:
     return Statement(text=text, origin=Origin.PARAMETRIC)
 
 
-def unconfirmed(text: str, fault: Fault) -> Statement | None:
-    """A statement that what it cites does not confirm, word for word, as the model's own: parametric.
+def believed(claim: Claim, fault: Fault, question: str) -> bool:
+    """Whether a statement that our check does not recognise in its sources stands as it was written, marked.
+
+    So stands one that weighs a case, or repeats a name of the question, unless the strange name is a medicine's.
+    """
+    if fault.code == "names":
+        repeated = claim.weighs or all(mentions(question, name) for name in fault.detail.split(", "))
+        return repeated and not medicines_in(fault.detail)
+    return fault.code in (BELIEVED_OF_A_CASE if claim.weighs else BELIEVED)
+
+
+def unconfirmed(said: StatementReply, fault: Fault, sources: Sources) -> Statement | None:
+    """A statement that what it cites does not confirm, word for word, as the model's own: parametric, beside the
+    sentences that it named.
 
     None for what is not shown: nothing, an order, what names a publication, and what rests on generated background.
     """
-    said = plain_text(text)
-    if fault.code in WITHHELD or not said or references_in(said) or speaks_to_machines(said):
+    text = plain_text(said.text)
+    if fault.code in WITHHELD or not text or references_in(text) or speaks_to_machines(text):
         return None
-    return Statement(text=said, origin=Origin.PARAMETRIC)
+    named = dict.fromkeys(c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not is_order(c.quote))
+    return Statement(text=text, origin=Origin.PARAMETRIC, named=tuple(named))
 
 
 def plain_text(text: str) -> str:

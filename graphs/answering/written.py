@@ -1,6 +1,8 @@
 """A model's statements after they were checked: those that fail are put right by one further call, or marked.
 
-The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
+Asked about is what is wrong on its face: a figure, a medicine, a label or a publication that no source has. What our
+check only does not recognise in its sources stands as it was written, marked, with the sentences that it named: asked
+to write it again, a model writes less. The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 from graphs.answering.contract import AnswerView
 from graphs.answering.notices import notice
-from graphs.answering.prose import Claim, Fault, ProseReader, Stated, unconfirmed
+from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, unconfirmed
 from graphs.answering.sources import Sources, question_of
 from graphs.judging.orders import instructing
 from graphs.verification.quoted import best_citations
@@ -104,14 +106,15 @@ class ProseWriter:
         """
         stated, faults = await asyncio.to_thread(self._read, dict(enumerate(claims)), sources)
         doubt = await asyncio.to_thread(doubting, option, [stated[n] for n in sorted(stated)])
-        if faults or doubt.why:
+        asked = {n: fault for n, fault in faults.items() if not believed(claims[n], fault, question_of(view))}
+        if asked or doubt.why:
             rest = self._model.timeout - spent.seconds
-            better = await self._mended(claims, faults, view, sources, doubt, rest)
+            better = await self._mended(claims, asked, view, sources, doubt, rest)
             option = better.option or option
             again = {
                 s.number - 1: claims[s.number - 1]._replace(reply=s)
                 for s in reversed(better.statements)
-                if s.number - 1 in faults
+                if s.number - 1 in asked
             }
             more = [Claim(s) for s in better.statements if s.number > len(claims)] if doubt.why else []
             again |= dict(enumerate(more, start=len(claims)))
@@ -121,7 +124,7 @@ class ProseWriter:
         dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
         places = range(max([len(claims) - 1, *stated]) + 1)
         led = instructing(sources.documents)  # what repeats such a text is not shown, not even as unconfirmed
-        texts = {} if led else {n: unconfirmed(claims[n].reply.text, fault) for n, fault in faults.items()}
+        texts = {} if led else {n: unconfirmed(claims[n].reply, fault, sources) for n, fault in faults.items()}
         own = {n: statement for n, statement in texts.items() if statement is not None}
         return Written(tuple(stated.get(n) for n in places), faults, own, dropped, option)
 

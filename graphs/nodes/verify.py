@@ -54,7 +54,7 @@ def verify_node(verifier: Verifier) -> Body:
 def _shown(draft: Draft, report: Report | None, known: Mapping[str, Evidence], kept: Sequence[str]) -> list[Evidence]:
     """Cited evidence in order of first citation, the answer's before the report's, then what was kept beside."""
     told = [*draft.statements, *(s.statement for s in (report.statements if report is not None else ()))]
-    cited = [c.evidence_id for s in told for c in s.citations]
+    cited = [c.evidence_id for s in told for c in s.quoted]
     return [known[key] for key in dict.fromkeys([*cited, *kept]) if key in known]
 
 

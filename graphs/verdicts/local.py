@@ -60,7 +60,8 @@ class VerdictSettings(Frozen):
         side: sentences that are quoted for each answer, beside the leading one.
         relevant, near_relevant: relevance from which a sentence is shown beside; one that may lead needs less.
         beside: sentences shown beside at most.
-        carried: probability from which a sentence of the quotes carries a verdict that a model gave.
+        carried: probability from which a sentence of the quotes carries a verdict that a model gave; the model chose
+            it for the question, so that it needs to be near, and to hold no share of its words.
         on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
             not settled says it of this question.
         silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
@@ -89,7 +90,7 @@ class VerdictSettings(Frozen):
     relevant: float = 0.6
     near_relevant: float = 0.2
     beside: int = 3
-    carried: float = 0.5
+    carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
     alike: float = 0.7
@@ -165,12 +166,13 @@ class VerdictJudgeLocal:
         )
 
     def _about(
-        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]
+        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], *, chosen: bool = False
     ) -> tuple[list[bool], list[bool], list[int]]:
         """Of each sentence whether it may lead, and whether it answers in the question's own words; and the nearest of
         those that may not lead.
 
-        One that may lead shares words and meaning with the question, or was given with it.
+        One that may lead shares words and meaning with the question, or was given with it; what a model chose for it,
+        meaning alone.
         """
         if not pieces or self._encoder is None:
             return [True] * len(pieces), [False] * len(pieces), []
@@ -180,7 +182,8 @@ class VerdictJudgeLocal:
         held = [words_held(question, text) for text in texts]
         around = [words_held(question, f"{e.title} {b} {s.of(e.text)}") for e, s, b in pieces]
         about = [
-            e.origin is Origin.CASE or (cosine >= own.near and words >= own.words and more >= own.in_context)
+            e.origin is Origin.CASE
+            or (cosine >= own.near and (chosen or (words >= own.words and more >= own.in_context)))
             for (e, _, _), cosine, words, more in zip(pieces, near, held, around, strict=True)
         ]
         rest = sorted((at for at, may in enumerate(about) if not may), key=lambda at: -near[at])[: own.besides]
@@ -250,7 +253,7 @@ class VerdictJudgeLocal:
         ]
         plainly = [p[:3] for p in pieces]
         read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in plainly])
-        about, plain, _ = self._about(question, plainly)
+        about, plain, _ = self._about(question, plainly, chosen=True)
         known = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
         heard: list[tuple[Said, Sentence]] = []
         for at, (e, s, before, quote) in enumerate(pieces):

@@ -11,7 +11,7 @@ from graphs.verification.quoted import QuoteCheck
 from graphs.verification.support import SupportSettings
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Origin, Statement
+from tools.evidence import Evidence, Origin, Statement, verify_citation
 from tools.text.language import language_of
 
 STATEMENT_DROPPED = "statement_dropped"
@@ -37,8 +37,12 @@ class VerifierLocal:
         return remaining(draft, statements)
 
     def _kept(self, statement: Statement, known: Mapping[str, Evidence], told: str) -> Statement | None:
-        """The statement as it stands or mended, None when nothing supports it; a parametric one cites nothing."""
-        return statement if statement.origin is Origin.PARAMETRIC else self._check.kept(statement, known, told)
+        """The statement as it stands or mended, None when nothing supports it; of a parametric one only the quotes that
+        it names are checked, which must be exact."""
+        if statement.origin is not Origin.PARAMETRIC:
+            return self._check.kept(statement, known, told)
+        held = tuple(c for c in statement.named if c.evidence_id in known and verify_citation(c, known[c.evidence_id]))
+        return statement.model_copy(update={"named": held})
 
 
 def remaining(draft: Draft, statements: Sequence[Statement]) -> Draft:

@@ -129,9 +129,11 @@ def test_a_statement_on_a_diagnosis_may_repeat_the_case_and_judge_it(ask: Ask, e
 def test_what_it_says_of_a_diagnosis_beyond_case_and_sentences_stays_as_its_own(ask: Ask, text: str) -> None:
     name = "Myocarditis" if text.startswith("Myocarditis") else "Spontaneous pneumothorax"
     draft, server, _ = ask(saying(citing(text, "1.2", "1.4", part="diagnosis", diagnosis=name), NEXT), case_of_two())
-    assert len(server.requests) == 2, "it is asked about once"
+    assert len(server.requests) == 1 + ("90 %" in text), "it is asked about a figure, and believed where it weighs"
     first, second = draft.statements
     assert (first.origin, second.text) == (Origin.PARAMETRIC, NEXT["text"])
+    assert len(first.named) == 2, "the sentences that it named are shown beside it"
+    assert {c.evidence_id for c in first.named} <= {e.id for e in (*case_of_two().evidence, *draft.evidence)}
     assert first.text.replace(" (not in the knowledge graph)", "") == text
     assert draft.diagnoses[0].name == name
     assert "not_confirmed" in codes(draft)

@@ -18,7 +18,7 @@ export class Sources {
     const told = [...answer.statements, ...(answer.report?.statements ?? []).map((s) => s.statement)];
     /** @type {Map<string, Citation[]>} */
     this.quotes = new Map();
-    for (const citation of told.flatMap((s) => s.citations)) {
+    for (const citation of told.flatMap((s) => [...s.citations, ...(s.named ?? [])])) {
       this.quotes.set(citation.evidence_id, [...(this.quotes.get(citation.evidence_id) ?? []), citation]);
     }
     this.byId = new Map(answer.evidence.map((e) => [e.id, e]));

@@ -9,7 +9,7 @@
  *   feedback: Feedback | null}} TurnRecord
  * @typedef {{name: string, scopes: string[], authentication: boolean}} Me
  * @typedef {{evidence_id: string, quote: string, start: number, end: number}} Citation
- * @typedef {{text: string, origin: string, citations: Citation[]}} Statement
+ * @typedef {{text: string, origin: string, citations: Citation[], named?: Citation[]}} Statement
  * @typedef {{tool: string, stream: string, query: string, rung: string | null, rank: number | null}} Found
  * @typedef {{id: string, text: string, title: string, kind: string, origin: string, status: string,
  *   level: string | null, date: string | null, review_by: string | null, section: string | null, language: string,
