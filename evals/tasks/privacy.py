@@ -37,6 +37,7 @@ from tools.text.sentences import sentences
 
 STRANGERS, UNSEEN = "strangers/privacy.jsonl", "unseen/privacy.jsonl"
 WORD = re.compile(r"[^\W_]+")
+OWNED = re.compile(r"['’]s\b")  # Bell's palsy is searched for as Bell palsy
 EMPTY = "<eSearchResult><Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList></IdList></eSearchResult>"
 ASKED = 200  # ours: texts that are asked as well as searched, of each file
 
@@ -205,7 +206,7 @@ def _wrongly_held(row: PrivateText, held: Sequence[str]) -> list[bool]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(w.removesuffix("s") if w.endswith("'s") else w for w in WORD.findall(folded(text).lower()))
+    return " ".join(WORD.findall(OWNED.sub("", folded(text).lower())))
 
 
 def _forms(word: str) -> set[str]:

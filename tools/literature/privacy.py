@@ -191,10 +191,14 @@ def _before_a_name(at: int, judged: Sequence[tuple[re.Match[str], str, bool]], t
     """Whether a word that somebody bears stands right before one that is held, both with a capital: they are one name,
     or names in a row."""
     known, (match, low, _) = known_words(), judged[at]
-    if at + 1 == len(judged) or not match[0][0].isupper() or asks(low) or known.listed(low) or low in known.eponyms:
+    if at + 1 == len(judged) or not match[0][0].isupper() or asks(low):
         return False
     following, _, free = judged[at + 1]
     beside = not free and following[0][0].isupper() and text[match.end() : following.start()] in (" ", ", ")
+    if beside and RULES["label"].search(text[max(0, match.start() - 40) : match.start()]):
+        return True
+    if known.listed(low) or low in known.eponyms:
+        return False
     return beside and any(low in names for names in (known.names, known.surnames, known.borne, known.words_and_names))
 
 
@@ -345,7 +349,8 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
 def _disease(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *, personal: bool) -> bool | None:
     """Whether the name of a person stands as that of a disease or a rule; None where a word is no such name, or is so
     much a word of medicine that it is judged as one."""
-    if low not in known.eponyms and not any(p in known.eponyms for p in low.split("-")):
+    paired = RULES["pairs"].fullmatch(low) is not None
+    if not paired and low not in known.eponyms and not any(p in known.eponyms for p in low.split("-")):
         return None
     surname = low in known.surnames or low in known.names
     borne = surname or low in known.borne
@@ -379,8 +384,13 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
     """Whether a known word is a name here: by a title, a name beside it, a list of names, or what stands around it."""
     capital = place.word[0].isupper() and place.telling
     medical = _medical(low, vocabulary, known, least=0.0)
-    if place.after_a("title"):
+    if place.after_a("title") or place.after_a("named_as"):
         return True
+    known_name = any(low in names for names in (known.names, known.surnames, known.borne, known.words_and_names))
+    if capital and place.after_a("initial") and (known_name or low in known.eponyms):
+        return True
+    if place.after_a("kin") and place.before_a("whose") and not (medical and known.listed(low)):
+        return True  # "my friend dot who works at ..."
     if place.after_a("kin") and (capital or low in known.names) and not (medical and low not in known.names):
         return True
     named = low in known.names or low in known.surnames or low in known.eponyms
@@ -407,7 +417,11 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
 def _eponym(place: _Place, low: str, known: KnownWords) -> bool:
     """Whether the name of a person stands as the name of a disease, a sign or a rule: Wells score, her Parkinson's."""
     parts = [p for p in low.split("-") if p]
-    if place.after_a("title") or place.after_a("kin") or not all(p in known.eponyms or p in OWN for p in parts):
+    if place.after_a("title") or place.after_a("kin"):
+        return False
+    if RULES["pairs"].fullmatch(low) is not None:
+        return True
+    if not all(p in known.eponyms or p in OWN for p in parts):
         return False
     after = ("'s" if re.search(r"['’]s?$", place.word) else "") + place.after
     head = RULES["head"].match(after)

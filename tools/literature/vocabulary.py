@@ -76,9 +76,9 @@ class KnownWords:
         head, *rows = _lines("prose")
         self.documents = int(head.split()[-1])
         self._prose = {word: int(count) for word, count in map(str.split, rows)}
-        listed = {*_lines("listed"), *_lines("brands"), *ANY_CASE, *table_words(), *medicine_words()}
+        listed = {*_lines("listed"), *_lines("brands"), *_lines("practice"), *ANY_CASE, *table_words(), *medicine_words()}
         self._listed = {folded(w) for w in listed} - NO_TERM
-        self.codes = frozenset(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
+        self.codes = frozenset([*_lines("codes"), *_lines("acronyms")]) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if not c.isalpha() and any(map(str.isdigit, c)))
         self.eponyms = frozenset(_lines("eponyms")) | {folded(e) for e in _lines("well_known_eponyms")}
         self.names = frozenset(_lines("names"))
