@@ -72,10 +72,13 @@ class _Words:
         from tools.literature.vocabulary import known_words
 
         rows = map(json.loads, WORDINGS.read_text(encoding="utf-8").splitlines())
-        said = Counter(
-            w for row in rows for kind in ("lay", "clinical") for t in row[kind] for w in WORD.findall(t.lower())
-        )
-        spoken = {word for word, count in said.items() if count >= TOLD}  # fewer: people misspell in wordings too
+        said, noted = Counter[str](), Counter[str]()
+        for row in rows:
+            said.update(w for t in row["lay"] for w in WORD.findall(t.lower()))
+            noted.update(w for t in row["clinical"] for w in WORD.findall(t.lower()))
+        said += noted
+        often = [word for word, count in said.items() if count >= TOLD]
+        spoken = {w for w in often if w in noted or zipf(w) >= ENGLISH}  # people misspell, in many wordings the same way
         self.known = frozenset(spoken) | medicine_words()
         self.counts = known_words().frequent(FREQUENT)
         for word in self.known:
