@@ -23,8 +23,8 @@ from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
 CITES = 6  # ours: sentences that a statement cites
-# faults of words alone, of which a model is not asked: our check knows what is said by its words, and of a case it takes
-# what the patient lacks for a denial of the source
+# faults of words alone, of which a model is not asked: our check knows what is said by its words, and of a case it
+# takes what the patient lacks for a denial of the source
 BELIEVED = frozenset({"words", "strength"})
 BELIEVED_OF_A_CASE = BELIEVED | {"quote", "negation"}
 WITHHELD = frozenset({"empty", "order", "reference", "background"})  # faults of which a reader is not shown the text
@@ -203,7 +203,9 @@ def unconfirmed(said: StatementReply, fault: Fault, sources: Sources) -> Stateme
     text = plain_text(said.text)
     if fault.code in WITHHELD or not text or references_in(text) or speaks_to_machines(text):
         return None
-    named = dict.fromkeys(c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not is_order(c.quote))
+    named = dict.fromkeys(
+        c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not is_order(c.quote)
+    )
     return Statement(text=text, origin=Origin.PARAMETRIC, named=tuple(named))
 
 

@@ -2,7 +2,8 @@
 
 Asked about is what is wrong on its face: a figure, a medicine, a label or a publication that no source has. What our
 check only does not recognise in its sources stands as it was written, marked, with the sentences that it named: asked
-to write it again, a model writes less. The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
+to write it again, a model writes less. The same call asks about an option that what stands does not bear out: which
+sentences were read, and what as.
 """
 
 from __future__ import annotations

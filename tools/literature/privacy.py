@@ -384,14 +384,7 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
     """Whether a known word is a name here: by a title, a name beside it, a list of names, or what stands around it."""
     capital = place.word[0].isupper() and place.telling
     medical = _medical(low, vocabulary, known, least=0.0)
-    if place.after_a("title") or place.after_a("named_as"):
-        return True
-    known_name = any(low in names for names in (known.names, known.surnames, known.borne, known.words_and_names))
-    if capital and place.after_a("initial") and (known_name or low in known.eponyms):
-        return True
-    if place.after_a("kin") and place.before_a("whose") and not (medical and known.listed(low)):
-        return True  # "my friend dot who works at ..."
-    if place.after_a("kin") and (capital or low in known.names) and not (medical and low not in known.names):
+    if _introduced(place, low, known, capital=capital, medical=medical):
         return True
     named = low in known.names or low in known.surnames or low in known.eponyms
     clear_cut = known.code(place.word) or vocabulary.technical(low) >= CLEARLY
@@ -412,6 +405,20 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
         alone = place.after_a("auxiliary") or place.begins
         return alone and place.before_a("subject") and (both or not medical)
     return False
+
+
+def _introduced(place: _Place, low: str, known: KnownWords, *, capital: bool, medical: bool) -> bool:
+    """Whether what stands before a word says that it is a name: a title, "last name", an initial, "my friend"."""
+    if place.after_a("title") or place.after_a("named_as"):
+        return True
+    borne = (known.names, known.surnames, known.borne, known.words_and_names, known.eponyms)
+    if capital and place.after_a("initial") and any(low in names for names in borne):
+        return True
+    if not place.after_a("kin"):
+        return False
+    if place.before_a("whose") and not (medical and known.listed(low)):
+        return True  # "my friend dot who works at ..."
+    return (capital or low in known.names) and not (medical and low not in known.names)
 
 
 def _eponym(place: _Place, low: str, known: KnownWords) -> bool:

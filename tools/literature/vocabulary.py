@@ -76,7 +76,14 @@ class KnownWords:
         head, *rows = _lines("prose")
         self.documents = int(head.split()[-1])
         self._prose = {word: int(count) for word, count in map(str.split, rows)}
-        listed = {*_lines("listed"), *_lines("brands"), *_lines("practice"), *ANY_CASE, *table_words(), *medicine_words()}
+        listed = {
+            *_lines("listed"),
+            *_lines("brands"),
+            *_lines("practice"),
+            *ANY_CASE,
+            *table_words(),
+            *medicine_words(),
+        }
         self._listed = {folded(w) for w in listed} - NO_TERM
         self.codes = frozenset([*_lines("codes"), *_lines("acronyms")]) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if not c.isalpha() and any(map(str.isdigit, c)))

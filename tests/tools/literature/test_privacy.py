@@ -51,6 +51,12 @@ def left(text: str) -> set[str]:
         ("born 3/4/1970, NHS 943 476 5919, jo@x.org, 07700 900123: asthma", "1970 943 5919 jo@x.org 07700", "asthma"),
         ("Will's asthma is worse. Does budesonide help?", "will's", "budesonide"),
         ("On the ward: Fletcher, Grimsditch and two more with gout.", "fletcher grimsditch", "gout"),
+        ("PT LAST NAME CASH FIRST NAME PENNY. RECURRENT THRUSH", "cash penny", "thrush"),
+        ("F. Huntington, male 45, cannot tolerate CPAP.", "huntington", "cpap"),
+        ("can you get shingles twice? asking for my friend dot who works there", "dot", "shingles"),
+        ("Letter to Gene Alzheim, 70: he takes lecanemab", "gene alzheim", "lecanemab"),
+        ("Her first name is Asthma. She has eczema.", "asthma", "eczema"),
+        ("My daughter has Prader-Willi; her name is Willi Ovenden", "ovenden", "prader-willi"),
         ("Iris came again. We like Iris. Does colchicine help pericarditis?", "iris", "colchicine"),
     ],
 )  # fmt: skip
