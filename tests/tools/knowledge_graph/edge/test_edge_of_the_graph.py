@@ -19,9 +19,9 @@ PNEUMOTHORAX = (
     "A tall thin man of 21 has had a sudden sharp pain on the left of his chest since this morning, worse on breathing "
     "in, and is short of breath. No cough, no fever."
 )
-HUNTINGTON = (
-    "My husband, 42, jerks and fidgets without noticing it, has grown irritable and forgetful and walks as if drunk. "
-    "His mother died in a home with the same thing."
+FABRY = (  # Fabry disease, which the graph lacks
+    "A boy of 6 has small dark spots in his groin, burning pain in his hands and feet in hot weather, and never sweats. "
+    "His uncle lost his kidneys at 40."
 )
 PNEUMONIA_ZH = "男，68岁，受凉后发热4天，寒战，咳铁锈色痰，右胸刺痛。"
 
@@ -34,7 +34,7 @@ def test_a_disease_of_the_graph_explains_its_case(starter_graph: KnowledgeGraph)
 
 
 def test_a_case_of_an_unknown_disease_is_outside(starter_graph: KnowledgeGraph) -> None:
-    found = starter_graph.look_up(HUNTINGTON)
+    found = starter_graph.look_up(FABRY)
     assert found.outside
     assert found.ranking  # the closest of those that it knows
 
@@ -114,7 +114,7 @@ def test_probabilities_are_bounded_for_any_feature() -> None:
 @pytest.mark.parametrize(
     ("case", "unread"),
     [
-        ("32F, butterfly rash, lagophthalmos, joint pain.", ("lagophthalmos",)),
+        ("32F, butterfly rash, hyperekplexia, joint pain.", ("hyperekplexia",)),
         ("A man of 50 with a cough. He lives alone and works as a baker.", ()),
         ("A woman of 60 has a fever. No lagophthalmos. On apixaban. The pain spreads to her shoulder blade.", ()),
         ("Lagophthalmos: none. Cough for two days.", ()),
