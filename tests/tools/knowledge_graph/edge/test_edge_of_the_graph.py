@@ -20,8 +20,8 @@ PNEUMOTHORAX = (
     "in, and is short of breath. No cough, no fever."
 )
 FABRY = (  # Fabry disease, which the graph lacks
-    "A boy of 6 has small dark spots in his groin, burning pain in his hands and feet in hot weather, and never sweats. "
-    "His uncle lost his kidneys at 40."
+    "A boy of 6 has small dark spots in his groin, burning pain in his hands and feet in hot weather, and never "
+    "sweats. His uncle lost his kidneys at 40."
 )
 PNEUMONIA_ZH = "男，68岁，受凉后发热4天，寒战，咳铁锈色痰，右胸刺痛。"
 
