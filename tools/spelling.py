@@ -78,9 +78,8 @@ class _Words:
             noted.update(w for t in row["clinical"] for w in WORD.findall(t.lower()))
         said += noted
         often = [word for word, count in said.items() if count >= TOLD]
-        spoken = {
-            w for w in often if w in noted or zipf(w) >= ENGLISH
-        }  # people misspell, in many wordings the same way
+        # people misspell, in many wordings the same way
+        spoken = {w for w in often if w in noted or zipf(w) >= ENGLISH}
         self.known = frozenset(spoken) | medicine_words()
         self.counts = known_words().frequent(FREQUENT)
         for word in self.known:

@@ -55,6 +55,8 @@ def left(text: str) -> set[str]:
         ("F. Huntington, male 45, cannot tolerate CPAP.", "huntington", "cpap"),
         ("can you get shingles twice? asking for my friend dot who works there", "dot", "shingles"),
         ("Letter to Gene Alzheim, 70: he takes lecanemab", "gene alzheim", "lecanemab"),
+        ("Resident at Fernleigh since May, has gout.", "fernleigh", "gout"),
+        ("Targets in care home residents with hypoglycaemia", "fernleigh", "hypoglycaemia"),
         ("Her first name is Asthma. She has eczema.", "asthma", "eczema"),
         ("My daughter has Prader-Willi; her name is Willi Ovenden", "ovenden", "prader-willi"),
         ("Iris came again. We like Iris. Does colchicine help pericarditis?", "iris", "colchicine"),
