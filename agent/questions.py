@@ -38,7 +38,7 @@ from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
 from tools.questions.medicines import MedicineQuestions
 from tools.questions.round_trip import RoundTrip
-from tools.questions.sections import SectionQuestions
+from tools.questions.sentences import SentenceQuestions
 from tools.questions.settings import SearchSettings
 from tools.questions.stored import AGAIN, Stored, read
 from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
@@ -254,10 +254,10 @@ def question_tool(
     folders = [_asked(settings, folder_of(home, collection)) for collection in (STARTER, OWN)]
     prepared = PreparedQuestions(library, folders, encoder, search, ensure)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
-    sections = SectionQuestions(library, names) if settings.questions.guards else None
-    medicines = MedicineQuestions(library, encoder) if settings.questions.guards else None
+    sentences = SentenceQuestions(library, names) if settings.questions.guards else None
+    medicines = MedicineQuestions(library) if settings.questions.guards else None
     return FindAnsweredQuestion(
-        library, settings=settings.questions, prepared=prepared, sections=sections, medicines=medicines, learn=learn
+        library, settings=settings.questions, prepared=prepared, sentences=sentences, medicines=medicines, learn=learn
     )
 
 

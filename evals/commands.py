@@ -388,6 +388,16 @@ def revisions(
     train_revisions(out or WEIGHTS, tell=typer.echo, held_out=held_out)
 
 
+def answers(
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour)."""
+    from evals.training.answer_head import train_answering
+    from tools.reading.answering import WEIGHTS
+
+    train_answering(out or WEIGHTS, tell=typer.echo)
+
+
 def evaluate(data: DataOption) -> None:
     """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
     from evals.runner import print_report, run_task
@@ -427,5 +437,5 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (train, heads, findings, assertions, revisions, evaluate, read):
+for _training in (train, heads, findings, assertions, revisions, answers, evaluate, read):
     reader.command()(_training)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
 from tools.rare_diseases import RareDisease
@@ -182,15 +182,15 @@ class Differential(Frozen):
 
 
 class AnsweredQuestion(Frozen):
-    """A question of the collection that its document answers, with the span that does: a whole ``section``, where it is
-    what the question asks for."""
+    """A question of the collection that its document answers, with the span that does. ``direct``: the span was found
+    for the question asked itself, and leads whatever the similarity."""
 
     question: str
     similarity: float
     evidence: Evidence
     start: int
     end: int
-    section: bool = False
+    direct: bool = Field(default=False, validation_alias=AliasChoices("direct", "section"))  # as sessions have it
     answer: Literal["", "yes", "no", "depends"] = ""
 
 

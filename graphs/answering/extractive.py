@@ -158,13 +158,13 @@ class Extractor:
     def _usable(self, answered: AnsweredQuestion) -> bool:
         return (
             answered.evidence.citable
-            and (answered.section or answered.similarity >= self.settings.near)
+            and (answered.direct or answered.similarity >= self.settings.near)
             and 0 <= answered.start < answered.end <= len(answered.evidence.text)
         )
 
     def _spans(self, answered: AnsweredQuestion) -> list[Sentence]:
         """The sentences of an answer; those of one that leads share its score, those of a section lead."""
-        leads = answered.section or answered.similarity >= self.settings.answered
+        leads = answered.direct or answered.similarity >= self.settings.answered
         score = max(answered.similarity, self.settings.answered) if leads else 0.0
         at, said = answered.start, sentences(answered.evidence.text[answered.start : answered.end])
         found = [_trimmed(Sentence(answered.evidence, at + s.start, at + s.end, score)) for s in said]

@@ -27,8 +27,9 @@ class QuestionHit(Frozen):
     """A question of the library near the one asked: their cosine, and BM25 as a share of the best question's, 0..1.
 
     ``generated``: it was written offline for the document, not with it. ``judged`` is false where nobody judged that
-    the document answers it (`tools.questions.matrix`). ``section``: it asks for a whole section, and ``similarity`` is
-    the probability that the question asked does. ``answer``: what it answers a closed question, "" where it only tells.
+    the document answers it (`tools.questions.matrix`). ``direct``: the span was found for the question asked itself,
+    and ``similarity`` is the probability that it answers. ``answer``: what it answers a closed question, "" where it
+    only tells.
     """
 
     document: Document
@@ -37,7 +38,7 @@ class QuestionHit(Frozen):
     lexical: float
     generated: bool = False
     judged: bool = True
-    section: bool = False
+    direct: bool = False
     answer: Literal["", "yes", "no", "depends"] = ""
 
 

@@ -40,7 +40,7 @@ SECTIONS = {
         "When to seek help",
     ),
 }
-MIN_WORDS, MAX_WORDS = 250, 500
+MIN_WORDS, MAX_WORDS = 250, 700
 MIN_QUESTIONS = 5
 
 

@@ -21,7 +21,7 @@ from tools.medicines.names import other_names
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
 from tools.questions.medicines import MedicineQuestions
-from tools.questions.sections import SectionQuestions
+from tools.questions.sentences import SentenceQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.tokens import stem, tokens
 
@@ -123,7 +123,7 @@ NEAR_QUESTION = 0.60  # ours: below this the paragraph of a near question is no 
 # ours: the same for generated questions whose paragraph holds the words asked for: 15 of the 15 that reach 0.75, and
 # 27 of the 29 that reach 0.65
 SAME_GENERATED = 0.75
-OUTRIGHT = 0.95  # ours: cosine from which a written question stands before a section that is asked for
+OUTRIGHT = 0.95  # ours: cosine from which a written question stands before the sentences that were found
 MARGIN = 0.08  # ours: what is further below the best one asks for something else beside it
 HELD = 0.75  # ours: share of the words asked for that must be there; a synonym or two may be missing
 ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
@@ -144,7 +144,7 @@ class FindAnsweredQuestion:
         today: the day against which review dates are read; None for the current day at each call.
         settings: which stored questions may stand for the one asked.
         prepared: generated questions beside those of the library; None for none.
-        sections: finds the section that answers a question; None does not look.
+        sentences: finds the sentences that answer a question; None does not look.
         medicines: finds what the page of a medicine says; None does not look.
         learn: notes questions of evidence that were answered, for review; None notes nothing.
     """
@@ -158,7 +158,7 @@ class FindAnsweredQuestion:
         today: date | None = None,
         settings: QuestionSettings | None = None,
         prepared: PreparedQuestions | None = None,
-        sections: SectionQuestions | None = None,
+        sentences: SentenceQuestions | None = None,
         medicines: MedicineQuestions | None = None,
         learn: Learning | None = None,
     ) -> None:
@@ -166,7 +166,7 @@ class FindAnsweredQuestion:
         self._library = library
         self._today = today
         self._settings = settings or QuestionSettings()
-        self._prepared, self._sections, self._learn = prepared, sections, learn
+        self._prepared, self._sentences, self._learn = prepared, sentences, learn
         self._medicines = medicines
 
     async def run(self, arguments: tool_arguments.FindAnsweredQuestion, context: ToolContext) -> ToolArtifact:
@@ -214,10 +214,11 @@ class FindAnsweredQuestion:
     def _search(self, question: str, limit: int, told: str = "") -> tuple[list[QuestionHit], list[QuestionHit]]:
         """The best questions above the lower threshold that may be about the same subject, and of these the same ones.
 
-        Each document comes once, with its best question; of equal ones the newer stands first, then the document that
-        answers more questions, then the user's own (QB-RAG). What pages of medicines say comes before all.
+        Each document comes once, with its best question, or with the sentences that answer; of equal ones the newer
+        stands first, then the document that answers more questions, then the user's own (QB-RAG). What pages of
+        medicines say comes before all.
         """
-        hits = self._known(question, POOL * limit)
+        hits = self._known(question, POOL * limit, told)
         if not self._settings.guards:  # the nearest counts, whatever it asks
             nearest = _one_a_document(self._ranked(hits, lambda h: round(h.similarity, NEAR)))[:limit]
             return nearest, nearest
@@ -225,7 +226,7 @@ class FindAnsweredQuestion:
         about = [
             h
             for h in hits
-            if h.section
+            if h.direct
             or (h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects))
         ]
         about = self._ranked(_with_words(about, question), _score)
@@ -233,7 +234,7 @@ class FindAnsweredQuestion:
         found = _one_a_document([*same, *about])[:limit]
         # beside what was asked for: they are short
         checks = self._medicines.search(question, told) if self._medicines is not None else []
-        beside = self._medicines.beside(question) if self._medicines is not None and not (checks or same) else []
+        beside = self._sentences.beside(question) if self._sentences is not None and not (checks or same) else []
         return [*checks, *found, *beside], [*checks, *same[:limit]]
 
     def _ranked(self, hits: Sequence[QuestionHit], score: Callable[[QuestionHit], object]) -> list[QuestionHit]:
@@ -250,12 +251,12 @@ class FindAnsweredQuestion:
         """How many questions a document answers."""
         return len(document.questions) + (self._prepared.answered(document.id) if self._prepared is not None else 0)
 
-    def _known(self, question: str, limit: int) -> list[QuestionHit]:
+    def _known(self, question: str, limit: int, told: str) -> list[QuestionHit]:
         """Questions written with the documents, and generated ones, as the settings have it."""
         written: list[QuestionHit] = []
         if self._settings.stored != "generated":
             written = [h for h in self._library.search_questions(question, limit) if self._counts(h)]
-            written += self._sections.search(question) if self._sections is not None else []
+            written += self._sentences.search(question, told) if self._sentences is not None else []
         if self._prepared is None or self._settings.stored == "written":
             return written
         return written + self._prepared.search(question, limit)
@@ -264,14 +265,14 @@ class FindAnsweredQuestion:
         """Those that ask the same: near enough, and near the best; a generated one must hold the words asked too, and
         its answer must have been judged.
         """
-        least = max((h.similarity for h in hits), default=0.0) - MARGIN
+        least = max((h.similarity for h in hits if not h.direct), default=0.0) - MARGIN
         written = {
-            h.document.id for h in hits if not h.generated and (h.section or h.similarity >= max(SAME_QUESTION, least))
+            h.document.id for h in hits if not h.generated and (h.direct or h.similarity >= max(SAME_QUESTION, least))
         }
         return [
             h
             for h in hits
-            if (h.section or h.similarity >= max(SAME_GENERATED if h.generated else SAME_QUESTION, least))
+            if (h.direct or h.similarity >= max(SAME_GENERATED if h.generated else SAME_QUESTION, least))
             and not (h.generated and (h.document.id in written or not (h.judged and answers(asked, h))))
         ]
 
@@ -303,11 +304,14 @@ def answers(asked: str, hit: QuestionHit) -> bool:
 
 
 def _one_a_document(hits: Sequence[QuestionHit]) -> list[QuestionHit]:
-    """The first hit of each document."""
-    once: dict[str, QuestionHit] = {}
+    """The first hit of each document, and every sentence that was found for the question asked itself."""
+    seen: set[str] = set()
+    out = []
     for hit in hits:
-        once.setdefault(hit.document.id, hit)
-    return list(once.values())
+        if hit.direct or hit.document.id not in seen:
+            out.append(hit)
+        seen.add(hit.document.id)
+    return out
 
 
 def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
@@ -318,11 +322,11 @@ def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
 
 
 def _score(hit: QuestionHit) -> tuple[int, float]:
-    """What asks the same outright stands first, then a section that is asked for, then what asks the same, whatever its
+    """What asks the same outright stands first, then the sentences that answer, then what asks the same, whatever its
     words, then what is near."""
+    if hit.direct:
+        return 2, round(hit.similarity, NEAR)
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    if hit.section:
-        return 2, round(score, NEAR)
     if not hit.generated and hit.similarity >= OUTRIGHT:
         return 3, round(score, NEAR)
     return int(hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION)), round(score, NEAR)
@@ -343,6 +347,6 @@ def _answered(hit: QuestionHit, asked: str, rank: int) -> AnsweredQuestion:
         evidence=_evidence(hit, asked, rank),
         start=question.start - question.paragraph_start,
         end=question.end - question.paragraph_start,
-        section=hit.section,
+        direct=hit.direct,
         answer=hit.answer,
     )

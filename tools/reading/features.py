@@ -84,6 +84,11 @@ def pieces(text: str, layers: Sequence[int]) -> Pieces:
     return _encoder().encode_pieces(text, layers)
 
 
+def layers(texts: Sequence[str]) -> Vectors:
+    """Array (texts, DENSE): the states of the layers, each of unit length, not weighed."""
+    return _encoder().encode_layers(list(texts), LAYERS)
+
+
 def meanings(read: Sequence[Features]) -> Vectors:
     """Array (texts, 384), each of unit length: what the embedded encoder's last layer says, its vector of the text."""
     last = np.stack([one.dense[-384:] for one in read])

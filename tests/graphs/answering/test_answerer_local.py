@@ -68,7 +68,7 @@ def test_a_section_that_is_asked_for_is_stated_sentence_by_sentence_without_its_
     text = "One dose by mouth settles most attacks. Does it help at once? It takes two hours to work."
     evidence = document("croup-2", text, title="Croup").model_copy(update={"section": "Treatment"})
     answered = AnsweredQuestion(
-        question="How is croup treated?", similarity=0.6, evidence=evidence, start=0, end=len(text), section=True
+        question="How is croup treated?", similarity=0.6, evidence=evidence, start=0, end=len(text), direct=True
     )
     draft = answer(local(encoder), view("What is done about croup?", answered=(answered,)))
     assert [s.text for s in draft.statements] == [

@@ -101,7 +101,7 @@ def test_what_the_format_asks_for_is_checked() -> None:
     assert "the file other.md" in " ".join(check_monograph(monograph, "other"))
     short = parse_monograph(GERD[: GERD.index("## Presentation")], "gerd")
     problems = " ".join(check_monograph(short, "gerd"))
-    assert "words, not 250 to 500" in problems
+    assert "words, not 250 to 700" in problems
     assert "does not stand in exactly one paragraph" in problems
     assert "the sections are Overview" in problems
     early = parse_monograph(GERD.replace("review_by: 2028", "review_by: 2025"), "gerd")

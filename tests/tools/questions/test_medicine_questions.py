@@ -14,6 +14,7 @@ from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.medicines.pages import starter_pages
 from tools.questions.medicines import MedicineQuestions
+from tools.questions.sentences import NEAREST, SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
@@ -36,7 +37,7 @@ def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @pytest.fixture(name="medicines")
 def _medicines(library: Library) -> MedicineQuestions:
-    return MedicineQuestions(library, library.encoder)
+    return MedicineQuestions(library)
 
 
 @pytest.mark.parametrize(
@@ -46,25 +47,30 @@ def _medicines(library: Library) -> MedicineQuestions:
         ("norvasc adverse effects", "Side effects"),
         ("What is Viagra used for?", "Uses"),
         ("How does sildenafil work?", "What it is"),
-        ("Which drugs does ibuprofen interact with?", "Interactions"),
         ("Who should not take ibuprofen?", "Who should not take it"),
     ],
 )
-def test_what_is_asked_of_a_medicine_is_told_from_its_part(
-    medicines: MedicineQuestions, question: str, about: str
-) -> None:
-    (hit,) = medicines.search(question)
-    assert hit.document.section_at(hit.question.start) == about
-    assert hit.answer == ""
+def test_what_is_asked_of_a_medicine_is_told_from_its_part(library: Library, question: str, about: str) -> None:
+    best = SentenceQuestions(library).search(question)[0]
+    assert best.document.section_at(best.question.start) == about
+    assert best.answer == ""
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["How much ibuprofen should I take?", "Does amlodipine reduce mortality in heart failure?", "How is gout treated?",
-     "What is the dose of amlodipine in children?", "What are the side effects of metformin?"],
-)  # fmt: skip
-def test_what_no_page_answers_is_left_to_the_search(medicines: MedicineQuestions, question: str) -> None:
-    """The last one names a medicine whose page this library lacks."""
+def test_a_question_that_names_none_is_of_the_medicine_that_was_named_before(library: Library) -> None:
+    best = SentenceQuestions(library).search("what are the side effects", "What is amlodipine used for?")[0]
+    assert best.document.id == "library:amlodipine"
+
+
+def test_the_page_of_a_medicine_is_evidence_where_nothing_surely_answers(library: Library) -> None:
+    beside = SentenceQuestions(library).beside("Does amlodipine turn the hair grey?")
+    assert len(beside) == NEAREST
+    assert {(h.document.id, h.direct, h.similarity) for h in beside} == {("library:amlodipine", False, 0.0)}
+    assert SentenceQuestions(library).beside("Does metformin turn the hair grey?") == []
+    assert SentenceQuestions(library).beside("Do trials show that amlodipine reduces mortality?") == []
+
+
+@pytest.mark.parametrize("question", ["How much ibuprofen should I take?", "How is gout treated?", "ibuprofen"])
+def test_what_asks_for_no_check_gets_none(medicines: MedicineQuestions, question: str) -> None:
     assert medicines.search(question) == []
 
 

@@ -1,0 +1,142 @@
+"""The sentences that answer a question: of whose page, which of them, and none where none does."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from prompts.tool_arguments import FindAnsweredQuestion as Arguments
+from tools.contract import ToolContext
+from tools.encoders import MiniLMEncoder
+from tools.library.build import build_library
+from tools.library.collection import Library
+from tools.questions.sentences import LONGEST, SentenceQuestions
+from tools.questions.tool import FindAnsweredQuestion
+from tools.reading.answering import Told, answering
+
+STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
+PAGES = ("gout", "croup", "myocardial-infarction", "acute-appendicitis", "shingles", "guillain-barre-syndrome",
+         "parkinsons-disease", "gerd", "ebola", "statins-primary-prevention")  # fmt: skip
+
+OWN = """---
+id: reed-fever
+title: Reed fever
+kind: condition
+written: 2026-11-01
+review_by: 2028-11-01
+clinically_reviewed: false
+---
+## Causes of reed fever
+Reed fever is caused by a bite of the reed mite.
+
+## Treatment of reed fever
+Rest and fluids are enough for most people with reed fever.
+
+Doxycycline is given where the fever lasts.
+
+### In children
+Children are given azithromycin.
+"""
+
+
+@pytest.fixture(name="library", scope="module")
+def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Some of the starter library, with the encoder that searches it."""
+    source, built = tmp_path_factory.mktemp("pages"), tmp_path_factory.mktemp("built")
+    for name in PAGES:
+        (source / f"{name}.md").write_bytes((STARTER / f"{name}.md").read_bytes())
+    (source / "reed-fever.md").write_text(OWN, encoding="utf-8")
+    encoder = MiniLMEncoder()
+    build_library(source, built / "library", encoder)
+    return Library.open(built / "library", encoder)
+
+
+@pytest.fixture(name="sentences")
+def _sentences(library: Library) -> SentenceQuestions:
+    return SentenceQuestions(library, lambda title: {title: ("acid reflux",)} if "reflux" in title else {})
+
+
+def _told(sentences: SentenceQuestions, question: str) -> list[str]:
+    return [h.document.text[h.question.start : h.question.end] for h in sentences.search(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "words"),
+    [
+        ("first line for a gout flare?", "gout", "non-steroidal anti-inflammatory"),
+        ("what do doctors give for croup", "croup", "dexamethasone"),
+        ("which tests confirm an MI", "myocardial-infarction", "troponin"),
+        ("whats the treatment of acid reflux", "gerd", "proton pump inhibitor"),
+        ("how do i tell croup from epiglottitis", "croup", "Epiglottitis"),
+        ("who gets shingles and why", "shingles", "varicella"),
+    ],
+)
+def test_the_first_sentence_answers_what_is_asked_of_the_subject(
+    sentences: SentenceQuestions, question: str, document: str, words: str
+) -> None:
+    best = sentences.search(question)[0]
+    assert best.direct
+    assert best.document.id == f"library:{document}"
+    assert words in best.document.text[best.question.start : best.question.end]
+
+
+@pytest.mark.parametrize("question", ["How is malaria treated?", "痛风怎么治疗?", ""])
+def test_nothing_is_told_of_what_no_page_tells(sentences: SentenceQuestions, question: str) -> None:
+    assert sentences.search(question) == []
+
+
+def test_a_particular_question_gets_few_sentences_each_whole_and_in_its_paragraph(sentences: SentenceQuestions) -> None:
+    hits = sentences.search("how long does croup last?")
+    assert 1 <= len(hits) <= 2
+    for hit in hits:
+        said = hit.document.text[hit.question.start : hit.question.end]
+        assert said[0].isupper()
+        assert said.endswith(".")
+        assert hit.question.paragraph_start <= hit.question.start < hit.question.end <= hit.question.paragraph_end
+    assert [h.similarity for h in hits] == sorted((h.similarity for h in hits), reverse=True)
+
+
+def test_the_tool_answers_with_the_sentences_and_keeps_what_was_written_for_the_question(
+    library: Library, sentences: SentenceQuestions
+) -> None:
+    tool = FindAnsweredQuestion(library, sentences=sentences)
+
+    def asked(question: str) -> list[str]:
+        found = asyncio.run(tool.run(Arguments(question=question), ToolContext(question=question))).answered
+        return [a.evidence.text[a.start : a.end] for a in found]
+
+    told = asked("how do you treat gout")
+    assert told == _told(sentences, "how do you treat gout")
+    assert len(told) > 1
+    written = asked("What is the first treatment for a gout flare?")
+    assert written[0].startswith("A non-steroidal anti-inflammatory drug")
+
+
+def test_a_document_named_by_its_title_stands_before_others_found(library: Library) -> None:
+    sentences = SentenceQuestions(library, lambda title: {title: ("podagra",)} if title == "Gout" else {})
+    assert {h.document.id for h in sentences.search("How is podagra treated?")} == {"library:gout"}
+    assert {h.document.id for h in sentences.search("How is croup treated?")} == {"library:croup"}
+
+
+def test_a_document_that_is_too_long_is_left_to_the_search_of_passages(tmp_path: Path) -> None:
+    source = tmp_path / "pages"
+    source.mkdir()
+    long = OWN + "\n\n".join(f"Reed fever was seen {n} times in one year." for n in range(LONGEST))
+    (source / "reed-fever.md").write_text(long, encoding="utf-8")
+    encoder = MiniLMEncoder()
+    build_library(source, tmp_path / "library", encoder)
+    assert SentenceQuestions(Library.open(tmp_path / "library", encoder)).search("How is reed fever treated?") == []
+
+
+def test_probabilities_are_of_each_sentence_and_of_none() -> None:
+    page = [
+        Told("Colchicine eases a gout flare.", "Gout", "Treatment", 0),
+        Told("Gout is common.", "Gout", "Overview", 0),
+    ]
+    shares = answering("what eases a gout flare", page)
+    assert shares.shape == (3,)
+    assert abs(float(shares.sum()) - 1) < 1e-5
+    assert shares[0] > shares[1]
+    assert answering("what eases a gout flare", []).tolist() == [1.0]

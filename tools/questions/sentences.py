@@ -1,0 +1,178 @@
+"""Sentences that answer a question: "first line for gout if NSAIDs are out" asks for one or two of a page's sentences.
+
+QB-RAG answers questions that were written beforehand; a page answers more than anybody has written down. A trained head
+(`tools/reading/answering.py`) reads the question beside every sentence of the documents that may answer: those whose
+subject the question names, else the first ones found. Ours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from prompts.errors import InputError
+from tools.evidence import EvidenceId
+from tools.library.contract import QuestionHit, SearchableLibrary
+from tools.library.document import Document, LibraryQuestion
+from tools.library.monograph import COLLECTION, Section, paragraphs
+from tools.medicines.checks import asks_of_studies, record_of
+from tools.medicines.names import medicines_in
+from tools.medicines.pages import slug
+from tools.reading.answering import Told, answering
+from tools.spelling import mended
+from tools.text.abbreviations import expand
+from tools.text.language import is_english
+from tools.text.questions import is_question, parts
+from tools.text.sentences import Span, sentences
+from tools.text.tokens import tokens
+
+DOCUMENTS = 5  # ours: documents found whose subject the question may name
+MEDICINES = 3  # ours: medicines of a question whose pages are read
+UNNAMED = 2  # ours: of these, the first ones are read where it names none
+LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
+SHORTEST = 3  # characters of a name; ours
+ACUTE = "acute "  # what a subject is named without as often as with it
+PARTS = re.compile(r"\s*[()]\s*|\s+or\s+", re.IGNORECASE)  # of a title with another name in it
+Names = Callable[[str], Mapping[str, Sequence[str]]]
+
+# ours, set on questions of training that were held out (`dev reader answers` prints them)
+NONE = 0.6  # probability that nothing answers, from which nothing is told
+LEAST = 0.12  # probability of a sentence that is told beside the first
+MOST = 4  # sentences
+NEAREST = 5  # of the pages of medicines, that are read where none surely answers
+
+
+class SentenceQuestions:
+    """Finds the sentences that answer a question.
+
+    Args:
+        library: where documents are found.
+        names: other names of what a title names.
+    """
+
+    def __init__(self, library: SearchableLibrary, names: Names = lambda _text: {}) -> None:
+        self._library, self._names = library, names
+
+    def search(self, question: str, told: str = "") -> list[QuestionHit]:
+        """The sentences that answer, best first; none where probably nothing does. Similarity is the probability.
+
+        Args:
+            told: what was told before: a question that names nothing may be of the medicine that stands there.
+        """
+        if not is_english(question):
+            return []
+        found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
+        named = [document for document in found if self.named(question, document)]
+        named += self._medicines(question) or ([] if named else self._medicines(told))
+        pool = [
+            (document, span, told) for document in named or found[:UNNAMED] for span, told in sentences_of(document)
+        ]
+        best: dict[int, float] = {}
+        for part in _asked(question) if named else [question]:
+            subject = "" if any(self.named(part, document) for document in named) or not named else named[0].title
+            for n, share in _answers(f"{subject}: {part}" if subject else part, [told for _, _, told in pool]):
+                best[n] = max(share, best.get(n, 0.0))
+        order = sorted(best, key=lambda n: -best[n])[:MOST]
+        return [_hit(*pool[n][:2], question, best[n]) for n in order]
+
+    def beside(self, question: str) -> list[QuestionHit]:
+        """The sentences of pages of the medicines that a question names that are likeliest to answer, as evidence."""
+        pool = [(d, span, told) for d in self._medicines(question) for span, told in sentences_of(d)]
+        shares = answering(question, [told for *_, told in pool])[:-1]
+        hits = [_hit(*pool[int(n)][:2], question, 0.0) for n in (-shares).argsort(kind="stable")[:NEAREST]]
+        return [hit.model_copy(update={"direct": False}) for hit in hits]
+
+    def _medicines(self, text: str) -> list[Document]:
+        """The pages of the medicines that a text names."""
+        if not text or asks_of_studies(text):
+            return []
+        records = [record for m in medicines_in(text) if (record := record_of(m)) is not None]
+        pages = list(dict.fromkeys(f"{COLLECTION}:{slug(record.name)}" for record in records))
+        return [document for page in pages[:MEDICINES] if (document := self._document(page)) is not None]
+
+    def _document(self, id: str) -> Document | None:
+        try:
+            return self._library.document(id)
+        except InputError:  # the library may be without pages of medicines
+            return None
+
+    def named(self, question: str, document: Document) -> str:
+        """The name by which a question names a document's subject, "" when it does not."""
+        names = self._known_as(document)
+        for written in dict.fromkeys((_folded(question), _folded(expand(mended(question))))):
+            name = next((n for n in names if re.search(rf"(?<!\w){re.escape(n)}s?(?!\w)", written)), "")
+            if name:
+                return name
+        return ""
+
+    def _known_as(self, document: Document) -> list[str]:
+        """The names of a document's subject, the longest first."""
+        other = [_folded(name) for names in self._names(document.title).values() for name in names]
+        folded = [*_titles(document), *other]
+        folded += [name.removeprefix(ACUTE) for name in folded]
+        return sorted({name for name in folded if len(name) >= SHORTEST}, key=lambda n: (-len(n), n))
+
+
+@lru_cache(maxsize=64)
+def sentences_of(document: Document) -> tuple[tuple[Span, Told], ...]:
+    """The sentences of a document with their places; none of one that is too long to be read whole."""
+    told = told_of(document.title, document.text, document.sections)
+    return told if len(told) <= LONGEST else ()
+
+
+def told_of(title: str, text: str, sections: Sequence[Section]) -> tuple[tuple[Span, Told], ...]:
+    """The sentences of a text with headings, and where they stand."""
+    out: list[tuple[Span, Told]] = []
+    place: dict[str, int] = {}
+    for paragraph in paragraphs(text):
+        section = next((s.title for s in sections if s.start <= paragraph.start < s.end), "")
+        for span in sentences(paragraph.of(text)):
+            said = " ".join(span.of(paragraph.of(text)).split())
+            if tokens(said):
+                at = Span(paragraph.start + span.start, paragraph.start + span.end)
+                out.append((at, Told(said, title, section, place.get(section, 0))))
+                place[section] = place.get(section, 0) + 1
+    return tuple(out)
+
+
+def _asked(question: str) -> list[str]:
+    """What a message asks: each question in it by itself, where more is told or asked beside; else the message."""
+    said = parts(question)
+    asked = [part for part in said if is_question(part)]
+    return asked if asked and len(said) > 1 else [question]
+
+
+def _answers(question: str, told: Sequence[Told]) -> list[tuple[int, float]]:
+    """Which sentences answer, and how probably, best first."""
+    shares = answering(question, told).tolist()
+    if not told or shares[-1] >= NONE:
+        return []
+    order = sorted(range(len(told)), key=lambda n: -shares[n])[:MOST]
+    return [(n, shares[n]) for n in order if n == order[0] or shares[n] >= LEAST]
+
+
+def _titles(document: Document) -> list[str]:
+    """What a document says that it is about: its title, the parts of it, and its id."""
+    names = (document.title, *PARTS.split(document.title), EvidenceId.parse(document.id).name)
+    return [_folded(name) for name in names]
+
+
+def _hit(document: Document, span: Span, question: str, share: float) -> QuestionHit:
+    """A sentence as the answer to the question."""
+    paragraph = next(p for p in paragraphs(document.text) if p.start <= span.start < p.end)
+    known = LibraryQuestion(
+        text=question,
+        start=span.start,
+        end=span.end,
+        paragraph_start=paragraph.start,
+        paragraph_end=paragraph.end,
+    )
+    return QuestionHit(document=document, question=known, similarity=min(1.0, share), lexical=0.0, direct=True)
+
+
+def _folded(text: str) -> str:
+    """Lower case, without accents and apostrophes, hyphens as spaces."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+    return re.sub(r"[-\s]+", " ", re.sub(r"['’`]", "", plain)).strip()
