@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,10 +26,13 @@ from tools.questions.sentences import told_of
 from tools.reading.answered import answered
 from tools.reading.answering import CHEAP, LAST, SIDE, Told, cheap, side, states, states_of
 from tools.weights import store
+from tools.yaml_files import read_yaml
 
 TYPED = Path(__file__).parents[2] / "tools" / "reading" / "asked"
 STARTER = Path(__file__).parents[2] / "tools" / "library" / "starter"
 WIDTH = 1152
+OPENING = 3  # ours: sentences under a heading that answer what is asked of it in general
+IT = re.compile(r"\bit\b", re.IGNORECASE)
 
 
 class Asked(NamedTuple):
@@ -46,12 +50,14 @@ class Settings(Frozen):
     Attributes:
         size: of the space in which questions and sentences meet. known: closed questions that are learned from.
         without: share of the questions that are read without what answers them. held: one page in so many is held out.
+        copies: pages that a question about any of them is asked of.
         passes, rate: over all questions, then over the typed ones and those of the pages.
     """
 
     size: int = 64
     known: int = 16_000
     without: float = 0.15
+    copies: int = 3
     held: int = 6
     passes: tuple[int, int] = (3, 2)
     rate: tuple[float, float] = (2e-3, 5e-4)
@@ -120,7 +126,7 @@ def library() -> dict[str, tuple[Told, ...]]:
 
 
 def questions(pages: dict[str, tuple[Told, ...]], settings: Settings) -> list[Asked]:
-    """Typed questions, those of the pages, and a sample of the closed ones, each with sentences of its page."""
+    """Typed and general questions, those of pages, and a sample of closed ones, each with sentences of its page."""
     places = {page: {t.text: n for n, t in reversed(list(enumerate(told)))} for page, told in pages.items()}
     out = []
     for path in sorted(TYPED.glob("*.jsonl")):
@@ -129,6 +135,7 @@ def questions(pages: dict[str, tuple[Told, ...]], settings: Settings) -> list[As
             at = places[row["document"]]
             gold = tuple(at[s] for s in row["sentences"] if s in at)
             out += [Asked(row["question"], row["document"], gold, True)] if gold else []
+    out += general(pages, settings)
     for path in sorted(STARTER.glob("*.md")):
         for q in read_monograph(path).front.questions:
             at, said = places[path.stem], " ".join(q.span.split())
@@ -138,6 +145,24 @@ def questions(pages: dict[str, tuple[Told, ...]], settings: Settings) -> list[As
     closed = [(q.question, s) for s, known in sorted(answered().items()) if s in of for q in known]
     sample = random.Random(settings.seed).sample(closed, min(settings.known, len(closed)))  # noqa: S311
     return out + [Asked(q, of[s], (places[of[s]][s],), False) for q, s in sample]
+
+
+def general(pages: dict[str, tuple[Told, ...]], settings: Settings) -> list[Asked]:
+    """What is asked of any disease or medicine, of some: the first sentences under its heading answer."""
+    rng = random.Random(settings.seed)  # noqa: S311
+    under: dict[str, dict[str, tuple[int, ...]]] = {}
+    for page, told in pages.items():
+        for heading in dict.fromkeys(t.section for t in told):
+            places = tuple(n for n, t in enumerate(told) if t.section == heading)[:OPENING]
+            under.setdefault(heading, {})[page] = places
+    out = []
+    for heading, asked in read_yaml(TYPED / "general.yaml").items():
+        for question in asked:
+            for page in rng.sample(sorted(under[heading]), settings.copies):
+                title = pages[page][0].title
+                name = rng.choice((title, title.lower(), title.partition(" (")[0].lower()))
+                out.append(Asked(IT.sub(lambda _, n=name: n, question, count=1), page, under[heading][page], True))
+    return out
 
 
 class Matter:

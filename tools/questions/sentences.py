@@ -38,7 +38,7 @@ PARTS = re.compile(r"\s*[()]\s*|\s+or\s+", re.IGNORECASE)  # of a title with ano
 Names = Callable[[str], Mapping[str, Sequence[str]]]
 
 # ours, set on questions of training that were held out (`dev reader answers` prints them)
-NONE = 0.6  # probability that nothing answers, from which nothing is told
+NONE, UNSURE = 0.6, 0.3  # probability that nothing answers, from which nothing is told; where no page is named
 LEAST = 0.12  # probability of a sentence that is told beside the first
 MOST = 4  # sentences
 NEAREST = 5  # of the pages of medicines, that are read where none surely answers
@@ -72,7 +72,8 @@ class SentenceQuestions:
         best: dict[int, float] = {}
         for part in _asked(question) if named else [question]:
             subject = "" if any(self.named(part, document) for document in named) or not named else named[0].title
-            for n, share in _answers(f"{subject}: {part}" if subject else part, [told for _, _, told in pool]):
+            asked = generic(f"{subject}: {part}" if subject else part)
+            for n, share in _answers(asked, [told for _, _, told in pool], NONE if named else UNSURE):
                 best[n] = max(share, best.get(n, 0.0))
         order = sorted(best, key=lambda n: -best[n])[:MOST]
         return [_hit(*pool[n][:2], question, best[n]) for n in order]
@@ -144,13 +145,21 @@ def _asked(question: str) -> list[str]:
     return asked if asked and len(said) > 1 else [question]
 
 
-def _answers(question: str, told: Sequence[Told]) -> list[tuple[int, float]]:
+def _answers(question: str, told: Sequence[Told], none: float) -> list[tuple[int, float]]:
     """Which sentences answer, and how probably, best first."""
     shares = answering(question, told).tolist()
-    if not told or shares[-1] >= NONE:
+    if not told or shares[-1] >= none:
         return []
     order = sorted(range(len(told)), key=lambda n: -shares[n])[:MOST]
     return [(n, shares[n]) for n in order if n == order[0] or shares[n] >= LEAST]
+
+
+def generic(question: str) -> str:
+    """A question with medicines by the names of their pages."""
+    for medicine in reversed(medicines_in(question)):
+        name, end = record_of(medicine), medicine.start + len(medicine.written)
+        question = question[: medicine.start] + name.name + question[end:] if name is not None else question
+    return question
 
 
 def _titles(document: Document) -> list[str]:
