@@ -161,7 +161,8 @@ def general(pages: dict[str, tuple[Told, ...]], settings: Settings) -> list[Aske
             for page in rng.sample(sorted(under[heading]), settings.copies):
                 title = pages[page][0].title
                 name = rng.choice((title, title.lower(), title.partition(" (")[0].lower()))
-                out.append(Asked(IT.sub(lambda _, n=name: n, question, count=1), page, under[heading][page], True))
+                before, _, after = IT.sub("\0", question, count=1).partition("\0")
+                out.append(Asked(f"{before}{name}{after}", page, under[heading][page], True))
     return out
 
 

@@ -1,8 +1,7 @@
 """Sentences that answer a question: "first line for gout if NSAIDs are out" asks for one or two of a page's sentences.
 
 QB-RAG answers questions that were written beforehand; a page answers more than anybody has written down. A trained head
-(`tools/reading/answering.py`) reads the question beside every sentence of the documents that may answer: those whose
-subject the question names, else the first ones found. Ours.
+(`tools/reading/answering.py`) reads the question beside every sentence of the documents whose subject it names. Ours.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import COLLECTION, Section, paragraphs
 from tools.medicines.checks import asks_of_studies, record_of
 from tools.medicines.names import medicines_in
-from tools.medicines.pages import slug
+from tools.medicines.pages import KIND, slug
 from tools.reading.answering import Told, answering
 from tools.spelling import mended
 from tools.text.abbreviations import expand
@@ -30,7 +29,6 @@ from tools.text.tokens import tokens
 
 DOCUMENTS = 5  # ours: documents found whose subject the question may name
 MEDICINES = 3  # ours: medicines of a question whose pages are read
-UNNAMED = 2  # ours: of these, the first ones are read where it names none
 LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
 SHORTEST = 3  # characters of a name; ours
 ACUTE = "acute "  # what a subject is named without as often as with it
@@ -38,9 +36,9 @@ PARTS = re.compile(r"\s*[()]\s*|\s+or\s+", re.IGNORECASE)  # of a title with ano
 Names = Callable[[str], Mapping[str, Sequence[str]]]
 
 # ours, set on questions of training that were held out (`dev reader answers` prints them)
-NONE, UNSURE = 0.6, 0.3  # probability that nothing answers, from which nothing is told; where no page is named
-LEAST = 0.12  # probability of a sentence that is told beside the first
-MOST = 4  # sentences
+NONE = 0.7  # probability that nothing answers, from which nothing is told
+LEAST = 0.05  # probability of a sentence that is told beside the first
+MOST = 5  # sentences
 NEAREST = 5  # of the pages of medicines, that are read where none surely answers
 
 
@@ -66,17 +64,25 @@ class SentenceQuestions:
         found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
         named = [document for document in found if self.named(question, document)]
         named += self._medicines(question) or ([] if named else self._medicines(told))
-        pool = [
-            (document, span, told) for document in named or found[:UNNAMED] for span, told in sentences_of(document)
-        ]
+        pool = [(document, span, told) for document in named for span, told in sentences_of(document)]
         best: dict[int, float] = {}
-        for part in _asked(question) if named else [question]:
-            subject = "" if any(self.named(part, document) for document in named) or not named else named[0].title
-            asked = generic(f"{subject}: {part}" if subject else part)
-            for n, share in _answers(asked, [told for _, _, told in pool], NONE if named else UNSURE):
+        for part in _asked(question) if named else []:
+            asked = generic(self._by_title(part, named) if named[0].kind != KIND else part)
+            for n, share in _answers(asked, [told for _, _, told in pool]):
                 best[n] = max(share, best.get(n, 0.0))
         order = sorted(best, key=lambda n: -best[n])[:MOST]
         return [_hit(*pool[n][:2], question, best[n]) for n in order]
+
+    def _by_title(self, part: str, named: Sequence[Document]) -> str:
+        """A question with the subject by its title: in the place of another name of it, or before it."""
+        names = [(document, self.named(part, document)) for document in named]
+        if any(name in _titles(document) and name in _folded(part) for document, name in names):
+            return part
+        document, name = next(((d, n) for d, n in names if n and n in _folded(part)), (named[0], ""))
+        written = re.compile(rf"(?<!\w){re.escape(name)}s?(?!\w)", re.IGNORECASE)
+        if name and written.search(part):
+            return written.sub(lambda _: document.title, part, count=1)
+        return f"{document.title}: {part}"
 
     def beside(self, question: str) -> list[QuestionHit]:
         """The sentences of pages of the medicines that a question names that are likeliest to answer, as evidence."""
@@ -145,10 +151,10 @@ def _asked(question: str) -> list[str]:
     return asked if asked and len(said) > 1 else [question]
 
 
-def _answers(question: str, told: Sequence[Told], none: float) -> list[tuple[int, float]]:
+def _answers(question: str, told: Sequence[Told]) -> list[tuple[int, float]]:
     """Which sentences answer, and how probably, best first."""
     shares = answering(question, told).tolist()
-    if not told or shares[-1] >= none:
+    if not told or shares[-1] >= NONE:
         return []
     order = sorted(range(len(told)), key=lambda n: -shares[n])[:MOST]
     return [(n, shares[n]) for n in order if n == order[0] or shares[n] >= LEAST]

@@ -46,7 +46,6 @@ def _medicines(library: Library) -> MedicineQuestions:
         ("What are the side effects of amlodipine?", "Side effects"),
         ("norvasc adverse effects", "Side effects"),
         ("What is Viagra used for?", "Uses"),
-        ("How does sildenafil work?", "What it is"),
         ("Who should not take ibuprofen?", "Who should not take it"),
     ],
 )
