@@ -4,8 +4,8 @@
 ``outside``. ``cited`` is the share of answers with a statement that cites a document which answers the question,
 ``first`` that whose first statement does; ``abstained`` the share of answers without a statement. The questions were in
 view while the search was improved: these are development figures. ``sections`` are basic questions by a writer who saw
-no rules ("how do they treat ..."), each answered by a section of one document: there ``first`` and ``cited`` ask for a
-sentence of that section.
+no rules ("how do they treat ..."), each answered by a whole section of one document: there ``first`` and ``cited`` ask
+for that section. ``sections.taken``: of questions by that writer that ask for one thing, those taken for a section's.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from evals.statistics import share
 from evals.tasks.cases import cited
 from graphs.answering.contract import Answer
 from tools.evidence import EvidenceId, Frozen
+from tools.questions.sections import SURELY, likeliest
+from tools.reading.messages import Section
 
 KINDS = ("rephrase", "ood", "outside")
 SECTIONS = SHIPPED / "unseen" / "sections.jsonl"
@@ -64,7 +66,6 @@ def judge(item: Item, reply: Reply) -> Judged:
 
 def counted(context: TaskContext, told: Told) -> list[Figure]:
     """The figures of each kind."""
-    del context
     out: list[Figure] = []
     for kind in KINDS:
         of_kind = [(item, reply.answer) for item, reply in told if item.group == kind]
@@ -75,7 +76,10 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
     asked = [((i.row.page, i.row.section), _sections_cited(r.answer)) for i, r in told if i.group == "sections"]
     out += share("library_questions.sections.first", [places[:1] == [wanted] for wanted, places in asked])
     out += share("library_questions.sections.cited", [wanted in places for wanted, places in asked])
-    return out + share("library_questions.sections.abstained", [not places for _, places in asked])
+    out += share("library_questions.sections.abstained", [not places for _, places in asked])
+    single = context.sample([row.q for row in read_jsonl(SECTIONS, SectionRow) if row.section == "none"])
+    likely = [likeliest(question) for question in single]
+    return out + share("library_questions.sections.taken", [s is not Section.OTHER and p >= SURELY for s, p in likely])
 
 
 def _sections_cited(answer: Answer) -> list[tuple[str, str]]:

@@ -5,6 +5,8 @@ Ordinary questions of BioASQ and PubMedQA are those of the *fit* part (`tools/re
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.training.fitting import frequent, held_out, logistic, text_matrix
+from evals.training.fitting import SEED, frequent, held_out, logistic, text_matrix
 from graphs.triage.emergency import NAMED, emergencies
+from tools.icd10.table import categories
+from tools.knowledge_graph.edge import CHAPTERS
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE
-from tools.reading.messages import MEANINGS, SORTS, Meaning, Sort, beside, is_long, medical
+from tools.reading.messages import MEANINGS, SECTIONS, SORTS, Meaning, Section, Sort, beside, is_long, medical
 from tools.weights import store
 
 EXAMPLES = Path(__file__).parents[2] / "graphs" / "triage" / "examples"
@@ -35,6 +39,14 @@ INVERSE_MEANT = 10.0  # ours: inverse strength of the penalty of the head of mea
 OFTEN = 5  # ours: messages of a conversation that a bucket of n-grams must stand in for that head
 SHORT = 150  # ours: characters of a first message that teaches what asks nothing of what was said before
 FAINT = 0.02  # ours: what such a message counts: they are many
+INVERSE_SECTION = 3.0  # ours: inverse strength of the penalty of the head of sections
+COPIES = 3  # ours: of each question about a section, two of them with a disease in the place of "it"
+ASKED_SECTION = 250  # ours: questions of PubMedQA that ask for no section
+OF_SECTION = {Meaning.TESTS: Section.DIAGNOSIS, Meaning.TREATMENT: Section.TREATMENT, Meaning.URGENT: Section.SEEK_HELP,
+              Meaning.DOSE: Section.OTHER, Meaning.PROGNOSIS: Section.OTHER}  # fmt: skip
+SUBJECT = re.compile(r"\bit\b", re.IGNORECASE)
+ASIDE = re.compile(r",.*|\[.*|\(.*|\bunspecified\b|\bnot elsewhere classified\b|\bother\b", re.IGNORECASE)
+NAME_WORDS = 3  # ours: words of a disease's name that stands for "it", at most
 FIRST = {"question": Meaning.ALONE, "assistant": Meaning.ALONE, "case": Meaning.TELLS, "courtesy": Meaning.TELLS}
 
 
@@ -79,6 +91,7 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
     alarm, least = _emergencies(rows, matrix, tell)
     kinds, buckets, named = _kinds(rows, matrix, tell)
     meant, buckets_meant = _meanings(tell)
+    section, buckets_section = _sections(data, tell)
     weights = np.vstack([sorts.coef_[:, : DENSE + BUCKETS], alarm.coef_])
     tensors: dict[str, NDArray[Any]] = {
         "dense": weights[:, :DENSE].astype(np.float16),
@@ -94,6 +107,10 @@ def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
         "meant_buckets": buckets_meant.astype(np.int32),
         "meant_beside": meant.coef_[:, DENSE + len(buckets_meant) :].astype(np.float32),
         "meant_bias": meant.intercept_.astype(np.float32),
+        "section": section.coef_[:, :DENSE].astype(np.float16),
+        "section_grams": section.coef_[:, DENSE:].astype(np.float16),
+        "section_buckets": buckets_section.astype(np.int32),
+        "section_bias": section.intercept_.astype(np.float32),
         "emergency": np.array(least, dtype=np.float32).round(3),
     }
     store(out, tensors, {"kinds": " ".join(kinds)})  # one entry: several are written in any order
@@ -225,3 +242,37 @@ def turns() -> list[Turn]:
         if meaning is not None and len(row["text"]) <= SHORT:
             found.append(Turn(row["text"], meaning, at % 2 == 0, writers[at % len(writers)], FAINT))
     return found
+
+
+def _sections(data: Path, tell: Callable[[str], None]) -> tuple[Any, NDArray[np.intp]]:
+    """The head of what section a question asks for, with the buckets of n-grams that it reads.
+
+    Diseases of ICD-10 stand for "it" in most copies of a question, so that the head learns the form of questions, not
+    what they are about.
+    """
+    draw = random.Random(SEED)  # noqa: S311
+    called = (ASIDE.sub("", name).lower().strip() for code, name in categories() if code[0] in CHAPTERS)
+    names = sorted({name for name in called if 0 < len(name.split()) <= NAME_WORDS})
+    rows = [(row["text"], Section(row["asks"]), row["writer"]) for row in corpus.rows(EXAMPLES / "sections.jsonl")]
+    rows += [
+        (turn.text, OF_SECTION[turn.meaning], turn.writer)
+        for turn in turns()
+        if turn.meaning in OF_SECTION and turn.of_case and turn.weight == 1.0 and SUBJECT.search(turn.text)
+    ]
+    told = [
+        (SUBJECT.sub(draw.choice(names), text, count=1) if copy else text, asks, writer, 1 / COPIES)
+        for text, asks, writer in rows
+        for copy in range(COPIES)
+    ]
+    held = corpus.division()["pubmedqa"]
+    asked = [row["question"] for row in corpus.rows(data / corpus.PUBMEDQA) if row["id"] not in held]
+    writers = sorted({writer for _, _, writer in rows})
+    told += [(text, Section.OTHER, draw.choice(writers), FEWER) for text in draw.sample(asked, ASKED_SECTION)]
+    matrix = text_matrix([text for text, *_ in told])
+    buckets, columns = frequent(matrix, FREQUENT)
+    x = matrix[:, columns]
+    target, weight = np.array([SECTIONS.index(asks) for _, asks, _, _ in told]), np.array([w for *_, w in told])
+    by = [writer for _, _, writer, _ in told]
+    seen = held_out(x, target, weight, by, INVERSE_SECTION, STEPS, len(writers))
+    tell(f"sections, held out by writer: {100 * (seen.argmax(1) == target).mean():.1f} % right of {len(told)}")
+    return logistic(x, target, weight, INVERSE_SECTION, STEPS), buckets

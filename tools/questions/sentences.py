@@ -7,33 +7,25 @@ QB-RAG answers questions that were written beforehand; a page answers more than 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from prompts.errors import InputError
-from tools.evidence import EvidenceId
-from tools.library.contract import QuestionHit, SearchableLibrary
+from tools.library.contract import QuestionHit
 from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import COLLECTION, Section, paragraphs
 from tools.medicines.checks import asks_of_studies, record_of
 from tools.medicines.names import medicines_in
 from tools.medicines.pages import KIND, slug
+from tools.questions.sections import DOCUMENTS, SectionQuestions, folded, titles
 from tools.reading.answering import Told, answering
-from tools.spelling import mended
-from tools.text.abbreviations import expand
 from tools.text.language import is_english
-from tools.text.questions import is_question, parts
+from tools.text.questions import is_closed, is_question, parts
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
 
-DOCUMENTS = 5  # ours: documents found whose subject the question may name
 MEDICINES = 3  # ours: medicines of a question whose pages are read
 LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
-SHORTEST = 3  # characters of a name; ours
-ACUTE = "acute "  # what a subject is named without as often as with it
-PARTS = re.compile(r"\s*[()]\s*|\s+or\s+", re.IGNORECASE)  # of a title with another name in it
-Names = Callable[[str], Mapping[str, Sequence[str]]]
 
 # ours, set on questions of training that were held out (`dev reader answers` prints them)
 NONE = 0.7  # probability that nothing answers, from which nothing is told
@@ -42,25 +34,19 @@ MOST = 5  # sentences
 NEAREST = 5  # of the pages of medicines, that are read where none surely answers
 
 
-class SentenceQuestions:
-    """Finds the sentences that answer a question.
-
-    Args:
-        library: where documents are found.
-        names: other names of what a title names.
-    """
-
-    def __init__(self, library: SearchableLibrary, names: Names = lambda _text: {}) -> None:
-        self._library, self._names = library, names
+class SentenceQuestions(SectionQuestions):
+    """Finds the sentences that answer an open question, or the whole section that it asks for."""
 
     def search(self, question: str, told: str = "") -> list[QuestionHit]:
-        """The sentences that answer, best first; none where probably nothing does. Similarity is the probability.
+        """The whole section where one is asked for; else the sentences that answer, best first; none where probably
+        nothing does. Similarity is the probability.
 
         Args:
             told: what was told before: a question that names nothing may be of the medicine that stands there.
         """
-        if not is_english(question):
-            return []
+        whole = super().search(question)
+        if whole or not is_english(question) or is_closed(question):
+            return whole
         found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
         named = [document for document in found if self.named(question, document)]
         named += self._medicines(question) or ([] if named else self._medicines(told))
@@ -76,9 +62,9 @@ class SentenceQuestions:
     def _by_title(self, part: str, named: Sequence[Document]) -> str:
         """A question with the subject by its title: in the place of another name of it, or before it."""
         names = [(document, self.named(part, document)) for document in named]
-        if any(name in _titles(document) and name in _folded(part) for document, name in names):
+        if any(name in titles(document) and name in folded(part) for document, name in names):
             return part
-        document, name = next(((d, n) for d, n in names if n and n in _folded(part)), (named[0], ""))
+        document, name = next(((d, n) for d, n in names if n and n in folded(part)), (named[0], ""))
         written = re.compile(rf"(?<!\w){re.escape(name)}s?(?!\w)", re.IGNORECASE)
         if name and written.search(part):
             return written.sub(lambda _: document.title, part, count=1)
@@ -104,22 +90,6 @@ class SentenceQuestions:
             return self._library.document(id)
         except InputError:  # the library may be without pages of medicines
             return None
-
-    def named(self, question: str, document: Document) -> str:
-        """The name by which a question names a document's subject, "" when it does not."""
-        names = self._known_as(document)
-        for written in dict.fromkeys((_folded(question), _folded(expand(mended(question))))):
-            name = next((n for n in names if re.search(rf"(?<!\w){re.escape(n)}s?(?!\w)", written)), "")
-            if name:
-                return name
-        return ""
-
-    def _known_as(self, document: Document) -> list[str]:
-        """The names of a document's subject, the longest first."""
-        other = [_folded(name) for names in self._names(document.title).values() for name in names]
-        folded = [*_titles(document), *other]
-        folded += [name.removeprefix(ACUTE) for name in folded]
-        return sorted({name for name in folded if len(name) >= SHORTEST}, key=lambda n: (-len(n), n))
 
 
 @lru_cache(maxsize=64)
@@ -168,12 +138,6 @@ def generic(question: str) -> str:
     return question
 
 
-def _titles(document: Document) -> list[str]:
-    """What a document says that it is about: its title, the parts of it, and its id."""
-    names = (document.title, *PARTS.split(document.title), EvidenceId.parse(document.id).name)
-    return [_folded(name) for name in names]
-
-
 def _hit(document: Document, span: Span, question: str, share: float) -> QuestionHit:
     """A sentence as the answer to the question."""
     paragraph = next(p for p in paragraphs(document.text) if p.start <= span.start < p.end)
@@ -185,9 +149,3 @@ def _hit(document: Document, span: Span, question: str, share: float) -> Questio
         paragraph_end=paragraph.end,
     )
     return QuestionHit(document=document, question=known, similarity=min(1.0, share), lexical=0.0, direct=True)
-
-
-def _folded(text: str) -> str:
-    """Lower case, without accents and apostrophes, hyphens as spaces."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
-    return re.sub(r"[-\s]+", " ", re.sub(r"['’`]", "", plain)).strip()

@@ -218,7 +218,8 @@ class FindAnsweredQuestion:
         stands first, then the document that answers more questions, then the user's own (QB-RAG). What pages of
         medicines say comes before all.
         """
-        hits = self._known(question, POOL * limit, told)
+        checks = self._medicines.search(question, told) if self._medicines is not None else []
+        hits = self._known(question, POOL * limit, told, read=not checks)
         if not self._settings.guards:  # the nearest counts, whatever it asks
             nearest = _one_a_document(self._ranked(hits, lambda h: round(h.similarity, NEAR)))[:limit]
             return nearest, nearest
@@ -233,7 +234,6 @@ class FindAnsweredQuestion:
         same = _one_a_document(self._same(about, question))
         found = _one_a_document([*same, *about])[:limit]
         # beside what was asked for: they are short
-        checks = self._medicines.search(question, told) if self._medicines is not None else []
         beside = self._sentences.beside(question) if self._sentences is not None and not (checks or same) else []
         return [*checks, *found, *beside], [*checks, *same[:limit]]
 
@@ -251,12 +251,13 @@ class FindAnsweredQuestion:
         """How many questions a document answers."""
         return len(document.questions) + (self._prepared.answered(document.id) if self._prepared is not None else 0)
 
-    def _known(self, question: str, limit: int, told: str) -> list[QuestionHit]:
-        """Questions written with the documents, and generated ones, as the settings have it."""
+    def _known(self, question: str, limit: int, told: str, *, read: bool) -> list[QuestionHit]:
+        """Questions written with the documents, generated ones, and where pages are ``read`` sentences that answer, as
+        the settings have it."""
         written: list[QuestionHit] = []
         if self._settings.stored != "generated":
             written = [h for h in self._library.search_questions(question, limit) if self._counts(h)]
-            written += self._sentences.search(question, told) if self._sentences is not None else []
+            written += self._sentences.search(question, told) if read and self._sentences is not None else []
         if self._prepared is None or self._settings.stored == "written":
             return written
         return written + self._prepared.search(question, limit)

@@ -1,9 +1,10 @@
 """What a message is: trained heads over the embedded encoder.
 
-Logistic regressions over `tools/reading/features.py`, trained by `evals/training/message_heads.py` on
-`graphs/triage/examples/` and on the *fit* part of BioASQ's and PubMedQA's questions: what sort of message a text is,
-whether it tells of an emergency, which, and what it asks of what was said before. The first and the third are read from
-how medical the words are, too: genes and rare terms are no words that the encoder knows.
+Logistic regressions over `tools/reading/features.py`, trained by `evals/message_heads.py` on `graphs/triage/examples/`
+and on the *fit* part of BioASQ's and PubMedQA's questions: what sort of message a text is, whether it tells of an
+emergency, which, what it asks of what was said before, and which section of a text about a disease would answer it. The
+first and the third are read from how medical the words are, too: genes and rare terms are no words that the encoder
+knows.
 """
 
 from __future__ import annotations
@@ -84,8 +85,21 @@ class Meaning(StrEnum):
     TELLS = "tells"
 
 
+class Section(StrEnum):
+    """What a whole section of a text about a disease is for, and what none is."""
+
+    TREATMENT = "treatment"
+    DIAGNOSIS = "diagnosis"
+    PRESENTATION = "presentation"
+    OVERVIEW = "overview"
+    SEEK_HELP = "seek_help"
+    CONFUSED_WITH = "confused_with"
+    OTHER = "other"
+
+
 SORTS = tuple(Sort)
 MEANINGS = tuple(Meaning)
+SECTIONS = tuple(Section)
 PATIENT = (Sort.CASE, Sort.PATIENT_QUESTION)  # a patient is described
 BESIDE = (Sort.OTHER, Sort.COURTESY, Sort.ASSISTANT)  # beside the point of a patient's story
 
@@ -134,8 +148,9 @@ class Term(NamedTuple):
 
 class Heads(NamedTuple):
     """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are; of kinds of emergency,
-    and of meanings within a conversation (of the n-grams those in some buckets, meanings by how medical the words are
-    and by what was said before, too); and from which probability a short text tells of an emergency, and a long one."""
+    of meanings within a conversation and of sections asked for (of the n-grams those in some buckets, meanings by how
+    medical the words are and by what was said before, too); and from which probability a short text tells of an
+    emergency, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
@@ -150,6 +165,10 @@ class Heads(NamedTuple):
     meant_buckets: NDArray[np.int64]
     meant_beside: NDArray[np.float32]
     meant_bias: NDArray[np.float32]
+    section: NDArray[np.float32]
+    section_grams: NDArray[np.float32]
+    section_buckets: NDArray[np.int64]
+    section_bias: NDArray[np.float32]
     kinds: tuple[str, ...]
     emergency: tuple[float, ...]
 
@@ -201,6 +220,13 @@ def meant(text: str, *, of_case: bool) -> dict[Meaning, float]:
     model, read = heads(), features([text])[0]
     logits = model.meant @ read.dense + model.meant_grams @ _held(read, model.meant_buckets) + model.meant_bias
     return dict(zip(MEANINGS, _softmax(logits + model.meant_beside @ beside(text, of_case)).tolist(), strict=True))
+
+
+def section_asked(text: str) -> dict[Section, float]:
+    """How probably each section of a text about a disease answers a question about that disease."""
+    model, read = heads(), features([text])[0]
+    logits = model.section @ read.dense + model.section_grams @ _held(read, model.section_buckets) + model.section_bias
+    return dict(zip(SECTIONS, _softmax(logits).tolist(), strict=True))
 
 
 def beside(text: str, of_case: bool) -> Vectors:
@@ -273,7 +299,7 @@ def heads(path: Path = WEIGHTS) -> Heads:
     """The shipped weights; raises DataError when they are missing or damaged."""
     arrays, about = stored(path, "the message heads", AGAIN)
     least = tuple(arrays.pop("emergency").tolist())
-    for name in ("named_buckets", "meant_buckets"):
+    for name in ("named_buckets", "meant_buckets", "section_buckets"):
         arrays[name] = arrays[name].astype(np.int64)
     return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 

@@ -68,7 +68,6 @@ def _told(sentences: SentenceQuestions, question: str) -> list[str]:
         ("first line for a gout flare?", "gout", "non-steroidal anti-inflammatory"),
         ("what do doctors give for croup", "croup", "dexamethasone"),
         ("what blood test shows a myocardial infarction", "myocardial-infarction", "troponin"),
-        ("does lifting the bed help acid reflux", "gerd", "head of the bed"),
         ("how do i tell croup from epiglottitis", "croup", "Epiglottitis"),
         ("who gets shingles and why", "shingles", "varicella"),
     ],
@@ -81,8 +80,10 @@ def test_the_sentences_answer_what_is_asked_of_the_subject(
     assert any(words in said for said in _told(sentences, question))
 
 
-@pytest.mark.parametrize("question", ["How is malaria treated?", "痛风怎么治疗?", ""])
-def test_nothing_is_told_of_what_no_page_tells(sentences: SentenceQuestions, question: str) -> None:
+@pytest.mark.parametrize("question", ["How is malaria treated?", "痛风怎么治疗?", "", "Is beer bad for gout?"])
+def test_nothing_is_told_of_what_no_page_tells_nor_to_a_closed_question(
+    sentences: SentenceQuestions, question: str
+) -> None:
     assert sentences.search(question) == []
 
 
@@ -106,9 +107,9 @@ def test_the_tool_answers_with_the_sentences_and_keeps_what_was_written_for_the_
         found = asyncio.run(tool.run(Arguments(question=question), ToolContext(question=question))).answered
         return [a.evidence.text[a.start : a.end] for a in found]
 
-    told = asked("how do you treat gout")
-    assert len(told) > 1
-    assert told == _told(sentences, "how do you treat gout")[: len(told)]
+    told = asked("how long does croup last")
+    assert told[0].startswith("Most children have mild illness")
+    assert set(told[1:]) <= set(_told(sentences, "how long does croup last"))
     written = asked("What is the first treatment for a gout flare?")
     assert written[0].startswith("A non-steroidal anti-inflammatory drug")
 
@@ -126,7 +127,12 @@ def test_a_document_that_is_too_long_is_left_to_the_search_of_passages(tmp_path:
     (source / "reed-fever.md").write_text(long, encoding="utf-8")
     encoder = MiniLMEncoder()
     build_library(source, tmp_path / "library", encoder)
-    assert SentenceQuestions(Library.open(tmp_path / "library", encoder)).search("How is reed fever treated?") == []
+    assert (
+        SentenceQuestions(Library.open(tmp_path / "library", encoder)).search(
+            "how often was reed fever seen in one year"
+        )
+        == []
+    )
 
 
 def test_probabilities_are_of_each_sentence_and_of_none() -> None:
