@@ -18,7 +18,7 @@ from tools.medicines.checks import asks_of_studies, record_of
 from tools.medicines.names import medicines_in
 from tools.medicines.pages import KIND, slug
 from tools.questions.sections import DOCUMENTS, SectionQuestions, folded, titles
-from tools.reading.answering import Told, answering
+from tools.reading.answering import Told, answering, nearness
 from tools.text.language import is_english
 from tools.text.questions import is_closed, is_question, parts
 from tools.text.sentences import Span, sentences
@@ -72,10 +72,10 @@ class SentenceQuestions(SectionQuestions):
         return f"{document.title}: {part}"
 
     def beside(self, question: str) -> list[QuestionHit]:
-        """The sentences of pages of the medicines that a question names that are likeliest to answer, as evidence."""
+        """The sentences nearest to a question in the pages of the medicines that it names, as evidence."""
         pool = [(d, span, told) for d in self._medicines(question) for span, told in sentences_of(d)]
-        shares = answering(question, [told for *_, told in pool])[:-1]
-        hits = [_hit(*pool[int(n)][:2], question, 0.0) for n in (-shares).argsort(kind="stable")[:NEAREST]]
+        near = nearness(question, [told for *_, told in pool])
+        hits = [_hit(*pool[int(n)][:2], question, 0.0) for n in (-near).argsort(kind="stable")[:NEAREST]]
         return [hit.model_copy(update={"direct": False}) for hit in hits]
 
     def _medicines(self, text: str) -> list[Document]:

@@ -82,6 +82,15 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
     return probabilities
 
 
+def nearness(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
+    """Array (len(told),): the cosine of the question with each sentence alone."""
+    if not told:
+        return np.zeros(0, dtype=np.float32)
+    asked, *said = states([question, *(t.text for t in told)])
+    near: NDArray[np.float32] = np.stack(said)[:, LAST] @ asked[LAST]
+    return near
+
+
 def states(texts: Sequence[str]) -> Vectors:
     """Array (texts, 1152): the encoder's states of texts. The last ones are remembered."""
     wanted = dict.fromkeys(texts)

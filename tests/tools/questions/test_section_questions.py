@@ -3,59 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
 from prompts.tool_arguments import FindAnsweredQuestion as Arguments
 from tools.contract import ToolContext
-from tools.encoders import MiniLMEncoder
-from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.questions.sections import SectionQuestions
 from tools.questions.sentences import SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
 
-STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
-PAGES = ("gout", "croup", "myocardial-infarction", "acute-appendicitis", "shingles", "guillain-barre-syndrome",
-         "parkinsons-disease", "gerd", "ebola", "statins-primary-prevention")  # fmt: skip
-
-OWN = """---
-id: reed-fever
-title: Reed fever
-kind: condition
-written: 2026-11-01
-review_by: 2028-11-01
-clinically_reviewed: false
----
-## Causes of reed fever
-Reed fever is caused by a bite of the reed mite.
-
-## Treatment of reed fever
-Rest and fluids are enough for most people with reed fever.
-
-Doxycycline is given where the fever lasts.
-
-### In children
-Children are given azithromycin.
-"""
-
-
-@pytest.fixture(name="library", scope="module")
-def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Some of the starter library, with the encoder that searches it."""
-    source, built = tmp_path_factory.mktemp("pages"), tmp_path_factory.mktemp("built")
-    for name in PAGES:
-        (source / f"{name}.md").write_bytes((STARTER / f"{name}.md").read_bytes())
-    (source / "reed-fever.md").write_text(OWN, encoding="utf-8")
-    encoder = MiniLMEncoder()
-    build_library(source, built / "library", encoder)
-    return Library.open(built / "library", encoder)
-
 
 @pytest.fixture(name="sections")
-def _sections(library: Library) -> SectionQuestions:
-    return SectionQuestions(library, lambda title: {title: ("acid reflux",)} if "reflux" in title else {})
+def _sections(pages: Library) -> SectionQuestions:
+    return SectionQuestions(pages, lambda title: {title: ("acid reflux",)} if "reflux" in title else {})
 
 
 @pytest.mark.parametrize(
@@ -104,9 +65,9 @@ def test_what_asks_for_one_thing_or_of_another_disease_finds_no_section(
 
 
 def test_the_tool_answers_with_the_section_and_keeps_what_was_written_for_the_question(
-    library: Library,
+    pages: Library,
 ) -> None:
-    tool = FindAnsweredQuestion(library, sentences=SentenceQuestions(library))
+    tool = FindAnsweredQuestion(pages, sentences=SentenceQuestions(pages))
 
     def asked(question: str) -> tuple[str, str]:
         best = asyncio.run(tool.run(Arguments(question=question), ToolContext(question=question))).answered[0]
@@ -131,8 +92,8 @@ def test_paragraphs_of_a_section_are_taken_up_to_a_heading_within_it(sections: S
     assert sections.search("When should someone with reed fever go to hospital?") == []
 
 
-def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(library: Library) -> None:
+def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(pages: Library) -> None:
     """Croup, where gout is known as croup too: only croup's own section is stated."""
-    sections = SectionQuestions(library, lambda title: {title: ("croup", "podagra")} if title == "Gout" else {})
+    sections = SectionQuestions(pages, lambda title: {title: ("croup", "podagra")} if title == "Gout" else {})
     assert [h.document.id for h in sections.search("How is croup treated?")] == ["library:croup"]
     assert [h.document.id for h in sections.search("How is podagra treated?")] == ["library:gout"]

@@ -16,46 +16,10 @@ from tools.questions.sentences import LONGEST, SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
 from tools.reading.answering import Told, answering
 
-STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
-PAGES = ("gout", "croup", "myocardial-infarction", "acute-appendicitis", "shingles", "guillain-barre-syndrome",
-         "parkinsons-disease", "gerd", "ebola", "statins-primary-prevention")  # fmt: skip
-
-OWN = """---
-id: reed-fever
-title: Reed fever
-kind: condition
-written: 2026-11-01
-review_by: 2028-11-01
-clinically_reviewed: false
----
-## Causes of reed fever
-Reed fever is caused by a bite of the reed mite.
-
-## Treatment of reed fever
-Rest and fluids are enough for most people with reed fever.
-
-Doxycycline is given where the fever lasts.
-
-### In children
-Children are given azithromycin.
-"""
-
-
-@pytest.fixture(name="library", scope="module")
-def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Some of the starter library, with the encoder that searches it."""
-    source, built = tmp_path_factory.mktemp("pages"), tmp_path_factory.mktemp("built")
-    for name in PAGES:
-        (source / f"{name}.md").write_bytes((STARTER / f"{name}.md").read_bytes())
-    (source / "reed-fever.md").write_text(OWN, encoding="utf-8")
-    encoder = MiniLMEncoder()
-    build_library(source, built / "library", encoder)
-    return Library.open(built / "library", encoder)
-
 
 @pytest.fixture(name="sentences")
-def _sentences(library: Library) -> SentenceQuestions:
-    return SentenceQuestions(library, lambda title: {title: ("acid reflux",)} if "reflux" in title else {})
+def _sentences(pages: Library) -> SentenceQuestions:
+    return SentenceQuestions(pages, lambda title: {title: ("acid reflux",)} if "reflux" in title else {})
 
 
 def _told(sentences: SentenceQuestions, question: str) -> list[str]:
@@ -99,9 +63,9 @@ def test_sentences_are_whole_in_their_paragraph_and_best_first(sentences: Senten
 
 
 def test_the_tool_answers_with_the_sentences_and_keeps_what_was_written_for_the_question(
-    library: Library, sentences: SentenceQuestions
+    pages: Library, sentences: SentenceQuestions
 ) -> None:
-    tool = FindAnsweredQuestion(library, sentences=sentences)
+    tool = FindAnsweredQuestion(pages, sentences=sentences)
 
     def asked(question: str) -> list[str]:
         found = asyncio.run(tool.run(Arguments(question=question), ToolContext(question=question))).answered
@@ -114,16 +78,16 @@ def test_the_tool_answers_with_the_sentences_and_keeps_what_was_written_for_the_
     assert written[0].startswith("A non-steroidal anti-inflammatory drug")
 
 
-def test_a_document_named_by_its_title_stands_before_others_found(library: Library) -> None:
-    sentences = SentenceQuestions(library, lambda title: {title: ("podagra",)} if title == "Gout" else {})
+def test_a_document_named_by_its_title_stands_before_others_found(pages: Library) -> None:
+    sentences = SentenceQuestions(pages, lambda title: {title: ("podagra",)} if title == "Gout" else {})
     assert {h.document.id for h in sentences.search("How is podagra treated?")} == {"library:gout"}
     assert {h.document.id for h in sentences.search("How is croup treated?")} == {"library:croup"}
 
 
-def test_a_document_that_is_too_long_is_left_to_the_search_of_passages(tmp_path: Path) -> None:
+def test_a_document_that_is_too_long_is_left_to_the_search_of_passages(tmp_path: Path, own_page: str) -> None:
     source = tmp_path / "pages"
     source.mkdir()
-    long = OWN + "\n\n".join(f"Reed fever was seen {n} times in one year." for n in range(LONGEST))
+    long = own_page + "\n\n".join(f"Reed fever was seen {n} times in one year." for n in range(LONGEST))
     (source / "reed-fever.md").write_text(long, encoding="utf-8")
     encoder = MiniLMEncoder()
     build_library(source, tmp_path / "library", encoder)
