@@ -196,7 +196,7 @@ def _build_once(settings: Settings, home: Home, say: Say, *, everything: bool = 
     if not _library(home).exists():
         say("The first use builds the library and its indexes, once:")
         build(settings, home, rebuild=False, say=say, everything=everything)
-    elif everything and not (StarterQuestions.of(home) and are_built(home)):
+    elif everything and (StarterQuestions.due(settings, home) or not are_built(home)):
         build_rest(settings, home, say)
 
 
@@ -226,7 +226,7 @@ def build(settings: Settings, home: Home, *, rebuild: bool, say: Say, everything
 
 
 def build_rest(settings: Settings, home: Home, say: Say) -> None:
-    """Build what only some messages need: answered questions, names of ICD-10, rare diseases."""
+    """Build what only some messages need: names of ICD-10, rare diseases, generated questions where they are set."""
     with contextlib.closing(open_encoder(settings, home)) as encoder:
         StarterQuestions(settings, home, encoder, say).build(again=True)
         build_icd10_names(home, say)

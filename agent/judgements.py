@@ -40,6 +40,8 @@ from tools.gaps.reading import GapFinderByModel
 from tools.gaps.settings import GapSettings
 from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher
 
+SELECTED = 8  # ours, on our questions over the library (docs/architecture.md): 5 cite the right document less often
+
 Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
 
 
@@ -67,9 +69,13 @@ def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:
 
 
 def limits(settings: Settings) -> Limits:
-    """The bounds of a turn; every round of a fixed order has its place in them."""
-    rounds = max(settings.limits.rounds, len(settings.pipeline.rounds))
-    return settings.limits.model_copy(update={"rounds": rounds})
+    """The bounds of a turn; every round of a fixed order has its place in them.
+
+    Unless it is set, the local selector keeps more than a language model: nothing that it keeps has to be sent.
+    """
+    own = settings.limits
+    selected = own.selected if settings.model or "selected" in own.model_fields_set else SELECTED
+    return own.model_copy(update={"rounds": max(own.rounds, len(settings.pipeline.rounds)), "selected": selected})
 
 
 def selector(settings: Settings, encoder: Encoder) -> Selector:

@@ -46,7 +46,7 @@ from tools.questions.tool import FindAnsweredQuestion
 from tools.readers.contract import Problem
 
 STARTER, OWN = "starter", "own"
-FIRST_QUESTION = "The first question builds what the library is known to answer, once: a minute on two idle cores ..."
+FIRST_QUESTION = "The first question builds what the library is known to answer, once: some minutes on two idle cores ..."
 COLLECTIONS = f"Name {STARTER}, {OWN}, or a file or folder."
 
 
@@ -104,7 +104,7 @@ async def build_questions(
     """Build the index of a collection. With ``models`` a language model writes and judges, else the local twins."""
     from agent.knowledge_graph import STARTER_GRAPH
 
-    return await build(
+    report = await build(
         documents,
         _by_rule(settings, folder_of(home, collection)),
         encoder,
@@ -115,6 +115,9 @@ async def build_questions(
         given=learnt_of(settings, home),
         progress=progress,
     )
+    if collection == STARTER:
+        _changed(home).unlink(missing_ok=True)
+    return report
 
 
 def _by_rule(settings: Settings, folder: Path) -> Path:
@@ -141,7 +144,7 @@ def described(home: Home, encoder: Encoder) -> str:
         if (folder / MANIFEST).exists():
             manifest = read(folder, encoder).manifest
             told.append(f"{manifest.count} for {manifest.documents} documents of {collection}")
-    return "; ".join(told) or "none yet; `anamnesis setup` writes those of the starter library"
+    return "; ".join(told) or "none generated; `anamnesis questions build` generates some"
 
 
 async def make_testset(
@@ -174,48 +177,54 @@ async def make_testset(
 
 
 class StarterQuestions:
-    """The index of the starter library's questions, built by the local twins where it never was, or is of another
-    library. What a model has written for just this library stays."""
+    """The index of the starter library's generated questions, built where the settings ask for these alone.
+
+    Beside written questions and the head of sentences they add little (docs/questions.md) and take most of the time of
+    a set-up. They are built by the local twins where they never were, or are of another library; what a model has
+    written for just this library stays.
+    """
 
     def __init__(self, settings: Settings, home: Home, encoder: Encoder, say: Callable[[str], None]) -> None:
         self._settings, self._home, self._encoder, self._say = settings, home, encoder, say
 
     @staticmethod
-    def of(home: Home) -> bool:
-        """Whether they were built from the library that is there."""
-        return (folder_of(home, STARTER) / MANIFEST).exists() and not _due(home).exists()
+    def due(settings: Settings, home: Home) -> bool:
+        """Whether the settings ask for them, and they were not built from the library that is there."""
+        built = (folder_of(home, STARTER) / MANIFEST).exists() and not _changed(home).exists()
+        return settings.questions.stored == "generated" and not built
 
     @staticmethod
     def forget(home: Home) -> None:
         """The library is another: the index is made again when it is next asked for."""
-        _due(home).touch(mode=0o600)
+        _changed(home).touch(mode=0o600)
 
     def build(self, *, again: bool = False) -> None:
-        """Build them where they are not; whoever finds them being built waits.
+        """Build them where they are asked for and are not there; whoever finds them being built waits.
 
         Args:
-            again: look whether they are of these documents and settings, too.
+            again: where they are asked for, look whether they are of these documents and settings, too.
         """
-        if not again and self.of(self._home):
+        again = again and self._settings.questions.stored == "generated"
+        if not again and not self.due(self._settings, self._home):
             return
         with locked(self._home.root / "build"):
-            if again or not self.of(self._home):
+            if again or self.due(self._settings, self._home):
                 self._say("questions that the library answers ..." if again else FIRST_QUESTION)
                 self._build()
-                _due(self._home).unlink(missing_ok=True)
 
     def _build(self) -> None:
         documents, _ = documents_of(self._home, STARTER, self._encoder)
         writer = _model_written(folder_of(self._home, STARTER), documents, self._encoder)
         if writer:
             self._say(f"questions: those that {writer} has written are kept")
+            _changed(self._home).unlink(missing_ok=True)
         else:
             index = self._settings.question_index.model_copy(update={"judge": "round_trip"})  # whatever runs first
             settings = self._settings.model_copy(update={"question_index": index})
             asyncio.run(build_questions(settings, self._home, STARTER, documents, self._encoder))
 
 
-def _due(home: Home) -> Path:
+def _changed(home: Home) -> Path:
     return home.indexes / "questions.due"
 
 

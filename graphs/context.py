@@ -39,7 +39,7 @@ class Limits(BaseModel):
     Attributes:
         rounds: rounds of research; a planning model has all but the last, which fills the gaps.
         tool_calls: tool calls in a turn.
-        selected: documents that KADS keeps (5 of 10: MedRGAG, paper).
+        selected: documents that KADS keeps (5 of 10: MedRGAG, paper); without a language model, unless this is set, 8.
     """
 
     rounds: int = Field(default=4, ge=1, le=10)

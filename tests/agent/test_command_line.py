@@ -72,7 +72,7 @@ def test_a_case_is_answered_with_emergency_differential_and_exact_quotes(command
 
 
 def test_a_published_configuration_answers_by_its_own_tools_and_a_slip_is_named(command: Run) -> None:
-    done = command("ask", "--json", "--config", "qb-rag", "Do antibiotics help in acute bronchitis?")
+    done = command("ask", "--json", "--config", "qb-rag:naive", "Do antibiotics help in acute bronchitis?")
     answer = Answer.model_validate_json(done.stdout)
     assert answer.usage.tool_calls == 1
     assert answer.notices[0].code == "published_configuration"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
@@ -17,6 +19,7 @@ from agent.cli.app import app
 from agent.configurations.contract import Chosen
 from agent.configurations.loading import configurations, find
 from agent.judgements import document_filter, gap_settings, limits, planner, selector
+from agent.questions import STARTER, build_questions, documents_of
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from agent.trace import read_trace
@@ -129,6 +132,11 @@ def test_medrgag_is_what_the_rooms_hold_as_published() -> None:
 def test_every_step_of_a_method_has_its_round() -> None:
     settings = load_settings(config="medrgag", limits={"rounds": 1, "tool_calls": 2})
     assert (limits(settings).rounds, limits(settings).tool_calls) == (2, 2)
+
+
+def test_more_is_kept_where_no_model_is_sent_it_unless_the_settings_or_a_method_say() -> None:
+    asked: tuple[dict[str, Any], ...] = ({}, {"model": "m"}, {"limits": {"selected": 4}}, {"config": "medrgag"})
+    assert [limits(load_settings(**own)).selected for own in asked] == [8, 5, 4, 5]
 
 
 def test_constants_that_are_told_are_those_of_the_code() -> None:
@@ -314,9 +322,19 @@ def test_what_a_model_writes_ahead_finds_the_nearest_documents_however_far(
     )
 
 
-def test_qbrag_goes_by_the_nearest_generated_question(built_home: Path) -> None:
+@pytest.fixture
+def generated_home(built_home: Path, encoder: Encoder, tmp_path: Path) -> Path:
+    """A data folder with generated questions of some pages of the starter library."""
+    shutil.copytree(built_home, tmp_path / "home")
+    home = Home(tmp_path / "home")
+    pages = [d for d in documents_of(home, STARTER, encoder)[0] if d.title.startswith("G")]
+    asyncio.run(build_questions(Settings(home=home.root), home, STARTER, pages, encoder))
+    return home.root
+
+
+def test_qbrag_goes_by_the_nearest_generated_question(generated_home: Path) -> None:
     for name, generated in (("qb-rag", True), ("qb-rag:qb-2", True), ("qb-rag:written-questions", False)):
-        with Agent(config=name, home=built_home, literature=LOCAL) as agent:
+        with Agent(config=name, home=generated_home, literature=LOCAL) as agent:
             events = read_trace(agent.home.traces, agent.ask("Why does gout come back?").run)
         (search,) = [e for e in events if e["kind"] == "tool"]
         near = [h["similarity"] for h in search["strategy"]]

@@ -19,6 +19,7 @@ from tools.questions.building import build
 from tools.questions.contract import Question, SourceDocument
 from tools.questions.index import PreparedQuestions
 from tools.questions.local import WriterLocal
+from tools.questions.settings import QuestionSettings
 from tools.questions.stored import read_report
 
 
@@ -37,7 +38,8 @@ class ModelWriter:
 def test_set_up_keeps_what_a_model_has_written_until_the_documents_change(
     tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, settings, told = Home(tmp_path).prepare(), Settings(home=tmp_path), list[str]()
+    home, told = Home(tmp_path).prepare(), list[str]()
+    settings = Settings(home=tmp_path, questions=QuestionSettings(stored="generated"))
     folder = folder_of(home, STARTER)
     asyncio.run(build(pages("gout", "croup"), folder, encoder, writer=ModelWriter()))
     before = read_report(folder)
@@ -58,16 +60,28 @@ def test_set_up_keeps_what_a_model_has_written_until_the_documents_change(
 def test_questions_are_built_when_they_are_first_searched_and_that_is_told(
     tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, settings, told = Home(tmp_path).prepare(), Settings(home=tmp_path), list[str]()
+    home, told = Home(tmp_path).prepare(), list[str]()
+    settings = Settings(home=tmp_path, questions=QuestionSettings(stored="generated"))
     home.indexes.mkdir(parents=True)
     monkeypatch.setattr(questions, "documents_of", lambda *_: (pages("gout", "croup"), []))
     starter = StarterQuestions(settings, home, encoder, told.append)
     prepared = PreparedQuestions(NoLibrary(), [folder_of(home, STARTER)], encoder, ensure=starter.build)
-    assert not starter.of(home)
+    assert starter.due(settings, home)
     assert prepared.search("What is gout?", 0) == []
     assert told == []
     for _ in range(2):
         prepared.search("What is gout?", 1)
     assert len(told) == 1
-    assert starter.of(home)
+    assert not starter.due(settings, home)
     assert len(prepared) == read_report(folder_of(home, STARTER)).count > 0
+
+
+def test_none_are_built_where_the_settings_do_not_ask_for_generated_ones_alone(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, told = Home(tmp_path).prepare(), list[str]()
+    monkeypatch.setattr(questions, "documents_of", lambda *_: (pages("gout", "croup"), []))
+    for again in (False, True):
+        StarterQuestions(Settings(home=tmp_path), home, encoder, told.append).build(again=again)
+    assert told == []
+    assert not folder_of(home, STARTER).exists()

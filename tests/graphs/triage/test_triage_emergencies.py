@@ -137,6 +137,7 @@ def test_much_blood_coughed_up_or_with_breathlessness_is_an_emergency(text: str)
     "text",
     [
         "coughed blood years ago when I had TB, cured, just asking about a check",
+        "He had a massive haemoptysis in 2015, embolised, no bleeding since.",
         "denies haemoptysis, denies night sweats, chronic productive cough, breathless on stairs",
         "A 61-year-old smoker has had a cough for three months, haemoptysis, weight loss and is breathless on hills.",
         "How is massive haemoptysis treated?",
