@@ -47,8 +47,6 @@ from tools.readers.contract import Problem
 
 STARTER, OWN = "starter", "own"
 FIRST_QUESTION = "The first question builds what the library is known to answer, once: minutes on two idle cores ..."
-    "The first question builds what the library is known to answer, once: some minutes on two idle cores ..."
-)
 COLLECTIONS = f"Name {STARTER}, {OWN}, or a file or folder."
 
 
