@@ -62,7 +62,7 @@ from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
 from tools.literature.tool import Reranker, SearchLiterature
-from tools.literature.vocabulary import Collection, Vocabulary, technical_words
+from tools.literature.vocabulary import Collection, Vocabulary, several_words, technical_words
 from tools.medicines.pages import starter_pages
 from tools.passages.contract import DocumentSource
 from tools.passages.pool import PassagePool
@@ -291,7 +291,8 @@ def search_vocabulary(library: SearchableLibrary, graph: Graph, icd10: Path) -> 
     names = [name for d in graph.diseases for name in (d.name, *d.aliases)]
     names += [f.name for f in graph.findings]
     names += load_icd10(icd10).names()
-    return Vocabulary(**library.public_words._asdict(), words=technical_words(names))
+    words, phrases = technical_words(names), several_words(names)
+    return Vocabulary(**library.public_words._asdict(), words=words, names=phrases)
 
 
 def query_planner(

@@ -60,13 +60,27 @@ OWN = frozenset(  # illnesses that are called by the possessive alone: her Parki
     "parkinson alzheimer crohn huntington hodgkin hashimoto cushing raynaud tourette sjogren addison behcet asperger "
     "meniere wegener kawasaki dupuytren wilson bechterew bell barrett".split()
 )
+ALONE = frozenset(  # and those, borne by hardly anybody, that are called so without it: she has Gaucher
+    "takayasu gaucher duchenne hashimoto crohn parkinson alzheimer behcet raynaud sjogren kawasaki korsakoff dravet "
+    "reiter hodgkin huntington tourette marfan fabry pompe meniere dupuytren".split()
+)
 AFTER_OWN = re.compile(r"['’]s(?!\s+(?:[A-Z]|daughter|son|wife|husband|mother|father|doctor|gp|house|result|"
                        r"appointment|test|blood|care|case|request|question|letter|scan|chart|note))")  # fmt: skip
+OWNS = re.compile(r"['’]s$")  # after "Llewellyn's", as after a number, only another capital goes on a name
+JOINED = (" and ", " & ")  # Kofi and Ama
+SHORT = 4  # ours: letters of a short form, which may be a name in other letters
+INSTITUTES = frozenset(  # what ends the name of a place where people are looked after or taught
+    "surgery clinic centre center hospital infirmary practice primary school elementary academy college".split()
+)
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
 # ours: words of grammar that have 's without being somebody's name
 CONTRACTED = frozenset(
     "what who where when why how it that there here he she let this one someone everyone anyone nobody somebody today"
     " yesterday tomorrow other another people children".split()
+)
+PAIRED = re.compile(  # the same names with a space between: Osgood Schlatter
+    rf"\b(?:{'|'.join(p.replace('-', ' ') for p in re.findall(r'[a-z]+(?:-[a-z]+)+', RULES['pairs'].pattern))})\b",
+    re.IGNORECASE,
 )
 QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
 TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
@@ -133,7 +147,7 @@ def clear(text: str, vocabulary: Vocabulary) -> Cleared:
     turn = _TURN.get()
     text = unicodedata.normalize("NFKC", text)
     handles = HANDLE.findall(text)
-    text = TYPED.sub(r"\1_\2", HANDLE.sub(MASK, text))
+    text = PAIRED.sub(lambda m: m[0].replace(" ", "-"), TYPED.sub(r"\1_\2", HANDLE.sub(MASK, text)))
     judged = _judged(text, vocabulary, turn.held)
     named = {low for _, low, free in judged if not free} & {low for _, low, free in judged if free}
     named = {n for n in named if n not in known_words().eponyms and not asks(n)}  # once a name, always one
@@ -167,11 +181,12 @@ def _judged(
     telling, personal = _capitals_tell(text), _personal(text)
     masked, lay = [m.span() for m in RULES["identifying"].finditer(text)], wordings(text)
     judged: list[tuple[re.Match[str], str, bool]] = []
-    end_held = -1
+    # where the last held word ends, whether any word may go on a name after it, and whether it is like a name itself
+    end_held, begun, named = -1, True, False
     for match in TOKEN.finditer(text):
         word, low = match[0], _plain(match[0])
         gap = text[end_held : match.start()] if end_held >= 0 else "."
-        beside = len(gap) <= 3 and not gap.strip(" -'’")
+        beside = len(gap) <= 3 and not gap.strip(" -'’") and (begun or word.istitle())
         place = _place(text, match, telling=telling, held_before=beside)
         inside = _within(match.start(), masked)
         if low in released or "_" in word:
@@ -181,8 +196,11 @@ def _judged(
         else:
             said = _within(match.start(), lay) and low not in known.eponyms and word[0].islower()
             free = said or _may_leave(place, vocabulary, known, text, personal=personal)
+            second = named and gap in JOINED and telling and word.istitle()
+            medical = len(low) > SHORT and known.listed(low)
+            free = free and not (second and not medical and low not in known.eponyms)
         if not free:
-            end_held = match.end()
+            end_held, begun, named = match.end(), not (word[0].isdigit() or OWNS.search(word)), word.istitle()
         judged.append((match, low, free))
     return [(m, low, free and not _before_a_name(at, judged, text)) for at, (m, low, free) in enumerate(judged)]
 
@@ -199,7 +217,7 @@ def _before_a_name(at: int, judged: Sequence[tuple[re.Match[str], str, bool]], t
         return True
     if known.listed(low) or low in known.eponyms:
         return False
-    return beside and any(low in names for names in (known.names, known.surnames, known.borne, known.words_and_names))
+    return beside and any(low in names for names in known.people)
 
 
 def _place(text: str, match: re.Match[str], *, telling: bool, held_before: bool) -> _Place:
@@ -218,7 +236,7 @@ def _personal(text: str) -> bool:
 
 def _owns(word: str, low: str) -> bool:
     """Whether a word of grammar stands as a name: with a capital, and something of its own ("Will's asthma")."""
-    return word[0].isupper() and re.search(r"['’]s$", word) is not None and low not in CONTRACTED
+    return word[0].isupper() and OWNS.search(word) is not None and low not in CONTRACTED
 
 
 def _worth_telling(match: re.Match[str]) -> bool:
@@ -342,6 +360,8 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
         return as_disease
     if known.code(word) and not (word.isupper() and (not place.telling or place.held_before)):
         return True
+    if word in known.acronyms and not place.held_before and zipf(low) < RARE:
+        return True  # in a text all in capitals, too
     alone = not personal and not _subject(place)
     return (alone and _thing(place, word, low, known)) or _of_known_parts(place, word, vocabulary, known, alone=alone)
 
@@ -388,6 +408,8 @@ def _named(place: _Place, low: str, vocabulary: Vocabulary, known: KnownWords, *
         return True
     named = low in known.names or low in known.surnames or low in known.eponyms
     clear_cut = known.code(place.word) or vocabulary.technical(low) >= CLEARLY
+    if place.held_before and low in INSTITUTES:
+        return True
     if place.held_before and (capital or not place.telling or named) and (named or (capital and not clear_cut)):
         return True
     if place.held_before and personal and not known.listed(low) and not asks(low) and known.shape(low) < SHAPED:
@@ -411,8 +433,8 @@ def _introduced(place: _Place, low: str, known: KnownWords, *, capital: bool, me
     """Whether what stands before a word says that it is a name: a title, "last name", an initial, "my friend"."""
     if place.after_a("title") or place.after_a("named_as"):
         return True
-    borne = (known.names, known.surnames, known.borne, known.words_and_names, known.eponyms)
-    if capital and place.after_a("initial") and any(low in names for names in borne):
+    borne = any(low in names for names in (*known.people, known.eponyms))
+    if capital and place.after_a("initial") and borne:
         return True
     if not place.after_a("kin"):
         return False
@@ -435,6 +457,10 @@ def _eponym(place: _Place, low: str, known: KnownWords) -> bool:
     if head is not None:
         inner = [_plain(w) for w in TOKEN.findall(head[0])][:-1]
         return all(w in known.eponyms or known.listed(w) or w in ("s", "like", "and") for w in inner)
+    if RULES["rare_head"].match(after) and not any(p in names for p in parts for names in known.people):
+        return True
+    if low in ALONE and place.after_a("has") and not place.held_before and not place.before_a("subject"):
+        return True
     if low not in OWN:
         return False
     return (AFTER_OWN.match(after) is not None and not place.held_before) or (

@@ -66,6 +66,7 @@ TECHNICAL = 0.8  # ours: `Vocabulary.technical` from which a word counts in full
 LEAST = 0.05  # ours: share of its weight that a word of talk keeps: a text of such words alone still gives terms
 NUMBER = re.compile(r"(?<![\w-])[\d.,:%°]*\d[\w.,:%°/+-]*")  # begins with a digit: ages, doses, times, 54M
 WORD = re.compile(rf"{BOUND_TO} (?:\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b|[^\W\d_][\w'’-]*", re.IGNORECASE)
+PLAIN = re.compile(r"(?<![\w'’-])[a-z][a-z-]{2,}(?![\w'’])", re.IGNORECASE)
 BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”\n|/=]+|\s[-–—]\s")
 BOUND_PHRASES = re.compile(rf"\b(?:{'|'.join(map(re.escape, BOUND))})\b", re.IGNORECASE)
 
@@ -186,7 +187,9 @@ def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]
     """Runs of words that may be terms, between breaks and words that are no term."""
     for piece in BREAK.split(text):
         run: list[str] = []
-        for match in WORD.finditer(BOUND_PHRASES.sub(lambda m: m[0].replace(" ", "_"), bound(piece))):
+        for match in WORD.finditer(
+            _named(BOUND_PHRASES.sub(lambda m: m[0].replace(" ", "_"), bound(piece)), vocabulary)
+        ):
             word = re.sub(r"['’]s$", "", match[0]).strip("-'’")
             if "_" in word:
                 run += word.split("_")
@@ -197,6 +200,21 @@ def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]
                 run = []
         if run:
             yield run
+
+
+def _named(text: str, vocabulary: Vocabulary) -> str:
+    """A text with each name of several words in one piece, the longest first: frozen_shoulder."""
+    words = list(PLAIN.finditer(text))
+    at = 0
+    while at < len(words):
+        for end in range(min(at + MAX_WORDS, len(words)), at + 1, -1):
+            said = text[words[at].start() : words[end - 1].end()]
+            if said.lower().removesuffix("s") in vocabulary.names:
+                text = text[: words[at].start()] + said.replace(" ", "_") + text[words[end - 1].end() :]
+                at = end - 1
+                break
+        at += 1
+    return text
 
 
 def _without_numbers(text: str) -> str:

@@ -85,13 +85,15 @@ class KnownWords:
             *medicine_words(),
         }
         self._listed = {folded(w) for w in listed} - NO_TERM
-        self.codes = frozenset([*_lines("codes"), *_lines("acronyms")]) | ABBREVIATIONS.keys() | CAPITALS.keys()
+        self.acronyms = frozenset(_lines("acronyms"))
+        self.codes = self.acronyms.union(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if not c.isalpha() and any(map(str.isdigit, c)))
         self.eponyms = frozenset(_lines("eponyms")) | {folded(e) for e in _lines("well_known_eponyms")}
         self.names = frozenset(_lines("names"))
         self.surnames = frozenset(_lines("surnames"))
         self.borne = frozenset(_lines("borne"))
         self.words_and_names = frozenset(_lines("words_and_names"))
+        self.people = (self.names, self.surnames, self.borne, self.words_and_names)
         self.places = frozenset(_lines("places"))
         with np.load(FOLDER / "shape.npz") as shape:
             self._weights, self._bias = shape["weights"].astype(np.float32), float(shape["bias"])
@@ -218,12 +220,15 @@ class Vocabulary:
         frequencies: documents of the library by word, lower case. documents: how many the library has.
         collection: the words of the collection that is searched, or those of published medical prose.
         words: further words that are medical: names of the graph and of the ICD-10 table, lower case.
+        names: names of several words of the same, lower case, the last word in the singular (`several_words`): each
+            word of such a name is part of a term, also one of talk (frozen shoulder, restless leg).
     """
 
     frequencies: Mapping[str, int]
     documents: int
     collection: Collection = field(default_factory=known_words, repr=False)
     words: frozenset[str] = field(default=frozenset(), repr=False)
+    names: frozenset[str] = field(default=frozenset(), repr=False)
 
     def knows(self, word: str) -> bool:
         """Whether a word, singular or plural, stands in the library or among the medical names."""
@@ -286,6 +291,16 @@ def technical_words(names: Iterable[str]) -> frozenset[str]:
     """The words of some medical names that are no everyday English, lower case."""
     words = {w for name in names for w in NAME_WORD.findall(name.lower())}
     return frozenset(w for w in words if zipf(w) < EVERYDAY)
+
+
+def several_words(names: Iterable[str]) -> frozenset[str]:
+    """The names of two to four plain words, none of them grammar, lower case, as `Vocabulary.names` holds them."""
+    split = (name.lower().split() for name in names)
+    return frozenset(
+        " ".join([*words[:-1], words[-1].removesuffix("s")])
+        for words in split
+        if 2 <= len(words) <= 4 and all(NAME_WORD.fullmatch(w) and not asks(w) for w in words)
+    )
 
 
 def _forms(word: str) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from support.search_words import starter_vocabulary
 from tools.literature.terms import MAX_TERMS, MAX_WORDS, clean_terms, extract_terms
+from tools.literature.vocabulary import several_words
 
 VOCABULARY = starter_vocabulary()
 
@@ -33,6 +35,15 @@ def words(text: str, *, case: bool = False) -> list[str]:
 )  # fmt: skip
 def test_a_question_gives_its_key_terms(question: str, expected: set[str]) -> None:
     assert expected <= set(words(question))
+
+
+def test_each_word_of_a_name_of_several_is_asked_for() -> None:
+    asked = "my uncle has restless legs, would ropinirole help him"
+    named = replace(VOCABULARY, names=several_words(["Restless legs", "Loss of taste", "Anaemia"]))
+    assert named.names == {"restless leg"}
+    without, with_names = (extract_terms(asked, v, case=False) for v in (VOCABULARY, named))
+    assert "restless legs" not in {t.text for t in without}
+    assert {"restless legs", "ropinirole"} <= {t.text for t in with_names}
 
 
 def test_abbreviations_are_written_out_beside() -> None:
