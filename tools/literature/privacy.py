@@ -72,6 +72,7 @@ SHORT = 4  # ours: letters of a short form, which may be a name in other letters
 INSTITUTES = frozenset(  # what ends the name of a place where people are looked after or taught
     "surgery clinic centre center hospital infirmary practice primary school elementary academy college".split()
 )
+STARTS = re.compile(r"(?:^|[.!?\n]\s*)$")  # the beginning of a sentence alone
 BEGINS = re.compile(r"(?:^|[.!?:;\n\"“(•*-]\s*|\d[.)]\s*)$")
 # ours: words of grammar that have 's without being somebody's name
 CONTRACTED = frozenset(
@@ -353,6 +354,8 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
         return thing or _code(word, vocabulary, known, text, personal=personal)
     if not all(c.isascii() or c in GREEK for c in re.sub("['’]", "", folded(word))):
         return False
+    if low in known.everyday and word.istitle() and (place.telling or personal) and not STARTS.search(place.before):
+        return False  # honey and scorpions have no capital
     if _named(place, low, vocabulary, known, personal=personal):
         return False
     as_disease = _disease(place, low, vocabulary, known, personal=personal)

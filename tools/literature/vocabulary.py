@@ -80,11 +80,13 @@ class KnownWords:
             *_lines("listed"),
             *_lines("brands"),
             *_lines("practice"),
+            *_lines("everyday"),
             *ANY_CASE,
             *table_words(),
             *medicine_words(),
         }
         self._listed = {folded(w) for w in listed} - NO_TERM
+        self.everyday = frozenset(_lines("everyday"))
         self.acronyms = frozenset(_lines("acronyms"))
         self.codes = self.acronyms.union(_lines("codes")) | ABBREVIATIONS.keys() | CAPITALS.keys()
         self._codes = frozenset(c.lower() for c in self.codes if not c.isalpha() and any(map(str.isdigit, c)))

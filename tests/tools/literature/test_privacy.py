@@ -59,6 +59,8 @@ def left(text: str) -> set[str]:
         ("Targets in care home residents with hypoglycaemia", "fernleigh", "hypoglycaemia"),
         ("The sisters Abena and Esi both have psoriasis", "abena esi", "psoriasis"),
         ("Mr Gethin-Price's CK is high on a statin.", "gethin-price", "ck"),
+        ("My uncle Onion Halloran ate onion and has hives.", "halloran", "hives"),
+        ("Ask Truffle whether a truffle can cause hives.", "truffle", "hives"),
         ("PT MAZURKIEWICZ HAS NSTEMI", "mazurkiewicz", "nstemi"),
         ("Seen at Thornbrook Surgery for gout.", "thornbrook surgery", "gout"),
         ("68M post CABG AF on amiodarone", "68m", "cabg"),
