@@ -178,10 +178,20 @@ def test_an_unknown_name_is_told_what_there_is(name: str) -> None:
         find(name)
 
 
+@pytest.fixture(scope="module")
+def generated_home(built_home: Path, encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with generated questions of some pages of the starter library."""
+    home = Home(tmp_path_factory.mktemp("generated") / "home")
+    shutil.copytree(built_home, home.root)
+    pages = [d for d in documents_of(home, STARTER, encoder)[0] if d.title.startswith(("G", "Acute b"))]
+    asyncio.run(build_questions(Settings(home=home.root), home, STARTER, pages, encoder))
+    return home.root
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_each_method_answers_without_a_model(method: str, built_home: Path) -> None:
+def test_each_method_answers_without_a_model(method: str, generated_home: Path) -> None:
     asked = CASE if method == "medrag-kg" else QUESTION
-    with Agent(config=method, home=built_home, literature=LOCAL) as agent:
+    with Agent(config=method, home=generated_home, literature=LOCAL) as agent:
         answer = agent.ask(asked)
         events = read_trace(agent.home.traces, answer.run)
     steps = [tool for step in agent.settings.pipeline.rounds for tool in step]
@@ -320,16 +330,6 @@ def test_what_a_model_writes_ahead_finds_the_nearest_documents_however_far(
     assert ("pharyngitis" in search["evidence"][0]["id"] or "throat" in search["evidence"][0]["id"]) == (
         text == WRITTEN_AHEAD
     )
-
-
-@pytest.fixture
-def generated_home(built_home: Path, encoder: Encoder, tmp_path: Path) -> Path:
-    """A data folder with generated questions of some pages of the starter library."""
-    shutil.copytree(built_home, tmp_path / "home")
-    home = Home(tmp_path / "home")
-    pages = [d for d in documents_of(home, STARTER, encoder)[0] if d.title.startswith("G")]
-    asyncio.run(build_questions(Settings(home=home.root), home, STARTER, pages, encoder))
-    return home.root
 
 
 def test_qbrag_goes_by_the_nearest_generated_question(generated_home: Path) -> None:
