@@ -144,7 +144,7 @@ def described(home: Home, encoder: Encoder) -> str:
         if (folder / MANIFEST).exists():
             manifest = read(folder, encoder).manifest
             told.append(f"{manifest.count} for {manifest.documents} documents of {collection}")
-    return "; ".join(told) or "none generated; `anamnesis questions build` generates some"
+    return "; ".join(told) or "none; `anamnesis questions build` writes some"
 
 
 async def make_testset(
@@ -179,7 +179,7 @@ async def make_testset(
 class StarterQuestions:
     """The index of the starter library's generated questions, built where the settings ask for these alone.
 
-    Beside written questions and the head of sentences they add little (docs/questions.md) and take most of the time of
+    Beside written questions and the head of sentences they add little (docs/questions.md) and take half of the time of
     a set-up. They are built by the local twins where they never were, or are of another library; what a model has
     written for just this library stays.
     """
@@ -204,8 +204,7 @@ class StarterQuestions:
         Args:
             again: where they are asked for, look whether they are of these documents and settings, too.
         """
-        again = again and self._settings.questions.stored == "generated"
-        if not again and not self.due(self._settings, self._home):
+        if self._settings.questions.stored != "generated" or not (again or self.due(self._settings, self._home)):
             return
         with locked(self._home.root / "build"):
             if again or self.due(self._settings, self._home):
