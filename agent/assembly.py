@@ -123,10 +123,11 @@ def assemble(
     )
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))
+    reader = TrainedReader()
     answerer = AnswererLocal(
         SentenceRanking(encoder),
         encoder,
-        VerdictJudgeLocal(TrainedReader(), encoder),
+        VerdictJudgeLocal(reader, encoder),
         texts,
         names.found_in,
         whole=documents.whole,
@@ -134,7 +135,7 @@ def assemble(
         diseases=names.diseases_named,
     )
     starter = StarterQuestions(settings, home, encoder, say)
-    answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build)
+    answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader)
     parts = Parts(
         triage=TriageLocal(documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words)),
         gate=open_gate(settings.gate, encoder),

@@ -44,6 +44,8 @@ from tools.questions.stored import AGAIN, Stored, read
 from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
 from tools.questions.tool import FindAnsweredQuestion
 from tools.readers.contract import Problem
+from tools.reading.contract import Reader
+from tools.reading.reader import TrainedReader
 
 STARTER, OWN = "starter", "own"
 FIRST_QUESTION = "The first question builds what the library is known to answer, once: minutes on two idle cores ..."
@@ -249,12 +251,14 @@ def question_tool(
     encoder: Encoder,
     names: OtherNames = lambda _text: {},
     ensure: Callable[[], None] = lambda: None,
+    reader: Reader | None = None,
 ) -> FindAnsweredQuestion:
     """The tool `find_answered_question`, with the generated questions of what has been built.
 
     Args:
         names: other names of what a title names.
         ensure: builds what is not built, before it is searched.
+        reader: what the records of medicines are read by; the shipped one when not given.
     """
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
@@ -263,7 +267,7 @@ def question_tool(
     prepared = PreparedQuestions(library, folders, encoder, search, ensure)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
     sentences = SentenceQuestions(library, names) if settings.questions.guards else None
-    medicines = MedicineQuestions(library) if settings.questions.guards else None
+    medicines = MedicineQuestions(library, reader or TrainedReader()) if settings.questions.guards else None
     return FindAnsweredQuestion(
         library, settings=settings.questions, prepared=prepared, sentences=sentences, medicines=medicines, learn=learn
     )

@@ -398,6 +398,16 @@ def answers(
     train_answering(out or WEIGHTS, tell=typer.echo)
 
 
+def medicines(
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what says what a medicine's record answers, on our development questions (three minutes)."""
+    from evals.training.medicine_head import train_medicines
+    from tools.medicines.answering import WEIGHTS
+
+    train_medicines(out or WEIGHTS, tell=typer.echo)
+
+
 def evaluate(data: DataOption) -> None:
     """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
     from evals.runner import print_report, run_task
@@ -437,5 +447,5 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (train, heads, findings, assertions, revisions, answers, evaluate, read):
+for _training in (train, heads, findings, assertions, revisions, answers, medicines, evaluate, read):
     reader.command()(_training)

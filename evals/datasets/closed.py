@@ -20,12 +20,18 @@ OWN_DOCUMENTS = "unseen/own_documents.jsonl"
 
 
 class ClosedQuestion(Row):
-    """A yes/no question; ``gold`` is what the starter library alone allows to conclude, from ``monograph``."""
+    """A yes/no question; ``gold`` is what the starter library alone allows to conclude, from ``monograph``.
+
+    ``truth`` is what medicine holds where the library's page says nothing, and ``asks`` what of a medicine is asked
+    (`tools.medicines.answering.ASKS`), where the writer said so.
+    """
 
     id: str | int
     question: str = Field(alias="q", min_length=1)
     gold: Literal["yes", "no", "depends", "not_covered"]
     monograph: str = ""
+    truth: Literal["", "yes", "no", "depends", "unknown"] = ""
+    asks: Literal["", "may", "harm", "interacts", "other"] = ""
 
 
 class OwnDocument(Row):

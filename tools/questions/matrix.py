@@ -23,7 +23,7 @@ from tools.questions.round_trip import RoundTrip
 from tools.questions.settings import MatrixSettings
 from tools.questions.work import Work, judge_kept
 
-MOST = 20_000_000  # ours: entries of a matrix that is completed in memory, some 200 MB
+MOST = 40_000_000  # ours: entries of a matrix that is completed in memory, some 300 MB
 VALUES = {Verdict.FULL: 1.0, Verdict.PART: 0.5, Verdict.NO: 0.0}  # ours: half an answer is worth half
 ANSWERED = 0.5  # ours: a completed entry above this is an answer; a part of an answer alone is none
 ROUNDS = 50  # ours: rounds of completion; the change is below TOLERANCE after some 20

@@ -6,7 +6,9 @@ from prompts.errors import InputError
 from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import LibraryQuestion
 from tools.library.monograph import COLLECTION
+from tools.medicines.answering import answer_of
 from tools.medicines.checks import Answer, check
+from tools.reading.contract import Reader
 
 MOST = 4  # ours: checks that are told of one question
 
@@ -16,20 +18,23 @@ class MedicineQuestions:
 
     Args:
         library: holds the pages; one without a page says nothing of its medicine.
+        reader: what the words of a page say of the question (`tools.medicines.answering`).
     """
 
-    def __init__(self, library: SearchableLibrary) -> None:
-        self._library = library
+    def __init__(self, library: SearchableLibrary, reader: Reader) -> None:
+        self._library, self._reader = library, reader
 
     def search(self, question: str, told: str = "") -> list[QuestionHit]:
-        """What may not be taken and why, the gravest first, each with what it answers; none where the question is about
-        something else.
+        """What may not be taken and why, the gravest first, and what that answers; none where the question is about
+        something else. Where the gravest answers nothing for sure, none does.
 
         Args:
             told: what is told of the patient beside the question.
         """
         found = check(question, told)
-        hits = [self._hit(c.page, c.beside, c.says, found.answer(c)) for c in found.checks[:MOST]]
+        answer = answer_of(question, told, found, self._reader)
+        answers = [answer, *(found.answer(c) if answer else "" for c in found.checks[1:MOST])]
+        hits = [self._hit(c.page, c.beside, c.says, a) for c, a in zip(found.checks, answers, strict=False)]
         return [hit for hit in hits if hit is not None]
 
     def _hit(self, page: str, about: str, said: str, answer: Answer) -> QuestionHit | None:

@@ -16,6 +16,7 @@ from tools.medicines.pages import starter_pages
 from tools.questions.medicines import MedicineQuestions
 from tools.questions.sentences import NEAREST, SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
+from tools.reading.reader import TrainedReader
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 MEDICINES = ("sildenafil", "glyceryl-trinitrate", "ibuprofen", "amlodipine")
@@ -37,7 +38,7 @@ def _library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @pytest.fixture(name="medicines")
 def _medicines(library: Library) -> MedicineQuestions:
-    return MedicineQuestions(library)
+    return MedicineQuestions(library, TrainedReader())
 
 
 @pytest.mark.parametrize(
