@@ -62,11 +62,12 @@ class Fitted(NamedTuple):
     mean: Floats
     scale: Floats
 
-    def probabilities(self, seen: Seen) -> tuple[list[float], list[float]]:
-        """Of each of `ASKS`, and of each of `SAID`."""
+    def probabilities(self, seen: Seen) -> list[float]:
+        """Of each of `SAID`."""
         (asks,) = _of(self.asks, seen.asking[None], ASKS)
         row = np.concatenate([(counted(seen, asks) - self.mean) / self.scale, by_advice(seen)])
-        return asks.tolist(), _of(self.said, row[None], SAID)[0].tolist()
+        said: list[float] = _of(self.said, row[None], SAID)[0].tolist()
+        return said
 
 
 def _of(fitted: Any, rows: Floats, names: tuple[str, ...]) -> Floats:
@@ -148,7 +149,7 @@ def _held_out(rows: list[Row], seen: list[Seen], settings: Settings) -> str:
         model = fitted([rows[i] for i in inside], [seen[i] for i in inside], settings)
         for i in np.flatnonzero(of == k).tolist():
             row, found = rows[i], rows[i].found
-            answer = decided(found, *model.probabilities(seen[i]), Bars()) if found.decides else ""
+            answer = decided(found, model.probabilities(seen[i]), Bars()) if found.decides else ""
             rule = found.answer(found.checks[0]) if found.decides else ""
             told.update([answer == row.gold] if answer else [])
             by_rules.update([rule == row.gold] if rule else [])
