@@ -408,6 +408,16 @@ def medicines(
     train_medicines(out or WEIGHTS, tell=typer.echo)
 
 
+def verdicts(
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what warrants a verdict, on our development questions, each asked through the agent (two hours)."""
+    from evals.training.verdict_head import train_verdicts
+    from graphs.verdicts.warrant import WEIGHTS
+
+    train_verdicts(out or WEIGHTS, tell=typer.echo)
+
+
 def evaluate(data: DataOption) -> None:
     """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
     from evals.runner import print_report, run_task
@@ -447,5 +457,5 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (train, heads, findings, assertions, revisions, answers, medicines, evaluate, read):
+for _training in (train, heads, findings, assertions, revisions, answers, medicines, verdicts, evaluate, read):
     reader.command()(_training)

@@ -10,6 +10,7 @@ from graphs.answering.ports import WholeText
 from graphs.judging.key_terms import KeyTerms
 from tools.contract import Notice
 from tools.evidence import Evidence
+from tools.text.abbreviations import expand
 
 
 def abstained(view: AnswerView, terms: Sequence[str] = (), more: Sequence[Notice] = ()) -> Draft:
@@ -31,4 +32,4 @@ def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms,
     texts = [f"{e.title}. {e.text}" for e in evidence if e.citable]
     texts += [whole(document) for document in dict.fromkeys(e.document_id for e in evidence if e.citable)]
     texts += [f"{a.question} {a.evidence.title}. {a.evidence.text}" for a in view.answered if a.evidence.citable]
-    return terms.uncovered(view.question, texts)
+    return terms.uncovered(expand(view.question), texts)

@@ -27,6 +27,7 @@ from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictVal
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.text.abbreviations import expand
 from tools.text.language import language_of
 from tools.text.questions import is_question, parts
 
@@ -162,7 +163,7 @@ class AnswererLocal:
         """
         pieces = {s.evidence.id: s.evidence for s in scored}
         given = [e for e in view.evidence if e.origin is Origin.CASE]
-        ruling = self.judge.judge(view.question, given or list(pieces.values()))
+        ruling = self.judge.judge(expand(view.question), given or list(pieces.values()))
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
@@ -213,9 +214,10 @@ class AnswererLocal:
         return self._draft(view, stated, choice, more, lines, entries)
 
     def _query(self, view: AnswerView, evidence: Sequence[Evidence]) -> str:
-        """The question in the language of the evidence; "" when a Chinese question has no English words to look for."""
+        """The question in the language of the evidence, its abbreviations written out; "" for a Chinese question that
+        has no English words to look for."""
         if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
-            return view.question
+            return expand(view.question)
         names = self.terms.equivalents(view.question)
         asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
         return " ".join(dict.fromkeys([*names, *asked[:1]]))

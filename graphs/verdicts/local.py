@@ -22,11 +22,12 @@ from graphs.verdicts.studies import (
     significance,
     words_held,
 )
+from graphs.verdicts.warrant import Candidate, Known, warrants
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, asks_the_same, known_answers, turned_round
-from tools.reading.contract import ANSWERS, ROLES, Direction, Pair, Reader, Reading, Role, Stance
+from tools.reading.contract import ANSWERS, ROLES, STANCES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.questions import WHICH_WAY
 from tools.text.sentences import Span, sentences, unlabelled
 
@@ -49,8 +50,8 @@ class VerdictSettings(Frozen):
         pairs: sentences that are compared with the question, and read, at most.
         besides: of those that cannot lead, how many are read to be shown beside, the nearest in meaning first.
         telling: probability of being a result or a conclusion from which a sentence may carry a verdict.
-        sure, sure_given: probability of its answer from which a sentence carries one by itself; of a text that was
-            given with the question, or found for it alone.
+        sure, sure_given: probability of its answer from which a sentence of a publication or a user's document carries
+            one by itself; of a text that was given with the question, or found for it alone.
         words, in_context: share of the question's own words that such a sentence must hold, by itself and with its
             title and the sentence before. near: cosine of the embeddings that it needs with the question. What was
             given with the question is about it: then these three are not asked.
@@ -65,11 +66,10 @@ class VerdictSettings(Frozen):
         on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
             not settled says it of this question.
         silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
-        alike: cosine from which a closed question that a sentence of the library is known to answer is taken for the
-            user's, or its reverse; compared, known: how many are compared, and read, the likest first.
-        agreed: probability from which the reader, given that question with its answer, carries a verdict; against:
-            probability of the opposite, read from the sentence itself, from which it does not; seconded: probability
-            from which both readings together carry it.
+        alike: cosine from which a closed question that a sentence of the library is known to answer is read beside it;
+            compared, known: how many are compared, and read, the likest first.
+        warranted: probability of its answer (`graphs.verdicts.warrant`) from which a sentence of the library carries a
+            verdict; chosen: of one that a model chose, from which it may.
         studies: of documents that ask what the question asks (`graphs.verdicts.studies`).
     """
 
@@ -93,12 +93,11 @@ class VerdictSettings(Frozen):
     carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
-    alike: float = 0.7
-    compared: int = 64
-    known: int = 8
-    agreed: float = 0.985
-    against: float = 0.3
-    seconded: float = 0.85
+    alike: float = 0.55
+    compared: int = 128
+    known: int = 10
+    warranted: float = 0.82
+    chosen: float = 0.5
     studies: StudySettings = StudySettings()
 
 
@@ -139,13 +138,15 @@ class VerdictJudgeLocal:
             readings = {at: as_directed(reading) for at, reading in readings.items()}
         studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
-        known = self._known(question, alike, pieces, readings)
+        weighed = self._weighed(question, alike, pieces, readings)
+        readings |= weighed
+        known = {at for at, r in weighed.items() if likeliest(r)[0] >= self.settings.warranted}
         told = [
             said
             for at, r in readings.items()
             for e, s, before in [pieces[at]]
             for sentence in [Sentence(e, s.start, s.end, r.relevance)]
-            for said in [Said(sentence, known.get(at, r), about[at], at in known, plain[at], studies.get(at))]
+            for said in [Said(sentence, r, about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
         pool, outvoted = self._studies.pool(told, self._sure)
@@ -205,32 +206,42 @@ class VerdictJudgeLocal:
         near = vectors[1:] @ vectors[0]
         return [asked[i] for i in near.argsort()[::-1][: own.known] if near[i] >= own.alike]
 
-    def _known(
+    def _weighed(
         self,
         question: str,
         alike: Sequence[tuple[int, Answered]],
         pieces: Sequence[tuple[Evidence, Span, str]],
         readings: Mapping[int, Reading],
     ) -> dict[int, Reading]:
-        """Of sentences that are known to answer a question like this one: what the reader makes of that answer.
-
-        Where they are known to answer this very question, it is enough that the reader makes no other answer of it.
-        """
-        own = self.settings
-        if not alike or self._encoder is None:
+        """Of sentences of the library, by their places, how probable each answer is with all that is known of them."""
+        places = [at for at in readings if _of_library(pieces[at][0])]
+        if self._encoder is None or not places:
             return {}
+        texts = [pieces[at][1].of(pieces[at][0].text) for at in places]
+        vectors = self._encoder.encode_queries([question, *(a.question for _, a in alike)])
+        cosines = (self._encoder.encode_documents(texts) @ vectors[0]).tolist()
         same = asks_the_same(question, [a.question for _, a in alike], self._encoder)
         read = self._reader.read([Pair(question, a.told, pieces[at][0].title) for at, a in alike])
-        told = sorted(zip(alike, same, read, strict=True), key=lambda t: (t[1], likeliest(t[2])[0]))
-        out: dict[int, Reading] = {}
-        for (at, a), this, reading in told:
-            p, answer = likeliest(reading)
-            opposite, own_words = OPPOSITE.get(answer), readings[at]
-            agreed = p >= own.agreed or (this and answer is a.answer)
-            unopposed = opposite is None or own_words.stance(opposite) < own.against
-            if (agreed and unopposed) or min(p, own_words.stance(answer)) >= own.seconded:
-                out[at] = reading._replace(directions=own_words.directions)  # which way is the sentence's to say
-        return out
+        known: dict[int, list[Known]] = defaultdict(list)
+        for (at, a), near, reading, this in zip(alike, (vectors[1:] @ vectors[0]).tolist(), read, same, strict=True):
+            known[at].append(Known(a, near, reading, this))
+        ranks = {d: n for n, d in enumerate(dict.fromkeys(e.document_id for e, _, _ in pieces))}
+        candidates = [
+            Candidate(
+                text,
+                e.title,
+                f"{e.title} {before} {text}",
+                e.section or "",
+                ranks[e.document_id],
+                near,
+                readings[at],
+                tuple(known[at]),
+            )
+            for at, text, near in zip(places, texts, cosines, strict=True)
+            for e, _, before in [pieces[at]]
+        ]
+        chances = warrants(question, candidates, self._encoder)
+        return {at: _as_weighed(readings[at], told) for at, told in zip(places, chances, strict=True)}
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
         """Whether a sentence tells a result or a conclusion; that something is not settled, of what is asked."""
@@ -254,11 +265,13 @@ class VerdictJudgeLocal:
         plainly = [p[:3] for p in pieces]
         read = self._reader.read([Pair(question, s.of(e.text), e.title, b) for e, s, b in plainly])
         about, plain, _ = self._about(question, plainly, chosen=True)
-        known = self._known(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
+        weighed = self._weighed(question, self._alike(question, plainly), plainly, dict(enumerate(read)))
         heard: list[tuple[Said, Sentence]] = []
         for at, (e, s, before, quote) in enumerate(pieces):
             sentence = Sentence(e, s.start, s.end, read[at].relevance)
-            said = Said(sentence, known.get(at, read[at]), about[at], at in known, plain[at])
+            reading = weighed.get(at, read[at])
+            may = at in weighed and likeliest(reading)[0] >= self.settings.chosen
+            said = Said(sentence, reading, about[at], may, plain[at])
             if (said.about or said.known) and said.p >= self.settings.carried and self._tells(question, said, before):
                 heard.append((said, quote))
         kept = _sides(value, [said for said, _ in heard])
@@ -292,7 +305,7 @@ class VerdictJudgeLocal:
         others = [s for s in pool if s is not lead and not (lead.given and lead.speaks_for(s))]
         if lead.short:  # no sentence of another document speaks against it that is not as sure
             others = [s for s in others if s.answer is lead.answer or self._sure(s)]
-        heard = [s for s in others if s.known or ((s.about or s.study is not None) and s.p >= least)]
+        heard = [s for s in others if s.known or (self._by_itself(s) and s.p >= least)]
         heard.sort(key=lambda s: -s.p)
         return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
 
@@ -305,7 +318,13 @@ class VerdictJudgeLocal:
 
     def _sure(self, said: Said) -> bool:
         """Whether a sentence carries a verdict by itself."""
-        return said.known or ((said.about or said.study is not None) and (said.outright or said.p >= self._bar(said)))
+        return said.known or (self._by_itself(said) and (said.outright or said.p >= self._bar(said)))
+
+    def _by_itself(self, said: Said) -> bool:
+        """Whether the reader alone decides what a sentence says: it is no page of the library that was searched."""
+        return (said.about or said.study is not None) and (
+            self._encoder is None or not _of_library(said.sentence.evidence)
+        )
 
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
@@ -419,6 +438,23 @@ def _sides(value: VerdictValue, heard: Sequence[Said]) -> list[Said]:
 def _before(quote: Sentence) -> str:
     """The sentence before a quote on its line, "" for a line's first."""
     return next((b for span, b in in_context(quote.evidence.text) if span.start <= quote.start < span.end), "")
+
+
+def _of_library(evidence: Evidence) -> bool:
+    """Whether it was found in what was written as statements."""
+    return evidence.origin is not Origin.CASE and EvidenceId.parse(evidence.id).collection in WRITTEN
+
+
+def _as_weighed(reading: Reading, chances: Mapping[Stance, float]) -> Reading:
+    """A reading whose answers are as probable as they were weighed to be; the rest is shared out as before."""
+    best = max(chances.values(), default=0.0)
+    others = sum(chances.values()) - best
+    scale = min(1.0, (1.0 - best) / others) if others else 1.0
+    answers = {a: p if p == best else scale * p for a, p in chances.items()}
+    silent = [reading.stance(s) for s in (Stance.NOT_SHOWN, Stance.UNRELATED)]
+    rest = max(0.0, 1.0 - sum(answers.values())) / (sum(silent) or 1.0)
+    left = {Stance.NOT_SHOWN: rest * silent[0], Stance.UNRELATED: rest * silent[1]}
+    return reading._replace(stances=tuple((answers | left).get(s, 0.0) for s in STANCES))
 
 
 def _plain(text: str) -> str:

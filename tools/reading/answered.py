@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.encoders import Encoder
+from tools.encoders import Encoder, Vectors
 from tools.reading.contract import ANSWERS, Stance
 from tools.text.tokens import STOP, WORD, stems
 
@@ -106,14 +106,25 @@ def _compared(question: str) -> tuple[set[str], set[str]]:
 
 def _matched(one: str, other: str, encoder: Encoder) -> bool:
     """Whether each content word of either question has one like it in the other."""
-    sides = [[w for w in dict.fromkeys(_words(text)) if w not in STOP] for text in (one, other)]
+    sides = content_words(one), content_words(other)
     if not all(sides):
         return False
-    vectors = [encoder.encode_queries(side) for side in sides]
-    alike = vectors[0] @ vectors[1].T
-    for at, word in enumerate(sides[0]):
-        alike[at, [stems(word) == stems(w) for w in sides[1]]] = 1.0
+    alike = likeness(*sides, [encoder.encode_queries(side) for side in sides])
     return bool(min(alike.max(0).min(), alike.max(1).min()) >= MATCHED)
+
+
+def content_words(text: str) -> list[str]:
+    """The different words of a text that name something, in their order."""
+    return [w for w in dict.fromkeys(_words(text)) if w not in STOP]
+
+
+def likeness(one: Sequence[str], other: Sequence[str], vectors: Sequence[Vectors]) -> Vectors:
+    """Array (one, other): cosines of words by their vectors; 1 where the stems are the same."""
+    alike = vectors[0] @ vectors[1].T
+    stemmed = [[stems(w) for w in side] for side in (one, other)]
+    for at, word in enumerate(stemmed[0]):
+        alike[at, [word == w for w in stemmed[1]]] = 1.0
+    return alike
 
 
 def _words(text: str) -> list[str]:

@@ -357,39 +357,53 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "known_answers", lambda sentence: table.get(sentence, ()))
 
 
-@pytest.mark.usefixtures("known")
-def test_a_question_like_one_that_a_sentence_is_known_to_answer_gets_its_answer(encoder: Encoder) -> None:
-    table = {KNOWN.told: YES, SOME: BESIDE}
-    verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(LIKE, [piece(SOME)]).verdict
-    assert verdict is not None
-    assert verdict.value is VerdictValue.YES
-    assert verdict.statements == (SOME,)
+PAGE = {"name": "gout", "collection": "library", "title": "Gout"}
+
+
+def ruled(question: str, table: dict[str, Reading], encoder: Encoder) -> VerdictValue | None:
+    """The verdict on a page of the library with one sentence."""
+    verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(question, [piece(SOME, **PAGE)]).verdict
+    return verdict.value if verdict is not None else None
 
 
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize(
-    ("question", "table"),
+    ("question", "table", "value"),
     [
-        ("Is warfarin monitored by the INR?", {KNOWN.told: YES}),
-        (LIKE, {KNOWN.told: BESIDE}),
-        (LIKE, {KNOWN.told: YES, SOME: NO}),
+        (KNOWN.question, {KNOWN.told: YES, SOME: YES}, VerdictValue.YES),
+        (LIKE, {KNOWN.told: YES, SOME: YES}, VerdictValue.YES),
+        ("Is warfarin monitored by the INR?", {KNOWN.told: YES}, None),
+        (LIKE, {KNOWN.told: BESIDE, SOME: BESIDE}, None),
+        (LIKE, {KNOWN.told: YES, SOME: NO}, None),
     ],
-    ids=["another question", "the reader does not see it", "the sentence reads as the opposite"],
+    ids=[
+        "the very question",
+        "a like one",
+        "another one",
+        "the reader does not see it",
+        "the sentence reads otherwise",
+    ],
 )
-def test_a_known_answer_alone_is_no_verdict(question: str, table: dict[str, Reading], encoder: Encoder) -> None:
-    verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(question, [piece(SOME)]).verdict
-    assert verdict is None or verdict.value is not VerdictValue.YES
+def test_of_the_library_a_known_question_and_its_sentence_together_carry_a_verdict(
+    question: str, table: dict[str, Reading], value: VerdictValue | None, encoder: Encoder
+) -> None:
+    assert ruled(question, table, encoder) is value
 
 
 @pytest.mark.usefixtures("known")
-def test_of_the_very_question_the_known_answer_needs_no_sure_reader_but_one_that_agrees(encoder: Encoder) -> None:
-    def value(told: Reading) -> VerdictValue | None:
-        table = {KNOWN.told: told, SOME: BESIDE}
-        verdict = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(KNOWN.question, [piece(SOME)]).verdict
-        return verdict.value if verdict else None
+def test_a_question_that_asks_for_more_than_the_known_one_is_less_sure(encoder: Encoder) -> None:
+    def chance(question: str) -> float:
+        table = {KNOWN.told: YES, SOME: YES}
+        leaning = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(question, [piece(SOME, **PAGE)]).leaning
+        return leaning.probability if leaning is not None else 0.0
 
-    assert value(reading(Stance.SUPPORTS, 0.5)) is VerdictValue.YES
-    assert value(reading(Stance.REFUTES, 0.5)) is None
+    for more in ("Does velmoxatrine always keep gout attacks away?", "Does velmoxatrine keep migraine attacks away?"):
+        assert chance(KNOWN.question) > chance(more)
+
+
+def test_a_sentence_of_the_library_that_is_sure_by_the_reader_alone_is_weighed(encoder: Encoder) -> None:
+    far = "Is velmoxatrine better than colchicine for children with gout and kidney disease?"
+    assert ruled(far, {SOME: YES}, encoder) is None
 
 
 @pytest.mark.parametrize(("one", "verdict"), [("men than in women", False), ("women than in men", True)])
@@ -398,8 +412,9 @@ def test_a_known_comparison_the_other_way_round_is_no_answer(
 ) -> None:
     known = Answered("Is ague more common in women than men?", Stance.SUPPORTS)
     monkeypatch.setattr(local, "known_answers", lambda sentence: (known,) if sentence == SOME else ())
-    table = {known.told: reading(Stance.SUPPORTS, 0.99), SOME: BESIDE}
-    ruling = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(f"Is ague more common in {one}?", [piece(SOME)])
+    table = {known.told: reading(Stance.SUPPORTS, 0.99), SOME: YES if verdict else BESIDE}
+    page = piece(SOME, "ague", "library", title="Ague in women and men")
+    ruling = VerdictJudgeLocal(ScriptedReader(table), encoder).judge(f"Is ague more common in {one}?", [page])
     assert (ruling.verdict is not None) is verdict
 
 

@@ -67,9 +67,13 @@ def test_to_other_languages_the_rules_answer() -> None:
 def test_what_is_not_sure_is_not_told_and_a_warning_needs_less() -> None:
     found = check("Can I take ibuprofen with my warfarin?")
     assert found.warns
-    assert decided(found, [0.05, 0.5, 0.2, 0.25], Bars()) == "no"
-    assert decided(found, [0.5, 0.05, 0.2, 0.25], Bars()) == ""
-    assert decided(found, [0.85, 0.05, 0.05, 0.05], Bars()) == "yes"
+    assert decided(found, [0.05, 0.7, 0.2, 0.05], Bars()) == "no"
+    assert decided(found, [0.7, 0.05, 0.2, 0.05], Bars()) == ""
+    assert decided(found, [0.85, 0.05, 0.05, 0.05], Bars()) == ""
+    assert decided(found, [0.95, 0.02, 0.02, 0.01], Bars()) == "yes"
+    patient = check("Can I take ibuprofen?", "I am on warfarin.")
+    assert not patient.general
+    assert decided(patient, [0.05, 0.3, 0.2, 0.45], Bars()) == "no"
 
 
 def test_probabilities_sum_to_one_and_hang_on_what_the_reader_sees() -> None:
