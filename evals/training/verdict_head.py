@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -77,15 +78,23 @@ class Weighed(NamedTuple):
         return np.array([self.row.gold != "not_covered" or says != self.row.truth for says in self.says])
 
 
-def gathered(questions: Sequence[ClosedQuestion], tell: Callable[[str], None]) -> Iterator[Weighed]:
-    """The questions as the agent's judge weighs them; one that never comes to it has no row."""
-    agent, seen = Agent(), list[tuple[str, Sequence[Candidate], Encoder]]()
+@contextmanager
+def noted() -> Iterator[list[tuple[str, Sequence[Candidate], Encoder]]]:
+    """What judges weigh meanwhile, in place of weighing it."""
+    seen: list[tuple[str, Sequence[Candidate], Encoder]] = []
 
     def noting(question: str, candidates: Sequence[Candidate], encoder: Encoder) -> list[dict[Stance, float]]:
         seen.append((question, candidates, encoder))
         return [{} for _ in candidates]
 
     with patch.object(local, "warrants", noting):
+        yield seen
+
+
+def gathered(questions: Sequence[ClosedQuestion], tell: Callable[[str], None]) -> Iterator[Weighed]:
+    """The questions as the agent's judge weighs them; one that never comes to it has no row."""
+    agent = Agent()
+    with noted() as seen:
         for at, question in enumerate(questions):
             seen.clear()
             agent.ask(question.question)
@@ -99,13 +108,14 @@ def as_known(count: int, seed: int) -> Iterator[Weighed]:
     pages = [read_monograph(path) for path in sorted(STARTER.glob("*.md"))]
     place = {" ".join(s.of(p.text).split()): p for p in pages for s in sentences(p.text)}
     known = [(a, sentence) for sentence, own in answered().items() if sentence in place for a in own]
-    seen: list[tuple[str, Sequence[Candidate], Encoder]] = []
-    with patch.object(local, "warrants", lambda *told: seen.append(told) or [{} for _ in told[1]]):
-        judge = VerdictJudgeLocal(TrainedReader(), MiniLMEncoder())
+    judge = VerdictJudgeLocal(TrainedReader(), MiniLMEncoder())
+    with noted() as seen:
         for a, sentence in random.Random(seed).sample(known, count):  # noqa: S311
             seen.clear()
             judge.judge(a.question, list(_pieces(place[sentence])))
-            row = ClosedQuestion(id="known", q=a.question, gold=SAYS[a.answer], monograph=place[sentence].front.id)
+            row = ClosedQuestion.model_validate(
+                {"id": "known", "q": a.question, "gold": SAYS[a.answer], "monograph": place[sentence].front.id}
+            )
             if seen:
                 yield weighed(row, *seen[-1])
 

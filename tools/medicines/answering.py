@@ -42,14 +42,15 @@ Floats = NDArray[np.float32]
 
 
 class Bars(NamedTuple):
-    """Probabilities from which an answer is told: any, one that the rules give too, a warning by the rules, one beside
-    what is told of a patient. All ours, chosen on our own development questions (`evals/data/dev`): the last two so
-    that as many dangers are found there as by the rules alone."""
+    """Probabilities from which an answer is told: any, one that the rules give too, a warning by the rules; and where a
+    patient is told of, a danger by the rules, and a caution. All ours, chosen on our own development questions
+    (`evals/data/dev`): the last three so that as many dangers are found there as by the rules alone."""
 
     any: float = 0.9
     agreed: float = 0.8
     warning: float = 0.6
-    patient: float = 0.2
+    danger: float = 0.2
+    caution: float = 0.4
 
 
 class Head(NamedTuple):
@@ -96,8 +97,9 @@ def decided(found: Checked, said: Sequence[float], bars: Bars) -> Answer:
     rule = found.answer(found.checks[0])
     if best >= (bars.agreed if answer == rule else bars.any):
         return answer
-    least = bars.warning if found.general else bars.patient
-    return rule if found.warns and rule and said[SAID.index(rule)] >= least else ""
+    advice = found.checks[0].advice
+    least = bars.warning if found.general else bars.danger if advice is Advice.AVOID else bars.caution
+    return rule if advice is not Advice.USUAL and rule and said[SAID.index(rule)] >= least else ""
 
 
 def see(rows: Sequence[tuple[str, str, Checked]], reader: Reader) -> list[Seen]:
