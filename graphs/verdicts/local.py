@@ -11,6 +11,7 @@ from graphs.verdicts.certainty import certainty_of, effect_of, population_of, re
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
     OPPOSITE,
+    SHORT_ANSWER,
     WRITTEN,
     Said,
     Studies,
@@ -96,7 +97,7 @@ class VerdictSettings(Frozen):
     alike: float = 0.55
     compared: int = 128
     known: int = 10
-    warranted: float = 0.82
+    warranted: float = 0.85
     chosen: float = 0.5
     studies: StudySettings = StudySettings()
 
@@ -139,13 +140,19 @@ class VerdictJudgeLocal:
         studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         weighed = self._weighed(question, alike, pieces, readings)
+        relevance = {at: r.relevance for at, r in readings.items()}
         readings |= weighed
-        known = {at for at, r in weighed.items() if likeliest(r)[0] >= self.settings.warranted}
+        least = (
+            self.settings.near_relevant
+        )  # a sentence that is not about the question carries nothing, however it ends
+        known = {
+            at for at, r in weighed.items() if likeliest(r)[0] >= self.settings.warranted and relevance[at] >= least
+        }
         told = [
             said
             for at, r in readings.items()
             for e, s, before in [pieces[at]]
-            for sentence in [Sentence(e, s.start, s.end, r.relevance)]
+            for sentence in [Sentence(e, s.start, s.end, relevance[at])]
             for said in [Said(sentence, r, about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
@@ -155,9 +162,9 @@ class VerdictJudgeLocal:
         least = own.relevant if self._encoder is None else own.near_relevant
         carried = [s.sentence for s in carrying]
         beside = [
-            s for s in told if s.sentence not in carried and s.reading.relevance >= (least if s.about else own.relevant)
+            s for s in told if s.sentence not in carried and s.sentence.score >= (least if s.about else own.relevant)
         ]
-        beside.sort(key=lambda s: -s.reading.relevance)
+        beside.sort(key=lambda s: -s.sentence.score)
         return Ruling(
             self._verdict(carrying, disputed=outvoted, value=value),
             carried,
@@ -214,7 +221,7 @@ class VerdictJudgeLocal:
         readings: Mapping[int, Reading],
     ) -> dict[int, Reading]:
         """Of sentences of the library, by their places, how probable each answer is with all that is known of them."""
-        places = [at for at in readings if _of_library(pieces[at][0])]
+        places = [at for at in readings if _is_weighed(pieces[at][0])]
         if self._encoder is None or not places:
             return {}
         texts = [pieces[at][1].of(pieces[at][0].text) for at in places]
@@ -321,10 +328,9 @@ class VerdictJudgeLocal:
         return said.known or (self._by_itself(said) and (said.outright or said.p >= self._bar(said)))
 
     def _by_itself(self, said: Said) -> bool:
-        """Whether the reader alone decides what a sentence says: it is no page of the library that was searched."""
-        return (said.about or said.study is not None) and (
-            self._encoder is None or not _of_library(said.sentence.evidence)
-        )
+        """Whether the reader alone decides what a sentence says: it is none of those that are weighed."""
+        weighed = self._encoder is not None and _is_weighed(said.sentence.evidence)
+        return not weighed and (said.about or said.study is not None)
 
     def _bar(self, said: Said) -> float:
         """From which probability a sentence carries a verdict."""
@@ -440,9 +446,10 @@ def _before(quote: Sentence) -> str:
     return next((b for span, b in in_context(quote.evidence.text) if span.start <= quote.start < span.end), "")
 
 
-def _of_library(evidence: Evidence) -> bool:
-    """Whether it was found in what was written as statements."""
-    return evidence.origin is not Origin.CASE and EvidenceId.parse(evidence.id).collection in WRITTEN
+def _is_weighed(evidence: Evidence) -> bool:
+    """Whether it was found in what was written as statements, and is no short answer to the question of its page."""
+    written = evidence.origin is not Origin.CASE and EvidenceId.parse(evidence.id).collection in WRITTEN
+    return written and (evidence.section or "").lower() != SHORT_ANSWER
 
 
 def _as_weighed(reading: Reading, chances: Mapping[Stance, float]) -> Reading:

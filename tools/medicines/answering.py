@@ -43,14 +43,16 @@ Floats = NDArray[np.float32]
 
 class Bars(NamedTuple):
     """Probabilities from which an answer is told: any, one that the rules give too, a warning by the rules; and where a
-    patient is told of, a danger by the rules, and a caution. All ours, chosen on our own development questions
-    (`evals/data/dev`): the last three so that as many dangers are found there as by the rules alone."""
+    patient is told of, a danger by the rules, a caution, and that one or the other warning holds. All ours, chosen on
+    our own development questions (`evals/data/dev`): the last ones so that as many dangers are found there as by the
+    rules alone."""
 
     any: float = 0.9
     agreed: float = 0.8
     warning: float = 0.6
     danger: float = 0.2
     caution: float = 0.4
+    either: float = 0.8
 
 
 class Head(NamedTuple):
@@ -97,9 +99,15 @@ def decided(found: Checked, said: Sequence[float], bars: Bars) -> Answer:
     rule = found.answer(found.checks[0])
     if best >= (bars.agreed if answer == rule else bars.any):
         return answer
-    advice = found.checks[0].advice
+    advice, p = found.checks[0].advice, dict(zip(SAID, said, strict=True))
+    if not rule or advice is Advice.USUAL:
+        return ""
     least = bars.warning if found.general else bars.danger if advice is Advice.AVOID else bars.caution
-    return rule if advice is not Advice.USUAL and rule and said[SAID.index(rule)] >= least else ""
+    if p[rule] >= least:
+        return rule
+    bad: Answer = "no" if found.asks == "may" else "yes"
+    warned = not found.general and p[bad] + p["depends"] >= bars.either
+    return (bad if p[bad] >= p["depends"] else "depends") if warned else ""
 
 
 def see(rows: Sequence[tuple[str, str, Checked]], reader: Reader) -> list[Seen]:
