@@ -337,8 +337,8 @@ class Said(NamedTuple):
         return likeliest(self.reading)[0]
 
     def rank(self) -> tuple[bool, bool, bool, bool, float]:
-        """What leads: a short answer, what was weighed and is sure, what answers outright, what is the main result or of
-        no study, what is surest, and of what was weighed most about the question too."""
+        """What leads: a short answer, what was weighed and is sure, what answers outright, what is the main result or
+        of no study, what is surest; of what was weighed, what is most about the question too."""
         sure = self.p * (self.sentence.score if self.known else 1.0)
         return self.short, self.known, self.outright, self.study is None or self.study.main, sure
 
