@@ -27,6 +27,7 @@ from tools.weights import store
 
 CLOSED, PROBES = SHIPPED / "dev" / "closed_questions.jsonl", SHIPPED / "dev" / "medicines.jsonl"
 FOLDS = 5
+FLAT = 1e-6  # ours: standard deviation below which a feature is the same in all rows
 Floats = NDArray[Any]
 
 
@@ -103,7 +104,7 @@ def fitted(rows: list[Row], seen: list[Seen], settings: Settings) -> Fitted:
         asks[of == k] = _of(model, x[of == k], ASKS)
     features = np.stack([counted(s, a) for s, a in zip(seen, asks, strict=True)])
     mean, scale = features.mean(0), features.std(0)
-    scale[scale == 0] = 1.0
+    scale[scale < FLAT] = 1.0
     joined = np.concatenate([(features - mean) / scale, np.stack([by_advice(s) for s in seen])], axis=1)
     gold = np.array([r.gold for r in rows])
     said = logistic(joined, gold, np.ones(len(rows)), settings.said, settings.steps[1])

@@ -39,6 +39,7 @@ CLOSED = SHIPPED / "dev" / "closed_questions.jsonl"
 SAYS = {Stance.SUPPORTS: "yes", Stance.REFUTES: "no", Stance.MIXED: "depends", Stance.UNSETTLED: "depends"}
 STARTER = Path(__file__).parents[2] / "tools" / "library" / "starter"
 FOLDS = 5
+FLAT = 1e-6  # ours: standard deviation below which a feature is the same in all rows
 Floats = NDArray[Any]
 
 
@@ -161,7 +162,7 @@ def fitted(questions: Sequence[Weighed], settings: Settings) -> Fitted:
     keep = np.concatenate([q.learned for q in some])
     rows, targets = np.concatenate([q.rows for q in some])[keep], np.concatenate([q.targets for q in some])[keep]
     mean, scale = rows.mean(0), rows.std(0)
-    scale[scale == 0] = 1.0
+    scale[scale < FLAT] = 1.0
     made = [
         MLPClassifier(
             (settings.hidden,),
