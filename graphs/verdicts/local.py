@@ -142,12 +142,9 @@ class VerdictJudgeLocal:
         weighed = self._weighed(question, alike, pieces, readings)
         relevance = {at: r.relevance for at, r in readings.items()}
         readings |= weighed
-        least = (
-            self.settings.near_relevant
-        )  # a sentence that is not about the question carries nothing, however it ends
-        known = {
-            at for at, r in weighed.items() if likeliest(r)[0] >= self.settings.warranted and relevance[at] >= least
-        }
+        own = self.settings
+        sure = {at for at, r in weighed.items() if likeliest(r)[0] >= own.warranted}
+        known = {at for at in sure if relevance[at] >= own.near_relevant}  # what is not about it carries nothing
         told = [
             said
             for at, r in readings.items()
@@ -158,7 +155,6 @@ class VerdictJudgeLocal:
         ]
         pool, outvoted = self._studies.pool(told, self._sure)
         carrying, value = self._studies.directed(told) if which_way else (self._carrying(pool), None)
-        own = self.settings
         least = own.relevant if self._encoder is None else own.near_relevant
         carried = [s.sentence for s in carrying]
         beside = [
