@@ -79,7 +79,7 @@ class AnswererByModel:
 
     Args:
         model: in the role ``answer``.
-        local: answers when the model fails, when nothing that it wrote stands, and what is not the model's.
+        local: answers when the model fails, when nothing that it wrote is shown, and what is not the model's.
         encoder: for the check of statements against their quotes.
     """
 
@@ -135,8 +135,8 @@ class AnswererByModel:
         written = (await self._writer.written(claims, view, sources, spent)).beside(reply.statements[len(claims) :])
         if reply.abstain and not written.standing:
             return abstained(view)
-        _anything(written.standing)
-        return self._draft(view, [s for s in written.shown if s], written, sources, unanswered=reply.unanswered)
+        statements = _anything(written.shown)
+        return self._draft(view, statements, written, sources, unanswered=reply.unanswered)
 
     async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
@@ -158,13 +158,11 @@ class AnswererByModel:
         option = written.option if option_named(written.option, options_of(view)) else reply.option
         if not reply.option and not written.standing:
             return abstained(view, more=[unchosen(reply.option, view)])
-        _anything(written.standing)
-        standing = written.standing
-        statements = [s for s in written.shown if s]
+        statements = _anything(written.shown)
         if verdict:
-            found, more = await asyncio.to_thread(verdict_of, option, view, standing, held, judge)
+            found, more = await asyncio.to_thread(verdict_of, option, view, written.standing, held, judge)
             return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
-        choice, more = await asyncio.to_thread(choice_of, option, view, standing, bears)
+        choice, more = await asyncio.to_thread(choice_of, option, view, statements, bears)
         return self._draft(view, statements, written, sources, choice=choice, more=more)
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:
@@ -283,7 +281,10 @@ def _questions(view: AnswerView) -> tuple[FollowUpQuestion, ...]:
     return tuple(view.differential.questions[:FOLLOW_UPS]) if view.differential is not None else ()
 
 
-def _anything(standing: Sequence[object]) -> None:
-    """Raise when nothing that the model wrote stands: the local answerer answers."""
-    if not standing:
-        raise InvalidReplyError("Nothing that the language model wrote is borne out by the documents.", "Try again.")
+def _anything(shown: Sequence[Statement | None]) -> list[Statement]:
+    """The statements that a reader is shown, confirmed or marked; raises when there are none: the local answerer
+    answers."""
+    statements = [s for s in shown if s is not None]
+    if not statements:
+        raise InvalidReplyError("Nothing that the language model wrote can be shown.", "Try again.")
+    return statements

@@ -63,15 +63,14 @@ def option_named(said: str, options: Mapping[str, str]) -> str | None:
 
 
 def choice_of(
-    said: str, view: AnswerView, standing: Sequence[Stated], bears: Callable[[str, Sequence[Statement]], bool]
+    said: str, view: AnswerView, statements: Sequence[Statement], bears: Callable[[str, Sequence[Statement]], bool]
 ) -> tuple[Choice | None, list[Notice]]:
-    """The option that rests on the cited statements that stand, or none and the notice that counts it.
+    """The option that rests on the cited ones of the statements, or none and the notice that counts it.
 
     One that they do not bear out is the model's own: parametric, with a notice.
     """
     options = options_of(view)
     label = option_named(said, options)
-    statements = [s.statement for s in standing]
     if label is None or not statements:
         return None, [unchosen(said, view)]
     cited = [s for s in statements if s.citations]

@@ -150,7 +150,7 @@ def test_numbers_of_documents_are_taken_out_of_the_text(ask: Ask) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        {"statements": [citing("Honey cures it.", "1.1")]},
+        {"statements": [citing("Honey cures it (PMID: 12345678).", "1.1")]},
         {"statements": []},
         {"foo": 1},
         Scripted(refusal="I will not."),
@@ -158,12 +158,35 @@ def test_numbers_of_documents_are_taken_out_of_the_text(ask: Ask) -> None:
         Scripted(""),
     ],
 )
-def test_when_nothing_of_a_model_stands_the_local_answer_is_given_and_noted(
+def test_when_nothing_of_a_model_is_shown_the_local_answer_is_given_and_noted(
     ask: Ask, encoder: Encoder, reply: Any
 ) -> None:
     draft, _, meter = ask(lambda name, _: {"statements": []} if name == "MendReply" else reply, croup())
     assert draft == answer(local(encoder), croup())
     assert [n.role for n in meter.fallen_back] == ["answer"]
+
+
+HONEY = citing("Honey cures it.", "1.1")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({}, "not_confirmed"),
+        ({"closed": True}, "model_view"),
+        ({"kind": "multiple_choice", "options": {"yes": "Honey", "no": "Warfarin"}}, "choice_not_borne_out"),
+    ],
+)
+def test_an_answer_of_which_nothing_is_confirmed_stands_marked(ask: Ask, given: dict[str, Any], code: str) -> None:
+    asked_of = croup().model_copy(update=given)
+    draft, server, meter = ask(saying(HONEY, option="yes"), asked_of)
+    assert [(s.text, s.origin) for s in draft.statements] == [(HONEY["text"], Origin.PARAMETRIC)]
+    assert [c.quote for c in draft.statements[0].named] == [FIRST], "beside the sentence that it named"
+    assert {"not_confirmed", code} <= codes(draft)
+    assert draft.verdict is None
+    assert draft.choice is None or (draft.choice.label, draft.choice.parametric) == ("yes", True)
+    assert (draft.choice is not None) == ("options" in given)
+    assert (len(server.requests), meter.fallen_back) == (1, [])
 
 
 def test_a_model_that_abstains_is_believed(ask: Ask) -> None:
