@@ -16,7 +16,7 @@ from graphs.answering.contract import Answer
 from graphs.completeness.explained import Explanation, brief, explained
 from graphs.reporting.contract import PARTS
 from graphs.triage.contract import Kind
-from graphs.verdicts.certainty import START, effect_of, people_of
+from graphs.verdicts.certainty import START, comparison_of, effect_of, people_of
 from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.shown import facts, value_in_words
 from prompts.report import DISCIPLINES
@@ -137,6 +137,7 @@ class Study(NamedTuple):
     name: str
     design: str
     people: str
+    comparison: str
     result: str
     year: str
     quotes: tuple[str, ...]
@@ -557,6 +558,7 @@ def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> 
                 source.name,
                 words.get(f"level.{design}", design or ""),
                 people,
+                comparison_of((*quotes, item.title)),
                 result,
                 year,
                 quotes,
@@ -567,7 +569,7 @@ def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> 
     rows.sort(key=lambda r: (r.side, order.index(r.design) if r.design else len(order), -int(r.year or 0)))
     one_side = len({row.side for row in rows}) < 2
     names = [n for n in Study._fields if any(getattr(r, n) for r in rows) and not (n == "side" and one_side)]
-    names.sort(key=("number", "side", "name", "design", "people", "result", "year", "quotes").index)
+    names.sort(key=("number", "side", "name", "design", "people", "comparison", "result", "year", "quotes").index)
     return Studies(tuple(names), tuple(words[f"study.{n}"] for n in names), tuple(rows))
 
 

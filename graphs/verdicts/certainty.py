@@ -44,6 +44,24 @@ NAMED = re.compile(
     re.I,
 )
 
+# What stands between "versus" and the name of what was compared with, and what ends that name; both ours.
+AT = r"(?:in|on|with|for|among|of)"
+CONTROL = r"(?:placebo|controls?|usual care|standard care|no treatment|sham)\b"
+COMPARED = re.compile(
+    rf"\b(?:versus|vs\.?|(?:compared|comparison|relative) (?:with|to)"
+    rf"|(?:against|than)(?= (?:that )?(?:{AT} )?(?:the |a )?{CONTROL}))\s"  # not "vaccines against measles"
+    rf"(?:(?:{NUMBER}\s?%(?:\s\([^)]*\))?|{NUMBER}(?=\s{AT}\s)|the|an?|those|that|who|{AT}|to|given|using"
+    rf"|received|receiving|took|taking|had|were|treated|assigned|allocated|randomi[sz]ed|{PEOPLE})\s)*+"
+    r"(?!baseline)([^\W\d_][^.,;:()\[\]?]{1,80})",
+    re.IGNORECASE,
+)
+AFTER = re.compile(
+    r"\s(?:in|for|among|on|during|after|at|as|by|to|over|from|within|when|who|which|that|than|but|except|groups?|arms?"
+    r"|and \d|(?:and )?(?:was|were|is|are|had|has|did|does|showed|shows|reduced|reduces|lowered|increased|improved"
+    r"|decreased|included|significantly))\b.*",
+    re.IGNORECASE,
+)
+
 
 def effect_of(text: str) -> str:
     """The size of an effect as a sentence states it, in its own words; "" when it states none."""
@@ -62,6 +80,12 @@ def people_of(texts: Iterable[str]) -> str:
         if found is not None:
             return found[0].strip() if found.re is COUNTED else found[1].strip()
     return ""
+
+
+def comparison_of(texts: Iterable[str]) -> str:
+    """What was compared with, in the words of the first text that names it; "" when none does."""
+    told = (AFTER.sub("", found[1]).strip() for text in texts for found in COMPARED.finditer(text))
+    return next(filter(None, told), "")
 
 
 def certainty_of(carrying: Sequence[Sentence], *, disputed: bool) -> Certainty:

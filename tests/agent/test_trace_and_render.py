@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,20 @@ def test_an_answer_shows_emergency_first_then_statement_source_and_table() -> No
     assert "\x1b[" not in text, "colour where there is no terminal"
     for part in ("75%", "barking cough", "no stridor", "library:croup"):
         assert part in text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_a_study_was_compared_with_stands_in_its_row_wherever_it_is_shown(language: str) -> None:
+    text = "In 3730 adults, it lowered admissions compared with placebo (hazard ratio 0.75)."
+    trial = Evidence(
+        id=f"pubmed:1@0-{len(text)}", text=text, kind="abstract", level="randomised trial", origin=Origin.RETRIEVED
+    )
+    said = Statement(text=text, origin=trial.origin, citations=(cite(trial, 0, len(text)),))
+    item = answer(kind="evidence", statements=[said], evidence=[trial], differential=[], language=language)
+    head = {"en": "Compared with", "zh": "对照"}[language]
+    for told in (shown(item), item.to_markdown(), item._repr_html_()):
+        assert head in told
+        assert re.search(r"[|│>] *placebo *[|│<]", told), told
 
 
 def test_a_statement_without_source_is_marked() -> None:

@@ -15,7 +15,8 @@ from support.served import Served
 from support.web_page import HEARTBURN, INFARCTION, Kept, answer, logged_in, reading, say, session_of
 
 GIVEN = (
-    "A trial. In 3730 adults with heart failure, empagliflozin reduced hospitalisation (hazard ratio 0.75).\n---\n"
+    "A trial. In 3730 adults with heart failure, empagliflozin reduced hospitalisation compared with placebo "
+    "(hazard ratio 0.75).\n---\n"
     "A small study. In 84 adults with heart failure, empagliflozin did not reduce hospitalisation (12% versus 11%)."
 )
 ABOVE = """() => {
@@ -75,6 +76,8 @@ def test_studies_that_disagree_are_a_table_that_sorts(page_server: Served, brows
         assert [text.split()[0] for text in who.all_inner_texts()] == ["3730", "84"]
         assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
         assert "hazard ratio 0.75" in table.locator(".study-result").first.inner_text()
+        assert table.get_by_role("button", name="Compared with").is_visible()
+        assert table.locator(".study-comparison").first.inner_text() == "placebo"
 
 
 DROP = """(files) => { const held = new DataTransfer();

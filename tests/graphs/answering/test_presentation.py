@@ -16,7 +16,7 @@ from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
 
 TRIAL = piece(
-    "In 3730 adults with heart failure, it lowered admissions (hazard ratio 0.75).",
+    "In 3730 adults with heart failure, it lowered admissions compared with placebo (hazard ratio 0.75).",
     level="randomised trial",
     date="2020-10-08",
     title="A large trial",
@@ -26,7 +26,7 @@ SMALL = piece(
     name="2",
     level="observational study",
     date="2019",
-    title="A small study",
+    title="A small study: drug versus usual care in heart failure",
 )
 ENTRY = "Reflux often presents with heartburn. Reflux is made less likely by fever. Red flags: weight loss."
 HEARTBURN, FEVER, FLAGS = ENTRY.split(". ")
@@ -89,7 +89,10 @@ def test_studies_that_disagree_stand_beside_each_other_with_what_is_known_of_eac
         "Sources conflict.",
         [TRIAL.text, SMALL.text],
     )
-    assert shown.studies.columns == ("number", "side", "name", "design", "people", "result", "year", "quotes")
+    assert shown.studies.columns == (
+        *("number", "side", "name", "design"), *("people", "comparison", "result", "year", "quotes")
+    )  # fmt: skip
+    assert [row.comparison for row in shown.studies.rows] == ["usual care", "placebo"]
     no, yes = shown.studies.rows
     assert (no.side, no.people, no.result, no.year) == ("no", "84 adults with heart failure", "12% versus 11%", "2019")
     assert (yes.side, yes.design, yes.result, yes.quotes) == (
@@ -105,7 +108,7 @@ def test_studies_that_disagree_stand_beside_each_other_with_what_is_known_of_eac
 def test_a_column_that_no_study_fills_is_left_out_and_a_monograph_is_no_study() -> None:
     page = Evidence(id="library:x@0-9", text="It helps.", kind="monograph", origin=Origin.RETRIEVED, level="monograph")
     shown = present(answer(statements=[quoted(SMALL, "it changed nothing"), quoted(page)], evidence=[SMALL, page]))
-    assert [row.name for row in shown.studies.rows] == ["A small study"]
+    assert [row.name for row in shown.studies.rows] == [SMALL.title]
     assert "side" not in shown.studies.columns
     assert "result" not in shown.studies.columns
     assert [line.text for line in shown.lines] == ["It helps."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.verdicts.certainty import certainty_of, design_of, effect_of, population_of, reason_of
+from graphs.verdicts.certainty import certainty_of, comparison_of, design_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Certainty, Sentence
 from graphs.verdicts.local import VerdictJudgeLocal
 from support.scripted_reader import ScriptedReader
@@ -131,8 +131,33 @@ def test_who_was_studied_is_told_by_the_sentence_else_by_its_source(text: str, m
     assert population_of(sentence(text, more)) == population
 
 
+@pytest.mark.parametrize(
+    ("texts", "comparison"),
+    [
+        (["Deaths fell compared with placebo (hazard ratio 0.75)."], "placebo"),
+        (["Relapse was seen in 12% versus 31% in the control group."], "control"),
+        (["Compared to those who received warfarin, bleeding was rarer."], "warfarin"),
+        (["Relapse was rarer than in the usual care group."], "usual care"),
+        (["It was tested against placebo."], "placebo"),
+        (["Survival was longer versus melphalan and prednisone in older adults."], "melphalan and prednisone"),
+        (["Relapse was seen in 12% versus 11%.", "Colchicine vs. naproxen for gout: a trial"], "naproxen"),
+        (["Pain fell compared with the baseline.", "It protects against measles, better than expected."], ""),
+        ([], ""),
+    ],
+)
+def test_what_was_compared_with_is_told_by_the_sentence_else_by_the_title(texts: list[str], comparison: str) -> None:
+    assert comparison_of(texts) == comparison
+
+
 def test_chinese_tables_and_long_texts_are_read_without_harm() -> None:
-    for text in ("共有四百名患者。", "| a | 12 % | 3 |\n" * 40, "12 " * 5000, "risk ratio " * 2000):
+    for text in (
+        "共有四百名患者。",
+        "| a | 12 % | 3 |\n" * 40,
+        "12 " * 5000,
+        "risk ratio " * 2000,
+        "vs " + "the 12% " * 2000,
+    ):
         assert isinstance(effect_of(text), str)
+        assert comparison_of([text]) == ""
         assert isinstance(population_of(sentence(text.strip())), str)
     assert VerdictJudgeLocal(ScriptedReader({})).judge("Does it help?", [piece("共有四百名患者。")]).verdict is None

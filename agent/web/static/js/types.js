@@ -39,8 +39,8 @@
  *   review_reasons?: {code: string, text: string}[]}} Answer
  * @typedef {{text: string, origin: string, folds: {id: string, citations: Citation[]}[]}} Line how a statement is shown
  * @typedef {{rank: number, name: string, code: string, share: string, disease: string, told: Line[]}} Row
- * @typedef {{number: number, name: string, design: string, people: string, result: string, year: string,
- *   quotes: string[], side: string}} Study
+ * @typedef {{number: number, name: string, design: string, people: string, comparison: string, result: string,
+ *   year: string, quotes: string[], side: string}} Study
  * @typedef {{columns: string[], heads: string[], rows: Study[]}} Studies
  * @typedef {{title: string, unknown: string, groups: [string, Line[]][]}} Part
  * @typedef {{number: number, id: string, name: string, origin: string, facts: string[], citation: string,
