@@ -1,11 +1,12 @@
-"""Biopython's client, unchanged but for the address, reads every utility of the server with its own DTDs."""
+"""Biopython's client, by the recipe of docs/mirror.md, reads every utility of the server with its own DTDs."""
 
 from __future__ import annotations
 
+import re
 import threading
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from tools.mirror.engine import Mirror
 from tools.mirror.eutils.server import MirrorServer
 from tools.mirror.importing import import_files
 
-NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "mirror.md"
+SERVED = "http://127.0.0.1:8765/entrez/eutils"  # what `anamnesis mirror serve` listens at, in the recipe
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +38,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def entrez(address: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     from Bio import Entrez
 
-    opened = Entrez.urlopen
-
-    def redirected(request: urllib.request.Request) -> Any:
-        request.full_url = request.full_url.replace(NCBI, address)
-        return opened(request)
-
-    monkeypatch.setattr(Entrez, "urlopen", redirected)
     monkeypatch.setattr(Entrez, "sleep_between_tries", 0)
-    monkeypatch.setattr(Entrez, "email", "someone@example.org")
     monkeypatch.setattr(Entrez, "api_key", "k" * 36)  # spares the client's own pause of a third of a second
+    for set_by_recipe in ("urlopen", "email"):
+        monkeypatch.setattr(Entrez, set_by_recipe, getattr(Entrez, set_by_recipe))  # put back after the test
+    (recipe,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    assert recipe.count(SERVED) == 1
+    exec(recipe.replace(SERVED, address), {})  # noqa: S102 - the page's own block
     return Entrez
+
+
+def test_the_recipe_of_the_page_prints_what_the_mirror_holds(capsys: pytest.CaptureFixture[str], entrez: Any) -> None:
+    del entrez  # its block was run, and captured because `capsys` comes before it
+    assert capsys.readouterr().out.splitlines() == [
+        f"{SECOND} Budesonide inhaled in childhood asthma.",
+        f"{FIRST} Inhaled budesonide & the small < large airways: a made-up trial.",
+    ]
 
 
 def test_search_post_and_history(entrez: Any) -> None:
