@@ -6,7 +6,7 @@ that the graph fills, and returns a short text for the planner beside an artefac
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
@@ -18,6 +18,12 @@ from tools.rare_diseases import RareDisease
 from tools.recorder import NullRecorder, Recorder
 
 T = TypeVar("T", bound=Hashable)
+Tell = Callable[..., None]
+"""Tells what is done now: the name of a message of the place ``progress``, and its gaps by name."""
+
+
+def untold(_: str, **gaps: object) -> None:
+    """Tell nobody."""
 
 
 class Severity(StrEnum):
@@ -253,6 +259,7 @@ class ToolContext:
         retrieved: whether anything was retrieved in this run before this call.
         units: sentences of the question with the gate's labels (A critical, B helps the search, C unimportant).
         released: words that the user lets PubMed see in this turn, though they may be names.
+        progress: is given a line on what a call does now; whoever asked sees it. Called on the loop that runs the tool.
     """
 
     question: str = ""
@@ -267,6 +274,13 @@ class ToolContext:
     units: list[tuple[str, str]] = field(default_factory=list)
     released: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=NullRecorder)
+    progress: Callable[[str], None] = untold
+
+    def tell(self, doing: str, **gaps: object) -> None:
+        """Tell what is done now, in the language of the turn; see `Tell`."""
+        from tools.messages import messages  # a client's greeting, which tells nothing, does not wait for it
+
+        self.progress(messages(self.language).say(f"progress.{doing}", **gaps))
 
 
 class Tool(Protocol):

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Annotated, Self
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
@@ -17,7 +17,7 @@ from rich.text import Text
 from agent.agent import Agent
 from agent.cli.console import ConfigOption, SessionOption, console, progress_console, read_message, say, silent
 from agent.cli.references import ReferencesOption, write_references
-from agent.cli.render import show_answer, show_step
+from agent.cli.render import doing, show_answer, show_step
 from agent.conversation import Step
 from agent.loop import run
 from agent.messages import check_message, given_evidence, read_given
@@ -26,7 +26,8 @@ from graphs.answering.contract import Answer
 from prompts.errors import InputError
 from tools.references.forms import form_of
 
-# A turn on standard error: a line a finished step, and on a terminal the answer while a model writes it.
+# A turn on standard error: a line a finished step, and what its tools do meanwhile: on a terminal in one line that
+# vanishes, elsewhere in a line each. Only a terminal shows the answer while a model writes it.
 TITLE = "Draft, not yet verified"
 ExplainOption = Annotated[
     bool, typer.Option("--explain", "-e", help="Why the gate retrieved or not, sentence by sentence.")
@@ -59,20 +60,25 @@ class Progress:
             return
         if step.status == "text":
             self._draft(step.text)
-            return
-        if step.status == "finished":
-            self._close()
-        show_step(step, self._out)
+        elif step.status == "progress" and self._out.is_terminal:
+            self._now(doing(step))
+        else:
+            if step.status == "finished":
+                self._close()
+            show_step(step, self._out)
 
     def _draft(self, text: str) -> None:
         if not self._out.is_terminal:
             return
+        shown = text if len(text) <= SHOWN else "… " + text[-SHOWN:]
+        panel = Panel(Text(shown, style="dim"), title=TITLE, title_align="left", border_style="yellow")
+        self._now(panel)
+
+    def _now(self, shown: RenderableType) -> None:
         if self._live is None:
             self._live = Live(console=self._out, transient=True, auto_refresh=False)
             self._live.start()
-        shown = text if len(text) <= SHOWN else "… " + text[-SHOWN:]
-        panel = Panel(Text(shown, style="dim"), title=TITLE, title_align="left", border_style="yellow")
-        self._live.update(panel, refresh=True)
+        self._live.update(shown, refresh=True)
 
     def _close(self) -> None:
         if self._live is not None:

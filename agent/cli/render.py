@@ -35,15 +35,26 @@ FINDINGS = 6  # findings shown a disease and side, strongest first
 
 
 def show_step(step: Step, out: Console | None = None) -> None:
-    """One line a finished step."""
+    """One line a finished step, and one for what a tool does now."""
+    out = out or progress_console()
+    if step.status == "progress":
+        out.print(doing(step))
     if step.status != "finished":
         return
-    name = messages("en").get(f"step.{step.tool or step.step}", step.tool or step.step)
-    (out or progress_console()).print(
+    out.print(
         Text.assemble(
-            ("  • ", "dim"), (f"{name:<40}", "bold"), (f"{step.seconds * 1000:6.0f} ms  ", "dim"), step.summary
+            ("  • ", "dim"), (f"{_named(step):<40}", "bold"), (f"{step.seconds * 1000:6.0f} ms  ", "dim"), step.summary
         )
     )
+
+
+def doing(step: Step) -> Text:
+    """What a tool does now, in a line."""
+    return Text(f"  … {_named(step)}: {step.summary}", style="dim")
+
+
+def _named(step: Step) -> str:
+    return messages("en").get(f"step.{step.tool or step.step}", step.tool or step.step)
 
 
 def show_answer(out: Console, answer: Answer, *, explain: bool = False) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Report = Callable[[float, str], Awaitable[None]]
-"""Tells progress: how many steps have ended, and a line about the last one."""
+Report = Callable[[str], Awaitable[None]]
+"""Tells a line of progress."""
 
 
 class TimedOutError(ServiceError):
@@ -76,14 +76,12 @@ async def ask(agent: Agent, asked: Ask, caller: Caller, place: Place, report: Re
     from agent.sessions import new_session_id
 
     session = await known(agent, asked.session, caller) if asked.session is not None else new_session_id()
-    await report(0, f"session {session}")
-    done = 0
+    await report(f"session {session}")
     async for event in place.turn(agent, asked, session, caller):
         if not isinstance(event, Step):
             return event
-        if event.status == "finished":
-            done += 1
-            await report(done, line(event))
+        if event.status in ("progress", "finished"):
+            await report(line(event))
     raise RuntimeError("a turn ended without an answer")  # a turn always ends with one
 
 
@@ -104,9 +102,10 @@ async def within(seconds: float | None, work: Awaitable[T]) -> T:
 
 
 def line(step: Step) -> str:
-    """A finished step in a line."""
+    """A finished step, or what a tool does now, in a line."""
     name = f"{step.step}: {step.tool}" if step.tool else step.step
-    return f"{name} ({step.seconds:.2f} s) {step.summary}".strip()
+    after = f" ({step.seconds:.2f} s)" if step.status == "finished" else ":"
+    return f"{name}{after} {step.summary}".strip()
 
 
 # The arguments of `ask`, and the tools as a client sees them before anything is opened.

@@ -5,13 +5,16 @@ What answers are made of is imported when it is needed: a client's greeting does
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -67,6 +70,21 @@ class Remembered:
 
 OFFERS = {offer.name: offer for offer in (asking.ASK, *FIVE)}
 Context = ServerRequestContext[Any, Any]
+
+
+class Lines:
+    """The lines of progress of a call, numbered in their order."""
+
+    def __init__(self, context: Context) -> None:
+        self._session, self._loop, self._numbers = context.session, asyncio.get_running_loop(), itertools.count()
+
+    async def line(self, line: str) -> None:
+        """Tell a line; nothing is sent where the client asked for none."""
+        await self._session.report_progress(next(self._numbers), None, line)
+
+    def elsewhere(self, line: str) -> None:
+        """Tell a line from another loop."""
+        asyncio.run_coroutine_threadsafe(self.line(line), self._loop)
 
 
 class Service:
@@ -135,25 +153,23 @@ class Service:
     async def _called(self, offer: Offer, given: BaseModel, caller: Caller, context: Context) -> types.CallToolResult:
         from agent.mcp.told import told
 
+        lines = Lines(context)
         agent = await self._opening.agent()
         if isinstance(given, Ask):
-            return await self._asked(agent, given, caller, context)
+            return await self._asked(agent, given, caller, lines)
         client = (caller.id, _connection(context))
         with self._place.call(caller):
             found = self._remembered.of(client)
-            artifact = await within(self._place.seconds, call(agent, offer.name, given, found))
+            artifact = await within(self._place.seconds, call(agent, offer.name, given, found, lines.elsewhere))
         self._remembered.add(client, artifact.evidence)
         if artifact.outcome in (Outcome.REFUSED, Outcome.UNAVAILABLE):
             return failed(told(artifact), "input" if artifact.outcome is Outcome.REFUSED else "service_unavailable")
         return result(artifact, told(artifact))
 
-    async def _asked(self, agent: Agent, given: Ask, caller: Caller, context: Context) -> types.CallToolResult:
+    async def _asked(self, agent: Agent, given: Ask, caller: Caller, lines: Lines) -> types.CallToolResult:
         from agent.mcp.told import answered
 
-        async def report(done: float, line: str) -> None:
-            await context.session.report_progress(done, None, line)
-
-        answer = await ask(agent, given, caller, self._place, report)
+        answer = await ask(agent, given, caller, self._place, lines.line)
         trace = trace_link(answer.session, answer.turn)
         return result(answer, answered(answer), [trace] if TRACES in caller.scopes else [])
 
@@ -409,12 +425,15 @@ NARRATIVE = 3  # ours: from as many sentences on a text is read as a case, as `a
 LEFT_OUT = "Left out, because this text gives orders to whoever reads it by machine: {titles}. Look at it yourself."
 
 
-async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+async def call(
+    agent: Agent, name: str, arguments: BaseModel, found: list[Evidence], progress: Callable[[str], None]
+) -> ToolArtifact:
     """Carry out a call.
 
     Args:
         arguments: validated, of the tool's own schema.
         found: what earlier calls of this client found.
+        progress: is told what the tool does now, on the agent's loop.
 
     Raises:
         InputError: the configuration does not offer the tool.
@@ -428,24 +447,21 @@ async def call(agent: Agent, name: str, arguments: BaseModel, found: list[Eviden
         raise InputError(
             f"The configuration in use does not offer {name}.", "`tools/list` names the tools that it does."
         )
-    return _safe(await arun(_untraced(agent, tool, arguments, found)))
+    return _safe(await arun(_run(agent, tool, arguments, found, progress)))
 
 
-async def _untraced(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
+async def _run(
+    agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence], progress: Callable[[str], None]
+) -> ToolArtifact:
     from agent.settings import untraced
-
-    with untraced(agent.settings):
-        return await _run(agent, tool, arguments, found)
-
-
-async def _run(agent: Agent, tool: Tool, arguments: BaseModel, found: list[Evidence]) -> ToolArtifact:
     from prompts.metering import Meter, metered
     from tools.text.spaces import without_gaps
 
     texts = {field: without_gaps(value) for field, value in arguments if isinstance(value, str)}
     settled = arguments.model_copy(update=texts)
-    with metered(Meter(agent.settings.budget, agent.settings.prices)):
-        return await tool.run(settled, _context(tool.name, settled, found))
+    lent = replace(_context(tool.name, settled, found), progress=progress)
+    with untraced(agent.settings), metered(Meter(agent.settings.budget, agent.settings.prices)):
+        return await tool.run(settled, lent)
 
 
 def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:

@@ -180,7 +180,8 @@ def usage_of(answer: Answer) -> TokenUsage:
 async def streamed(
     events: AsyncIterator[Step | Answer | None], model: str, session: str, ignored: Sequence[str], *, usage: bool
 ) -> AsyncIterator[str]:
-    """Chunks: each finished step as ``reasoning_content``, then the verified answer a paragraph at a time.
+    """Chunks: finished steps, and what tools do meanwhile, as ``reasoning_content``; then the verified answer by
+    paragraphs.
 
     A draft is never sent: a text that was sent cannot be taken back when the verification drops a sentence of it.
     """
@@ -196,7 +197,7 @@ async def streamed(
                 yield shape.delta({"anamnesis": extra(event, ignored)}, finish="stop")
                 if usage:
                     yield shape.usage(event)
-            elif event.status == "finished":
+            elif event.status in ("progress", "finished"):
                 yield shape.delta({"reasoning_content": f"{event.tool or event.step}: {event.summary or 'done'}\n"})
     except Refusal as refusal:
         yield _data(body_of("/v1/", refusal, ""))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -54,7 +55,12 @@ def bind(tool: Tool, said: Said) -> BaseTool:
         runtime.stream_writer({"step": "tools", "status": "started", "tool": tool.name})
         watcher().event("tool_started", tool=tool.name)
         started = time.perf_counter()
-        artifact = await _run(tool, arguments, cast(State, runtime.state), context)
+
+        def doing(line: str) -> None:
+            runtime.stream_writer({"step": "tools", "status": "progress", "tool": tool.name, "summary": line})
+
+        lent = replace(tool_context(cast(State, runtime.state), context), progress=doing)
+        artifact = await _run(tool, arguments, lent)
         seconds = time.perf_counter() - started
         key = context.keep(artifact)
         _record(context, tool.name, arguments, artifact, seconds, key)
@@ -86,9 +92,9 @@ def _about(tool: str, arguments: dict[str, Any], state: State, context: TurnCont
     return question if whole else str(arguments.get("query") or question)
 
 
-async def _run(tool: Tool, arguments: dict[str, Any], state: State, context: TurnContext) -> ToolArtifact:
+async def _run(tool: Tool, arguments: dict[str, Any], lent: ToolContext) -> ToolArtifact:
     try:
-        return await tool.run(tool.arguments.model_validate(arguments), tool_context(state, context))
+        return await tool.run(tool.arguments.model_validate(arguments), lent)
     except BadCall as error:
         return ToolArtifact(tool=tool.name, outcome=Outcome.REFUSED, remarks=[str(error)])
     except ServiceError as error:

@@ -59,6 +59,8 @@ def test_a_parametric_choice_says_so() -> None:
 def progress(*, terminal: bool, quiet: bool = False) -> str:
     out = io.StringIO()
     with Progress(quiet=quiet, out=Console(file=out, width=80, force_terminal=terminal, color_system=None)) as showing:
+        showing.show(Step(step="tools", status="progress", tool="search_literature", summary="searching: croup"))
+        showing.show(Step(step="tools", status="finished", tool="search_literature"))
         showing.show(Step(step="answer", status="started"))
         showing.show(Step(step="answer", status="text", text="A single dose"))
         showing.show(Step(step="answer", status="text", text="A single dose helps. [b]No[/b]"))
@@ -72,6 +74,13 @@ def test_a_draft_is_shown_on_a_terminal_as_not_verified_and_then_erased() -> Non
     assert "A single dose helps. [b]No[/b]" in text
     erased, finished = text.rindex("\x1b[2K"), text.index("1 statements")
     assert text.rindex(TITLE) < erased < finished
+
+
+def test_what_a_tool_does_is_a_line_that_vanishes_on_a_terminal_and_stays_elsewhere() -> None:
+    line = "Search the literature: searching: croup"
+    text = progress(terminal=True)
+    assert text.index(line) < text.index("\x1b[2K") < text.index("0 ms")
+    assert progress(terminal=False).count(line) == 1
 
 
 def test_a_draft_is_not_shown_where_there_is_no_terminal_or_nothing_is_to_be_shown() -> None:

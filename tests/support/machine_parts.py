@@ -40,6 +40,7 @@ class SearchTool:
     async def run(self, arguments: Query, context: ToolContext) -> ToolArtifact:
         self.log.append(f"tool {arguments.query}")
         self.contexts.append(context)
+        context.tell("searching", terms=arguments.query)
         if arguments.query == "unavailable":
             raise ServiceError("The source is down.")
         if arguments.query == "refused":

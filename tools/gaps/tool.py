@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from prompts.errors import ServiceError
 from prompts.tool_arguments import FillKnowledgeGaps as Arguments
 from prompts.tool_arguments import description
-from tools.contract import Gap, Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
+from tools.contract import Gap, Notice, Outcome, Severity, Tell, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
 from tools.gaps.contract import GapFinder, GapSurvey, Generator, Inquiry
@@ -139,11 +139,15 @@ class FillKnowledgeGaps:
             return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
         inquiry = await asyncio.to_thread(self._inquiry, arguments, context)
         documents = await asyncio.to_thread(self._documents, inquiry, context.evidence)
+        if documents and self._settings.points:
+            context.tell("documents", n=len(documents))
         survey = await self._finder.find(inquiry, documents) if self._settings.points else GapSurvey()
         useless = [d.id for d in documents if d.id not in survey.useful]
         gaps = list(survey.gaps)
         missing = [gap.requirement for gap in gaps if not gap.covered_by]
         asked = [gap for gap in gaps if not gap.covered_by][: self._settings.points * self._settings.search_first]
+        if asked:
+            context.tell("gaps", n=len(asked))
         searching = replace(context, recorder=(searched := StrategyRecorder(context.recorder)))
         results = await asyncio.gather(*(self._find(gap, searching) for gap in asked), return_exceptions=True)
         found, errors = _sorted_out(results)
@@ -152,7 +156,7 @@ class FillKnowledgeGaps:
         if found:
             counted = {e.id for e in found} - set(useless)
             gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], counted)
-        background = await self._background(inquiry, [gap.requirement for gap in gaps if not gap.covered_by])
+        background = await self._background(inquiry, [g.requirement for g in gaps if not g.covered_by], context.tell)
         if errors and len(errors) == len(results) and not background:
             raise errors[0]
         context.recorder.event(
@@ -229,12 +233,16 @@ class FillKnowledgeGaps:
             for gap in gaps
         ]
 
-    async def _background(self, inquiry: Inquiry, still_open: Sequence[str]) -> list[Evidence]:
+    async def _background(self, inquiry: Inquiry, still_open: Sequence[str], tell: Tell) -> list[Evidence]:
         settings = self._settings
         if settings.generated == "off":
             return []
         points = [*still_open[: min(settings.points, settings.conditioned)], *[""] * settings.question_only]
-        return merge_evidence(await self._generator.write(inquiry, points)) if points else []
+        if not points:
+            return []
+        if not isinstance(self._generator, GeneratorLocal):  # which writes nothing
+            tell("background", n=len(points))
+        return merge_evidence(await self._generator.write(inquiry, points))
 
 
 def _derived(question: str, diseases: Sequence[str], context: ToolContext) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prompts.errors import DataError, ServiceError
-from tools.contract import unique
+from tools.contract import Tell, unique, untold
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
 from tools.indexes.lexical import Lexicon
@@ -86,6 +86,7 @@ async def deepen(
     depth: int = REVIEWS,
     full_texts: int = 8,
     seconds: float | None = None,
+    tell: Tell = untold,
 ) -> Deepened:
     """For each ranked article the best available document (CoMeta, depth by publication type).
 
@@ -104,6 +105,7 @@ async def deepen(
     texts: Mapping[str, FullText] = {}
     failure = ""
     if source is not None and wanted[:full_texts]:
+        tell("full_texts", n=len(wanted[:full_texts]))
         try:
             texts = await _in_time(source, wanted[:full_texts], seconds)
         except (ServiceError, DataError) as error:

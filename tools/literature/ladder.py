@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from prompts.errors import ServiceError
+from tools.contract import Tell, untold
 from tools.evidence import Frozen
 from tools.literature.adapt_e.contract import Expression, QueryPlanner, SearchPlan
 from tools.literature.client import PubMed
@@ -72,7 +73,7 @@ async def adapt_e(
     return AdaptE(ids=found.ids, plan=plan, climb=found)
 
 
-async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int) -> Climb:
+async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int, tell: Tell = untold) -> Climb:
     """Run the rungs in order until at least ``enough`` ids are found.
 
     Raises:
@@ -83,6 +84,7 @@ async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int) -> Cli
     failure = ""
     for at, rung in enumerate(rungs):
         started = time.monotonic()
+        tell("rung", n=at + 1, of=len(rungs))
         try:
             result = await pubmed.search(rung.query, enough)
         except ServiceError as error:

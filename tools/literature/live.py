@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from prompts.errors import DataError
-from tools.contract import Notice, Severity
+from tools.contract import Notice, Severity, Tell, untold
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Frozen
 from tools.fusion import reciprocal_rank_fusion
@@ -97,18 +97,21 @@ class LiveSearch:
     texts: FullTextSource | None = None
     meaning: ByMeaning | None = None
 
-    async def search(self, plan: SearchPlan, question: str, *, limit: int, tool: str) -> LiveResult:
+    async def search(
+        self, plan: SearchPlan, question: str, *, limit: int, tool: str, tell: Tell = untold
+    ) -> LiveResult:
         """Climb the ladder, read the records, put them in order, and read the best ``limit`` at their depth.
 
         Raises:
             ServiceError: the first rung or the reading of records failed.
         """
         (nearest, told), climbed = await asyncio.gather(
-            asyncio.to_thread(self._nearest, question), climb(self.pubmed, plan.expressions, self.settings.enough)
+            asyncio.to_thread(self._nearest, question),
+            climb(self.pubmed, plan.expressions, self.settings.enough, tell),
         )
-        read = await self._read(climbed, nearest, plan)
+        read = await self._read(climbed, nearest, plan, tell)
         order = await asyncio.to_thread(self._order, question, plan, read)
-        deepened = await self._deepened([read.usable[o.pmid] for o in order], limit)
+        deepened = await self._deepened([read.usable[o.pmid] for o in order], limit, tell)
         excluded = retracted(deepened.excluded) + read.excluded
         by_pmid = {o.pmid: o for o in order}
         kept = [(by_pmid[d.article.pmid], d) for d in deepened.documents]
@@ -158,13 +161,15 @@ class LiveSearch:
             text = f"{error} PubMed was searched by words only."
             return None, [Notice(code="embeddings_unusable", text=text, severity=Severity.WARNING)]
 
-    async def _read(self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan) -> _Read:
+    async def _read(self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan, tell: Tell) -> _Read:
         """The records of both streams, fused by rank; what is found by meaning alone must be of the dates asked for."""
         found = list(climbed.ids)
         if nearest is not None:
             fused = reciprocal_rank_fusion({"pubmed": found, "dense": nearest.ids}, self.settings.rrf_k)
             found = [f.id for f in fused]
         asked = found[:FETCHED]
+        if asked:
+            tell("records", n=len(asked))
         fetched = await read_records(self.pubmed, asked, climbed.places)
         reasons = {a.pmid: _reason(a, plan, listed=a.pmid in climbed.places) for a in fetched.articles}
         excluded = retracted(a.exclusion for a in fetched.articles if a.exclusion)
@@ -199,10 +204,10 @@ class LiveSearch:
         rank = {pmid: n for n, pmid in enumerate(dense, 1)}
         return [Ordered(p, score.get(p), rank[p], round(similarity[p], 6)) for p in order]
 
-    async def _deepened(self, articles: Sequence[Article], limit: int) -> Deepened:
+    async def _deepened(self, articles: Sequence[Article], limit: int, tell: Tell) -> Deepened:
         """The best articles at their depth; those beyond what can be returned are not fetched."""
         s = self.settings
-        first = await deepen(articles[:limit], self.texts, s.depth, s.full_texts, s.full_text_seconds)
+        first = await deepen(articles[:limit], self.texts, s.depth, s.full_texts, s.full_text_seconds, tell)
         rest = await deepen(articles[limit:], None, ABSTRACTS)
         return first.model_copy(update={"documents": first.documents + rest.documents})
 

@@ -123,6 +123,8 @@ class SearchLiterature:
         started = time.monotonic()
         begin(context.question or arguments.query, self._vocabulary, context.released)
         plan = await self._plan(arguments, context)
+        if plan.terms:  # what passed the sieve, and no other word of the text
+            context.tell("searching", terms=", ".join(t.text for t in plan.terms))
         if self._settings.method == "per_source" and self._reranker is not None:
             return await self._per_source(plan, arguments, context, self._reranker)
         local, live = await self._both(arguments, context, plan)
@@ -158,7 +160,7 @@ class SearchLiterature:
         search = replace(self._live, settings=by_words, meaning=None)
         local, live = await asyncio.gather(
             asyncio.to_thread(self.library.by_words, arguments.query, PER_SOURCE, tool=self.name),
-            self._search_live(words, arguments.model_copy(update={"limit": PER_SOURCE}), context.language, search),
+            self._search_live(words, arguments.model_copy(update={"limit": PER_SOURCE}), context, search),
         )
         sources = {name: [hit.evidence() for hit in hits] for name, hits in local.items()}
         if live.result is not None:
@@ -185,9 +187,9 @@ class SearchLiterature:
         if self._settings.library == "beside":
             return await asyncio.gather(
                 asyncio.to_thread(self._search_library, arguments, context, plan),
-                self._search_live(plan, arguments, context.language),
+                self._search_live(plan, arguments, context),
             )
-        live = await self._search_live(plan, arguments, context.language)
+        live = await self._search_live(plan, arguments, context)
         if live.result is not None:
             return [], live
         return await asyncio.to_thread(self._search_library, arguments, context, plan), live
@@ -228,10 +230,10 @@ class SearchLiterature:
         self,
         plan: SearchPlan,
         arguments: tool_arguments.SearchLiterature,
-        language: str,
+        context: ToolContext,
         search: LiveSearch | None = None,
     ) -> _Live:
-        words = messages(language)
+        words = messages(context.language)
         if self._settings.live == "off":
             return _Live(None, [Notice(code="pubmed_off", text=words["notice.pubmed_off"])], failed=False)
         if not plan.expressions:
@@ -241,7 +243,8 @@ class SearchLiterature:
             text = words["notice.pubmed_unreachable"]
             return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
         try:
-            result = await (search or self._live).search(plan, arguments.query, limit=arguments.limit, tool=self.name)
+            asked = search or self._live
+            result = await asked.search(plan, arguments.query, limit=arguments.limit, tool=self.name, tell=context.tell)
         except ServiceError as error:
             text = words.say("notice.pubmed_failed", detail=str(error))
             return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)

@@ -116,6 +116,8 @@ class RetrievePassages:
         """
         documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context)
         readable = [d for d in documents if d.status.usable]
+        if readable:
+            context.tell("documents", n=len(readable))
         read = await asyncio.to_thread(self._read, arguments, readable, context)
         read = read._replace(evidence=[*read.evidence, *entries])
         whole = self._counted is not None and not arguments.documents  # a whole collection was searched

@@ -151,8 +151,19 @@ def test_steps_are_told_as_progress_and_the_session_before_them(agent: Agent) ->
     (result,) = asked(agent, lambda c: c.call_tool("ask", {"message": "croup"}, progress_callback=report))
     assert told[0] == (0, f"session {result.structured_content['session']}")
     assert [progress for progress, _ in told] == list(range(len(told)))
-    assert any("tools: search_literature" in message for _, message in told)
+    assert any("tools: search_literature (" in message for _, message in told)
+    assert any("tools: search_literature: searching: croup" in message for _, message in told)
     assert told[-1][1].startswith("verify")
+
+
+def test_a_tool_that_a_client_calls_itself_tells_what_it_does(agent: Agent) -> None:
+    told: list[str] = []
+
+    async def report(_: float, __: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    asked(agent, lambda c: c.call_tool("search_literature", {"query": "croup"}, progress_callback=report))
+    assert told == ["searching: croup"]
 
 
 def test_what_a_tool_found_counts_for_the_gaps_of_the_same_connection_alone(agent: Agent, gaps: Gaps) -> None:

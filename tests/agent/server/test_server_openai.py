@@ -80,6 +80,7 @@ def test_a_stream_says_the_steps_then_exactly_the_text_of_the_whole(client: open
     text = "".join(delta.content or "" for delta in deltas)
     assert text == whole.choices[0].message.content
     assert reasoning.startswith("triage: case")
+    assert "search_literature: searching: croup\n" in reasoning
     assert "search_literature: ok, 1 pieces of evidence" in reasoning
     assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
     assert chunks[-1].usage is not None

@@ -73,6 +73,8 @@ def test_the_steps_hold_live_details_and_the_same_answer_comes_without_them(serv
     assert data["completeness_gate"]["gate"]["score"] == 0.1
     assert data["completeness_gate"]["differential"] == []
     assert data["search_literature"]["evidence"] == {"retrieved": 1}
+    doing = [step["summary"] for name, step in told if name == "step" and step["status"] == "progress"]
+    assert doing == ["searching: croup", "searching: croup treatment"]
 
 
 def test_a_turn_goes_on_when_its_client_goes_away_and_whoever_comes_follows_it(start: Any) -> None:

@@ -64,7 +64,8 @@ def test_refused_with_advice_before_any_retrieval(encoder: Encoder) -> None:
 
 def test_only_gaps_are_searched_for_and_reported_with_what_covers_them(encoder: Encoder) -> None:
     search = Search({"diagnosis": [TESTS]})
-    context = ToolContext(evidence=[TREATMENT], retrieved=True)
+    told: list[str] = []
+    context = ToolContext(evidence=[TREATMENT], retrieved=True, progress=told.append)
     artifact = fill(encoder, search, context, "Gout: treatment", "Gout: diagnosis and tests")
     assert search.queries == ["Gout: diagnosis and tests"]
     assert [g.covered_by for g in artifact.gaps] == [(TREATMENT.id,), (TESTS.id,)]
@@ -72,6 +73,7 @@ def test_only_gaps_are_searched_for_and_reported_with_what_covers_them(encoder: 
     assert (artifact.evidence[0].found[-1].stream, artifact.evidence[0].found[-1].rank) == ("gap", 1)
     assert artifact.outcome is Outcome.OK
     assert artifact.notices == []
+    assert told == ["reading documents: 1", "searches for what is missing: 1"], "nothing is written without a model"
 
 
 def test_everything_covered_needs_no_search(encoder: Encoder) -> None:

@@ -31,7 +31,7 @@ def run(library: Library, encoder: Encoder) -> Run:
     def call(
         settings: LiteratureSettings, query: str = QUESTION, kind: str = "evidence", **fields: Any
     ) -> ToolArtifact:
-        context = {k: fields.pop(k) for k in ("findings", "language") if k in fields}
+        context = {k: fields.pop(k) for k in ("findings", "language", "progress") if k in fields}
         tool: Tool = SearchLiterature(library, encoder, settings, today=fields.pop("today", TODAY))
         return asyncio.run(
             tool.run(Arguments(query=query, **fields), ToolContext(question=query, kind=kind, **context))
@@ -79,7 +79,8 @@ def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
         "2": xml.record("2", "Statins.", "Statins prevent heart attacks in healthy people.", types=("Meta-Analysis",)),
         "3": xml.record("3", "No abstract here.", None),
     }
-    artifact = run(settings_for(ncbi), limit=6)
+    told: list[str] = []
+    artifact = run(settings_for(ncbi), limit=6, progress=told.append)
     assert [e.document_id for e in artifact.evidence][:3:2] == ["pubmed:2", "pubmed:1"]
     assert artifact.evidence[1].document_id == "library:statins-primary-prevention"
     top = artifact.evidence[0]
@@ -91,6 +92,10 @@ def test_both_sources_stand_in_the_result_and_every_rung_in_the_strategy(
     assert [r["rung"] for r in rungs] == ["strict", "relaxed"] or rungs[0]["rung"] == "strict"
     assert set(rungs[0]) >= {"query", "count", "ids", "translation", "warnings", "seconds", "next"}
     assert [(e["id"], e["reason"]) for e in steps["records"]["excluded"]] == [("pubmed:3", "no abstract")]
+    assert told[0].startswith("searching: statins")
+    assert [line.partition(" of ")[0] for line in told[1:-2]] == [f"PubMed, query {n}" for n in range(1, len(told) - 2)]
+    assert len(told[1:-2]) >= len(rungs) > 0
+    assert told[-2:] == ["reading records: 3", "reading full texts: 1"]
     assert [d["id"] for d in steps["records"]["documents"]] == ["pubmed:2", "pubmed:1"]
     assert QUESTION not in str(artifact.strategy)
     assert artifact.notices == []

@@ -52,6 +52,7 @@ export class Progress {
     if (step.step === OURS || step.status === "text" || (step.step === CALLS && !step.tool)) return;
     const key = step.tool ? `tool_${step.tool}` : `step_${step.step}`;
     if (step.status === "started") this.speak(this.t(key));
+    if (step.status === "progress") this.speak(`${this.t(key)}: ${step.summary}`);
     if (step.status === "finished") this.line(key, step);
   }
 
