@@ -172,14 +172,17 @@ def gap_tool(
     models: LanguageModels | None = None,
     refused: Refused = lambda _: (),
 ) -> FillKnowledgeGaps:
-    """The tool; without models, or where a role is local, the local judgement."""
+    """The tool; without models, or where a role is local, the local judgement.
+
+    A local answer reads no background, so none is written for it, but where the published steps are asked for.
+    """
     settings = settings or GapSettings()
     if models is None:
         return FillKnowledgeGaps(search, encoder, settings, refused=refused)
     together = settings.together
-    writes = (
-        GeneratorByModel(models.of("background"), together=together) if models.judged_by_model("background") else None
-    )
+    writes = None
+    if models.judged_by_model("background") and (models.judged_by_model("answer") or not together):
+        writes = GeneratorByModel(models.of("background"), together=together)
     finder = _finder(settings, models)
     return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, refused=refused)
 

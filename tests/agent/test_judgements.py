@@ -60,6 +60,17 @@ def test_each_role_can_be_given_to_the_other_side_and_doctor_says_so(built_home:
 
 
 @pytest.mark.parametrize(
+    ("steps", "answer", "judge"), [({}, "model", "model"), ({}, "local", "local"), (STEPS, "local", "model")]
+)
+def test_no_background_is_written_for_a_local_answer(
+    steps: dict[str, Any], answer: Judge, judge: Judge, built_home: Path
+) -> None:
+    roles = {"answer": {"judge": answer}}
+    settings = load_settings(home=built_home, model="m", roles=roles, literature={"live": "off"}, **steps)
+    assert judges(assemble(settings, Home(built_home)))["background"] == judge
+
+
+@pytest.mark.parametrize(
     ("gate", "judge"),
     [
         ({"method": "whole_input"}, "local"), ({"method": "whole_input", "self_judged": True}, "model"),
