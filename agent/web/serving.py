@@ -1,10 +1,12 @@
-"""Mounts the page: `/` and its files under `/web`. No unknown path is caught, so the API keeps its own 404.
+"""Mounts the page at `/`, the API's description at `/docs`, and their files under `/web`. No unknown path is caught, so
+the API keeps its own 404.
 
 The security headers, the content policy among them, are the server's (`agent.server.edge`): one place for all answers.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 FILES = Path(__file__).parent / "static"
+SWAGGER = ("fastapi_offline", "static")  # the package that brings Swagger UI, and its folder of files
 HEADERS = {"Cache-Control": "no-cache"}  # asked for again by its ETag: a new version is never mixed with an old one
 
 
@@ -33,5 +36,11 @@ def mount(app: FastAPI) -> None:
     async def page() -> FileResponse:
         return FileResponse(FILES / "index.html", headers=HEADERS)
 
+    async def docs() -> FileResponse:
+        return FileResponse(FILES / "docs.html", headers=HEADERS)
+
+    brought = [SWAGGER] if find_spec(SWAGGER[0]) is not None else []
     app.add_api_route("/", page, methods=["GET"], include_in_schema=False)
-    app.mount("/web", Files(directory=FILES), name="web")
+    if brought:
+        app.add_api_route("/docs", docs, methods=["GET"], include_in_schema=False)
+    app.mount("/web", Files(directory=FILES, packages=[*brought]), name="web")

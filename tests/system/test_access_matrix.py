@@ -20,9 +20,10 @@ from support.served import Served, served
 UNDESCRIBED = {
     "/openapi.json",
     "/",
+    "/docs",
     "/web",
     "/mcp",
-}  # the description, the page's files, MCP: no data of anybody, or below
+}  # the description, the pages' files, MCP: no data of anybody, or below
 WORDS = ("Mrs Miller", "orthopnoea")
 
 

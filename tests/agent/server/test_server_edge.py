@@ -118,7 +118,7 @@ def test_a_malformed_request_is_not_told_back(server: Served) -> None:
 def test_the_description_asks_no_other_host_and_names_every_answer(server: Served) -> None:
     with server.client() as client:
         described = client.get("/openapi.json").json()
-        assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+        assert client.get("/redoc").status_code == 404
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
             told = set(operation["responses"])
