@@ -151,10 +151,13 @@ class Service:
         return prompt_of(params.name, params.arguments)
 
     async def _called(self, offer: Offer, given: BaseModel, caller: Caller, context: Context) -> types.CallToolResult:
-        from agent.mcp.told import told
+        from tools.messages import messages
 
         lines = Lines(context)
-        agent = await self._opening.agent()
+        await lines.line(messages("en")["progress.ready"])
+        agent = await self._opening.agent()  # and whatever is slow to import comes after the first line
+        from agent.mcp.told import told
+
         if isinstance(given, Ask):
             return await self._asked(agent, given, caller, lines)
         client = (caller.id, _connection(context))

@@ -19,6 +19,7 @@ from graphs.answering.contract import Answer
 from support.machine_parts import Scripted, parts
 from support.mcp_clients import MODES, kind_of, over_http, text_of
 from support.served import Served, served
+from tools.messages import messages
 
 EVERY = ("ask", "tools", "traces")
 HELLO = {
@@ -86,7 +87,8 @@ def test_progress_and_a_tools_evidence_come_over_the_wire(server: Served, mode: 
         return await client.call_tool("search_literature", {"query": "croup"})
 
     result = talk(server, server.key("a", EVERY), work, mode)
-    assert lines[0].startswith("session ")
+    assert lines[0] == messages("en")["progress.ready"]
+    assert lines[1].startswith("session ")
     assert len(lines) > 5
     assert result.structured_content["evidence"][0]["id"] == "library:croup@0-19"
 
@@ -215,7 +217,7 @@ def test_a_turn_goes_on_and_is_stored_when_its_client_goes_away(server: Served, 
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
-        return sessions[0]
+        return sessions[1]
 
     async def busy(client: Client, session: str) -> Any:
         return await client.call_tool("ask", {"message": "stroke", "session": session})
