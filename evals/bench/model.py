@@ -15,10 +15,10 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 from unittest.mock import patch
@@ -27,12 +27,13 @@ import typer
 
 from agent.agent import Agent
 from agent.settings import Settings, load_settings
-from evals.bench.frame import Figure, figures_of
+from evals.bench.frame import Figure, figures_of, mixed_questions
 from evals.scripted.process import ModelCall, PlayingServer, playing
 from graphs.answering.contract import Answer
 from graphs.context import Parts
 
 REPEATS = 5  # ours: turns of each question; the median counts
+SEVERAL = 6  # ours: questions of each kind over which calls, waits and tokens are averaged
 AT_ONCE = 1000  # requests at once: no turn waits for another's, so that the bound asked for can be reached at all
 PROCESSORS = 2  # asked: the bound is for two
 # A case and a question of evidence that are researched, and a case that the gate is told to take as enough.
@@ -44,7 +45,7 @@ QUESTIONS = {
     "T 38.9, RR 24, crackles and bronchial breathing at the left base. No ankle oedema. What is most likely?",
 }
 SHARE = {"case": "at most 1.10"}
-ON_PATH = {"direct": "at most 2"}
+ON_PATH = {"direct": {"calls_on_path": "at most 2"}}
 RESEARCHED = ("case", "evidence")
 ASKED = {"calls": "at most 7", "calls_on_path": "at most 5 + 1 a further round", "tokens_in": "at most 12000"}
 ASKED |= {"sent_before": "at most 20"}
@@ -139,9 +140,9 @@ def measure(
     milliseconds: Annotated[int, typer.Option(min=0, help="What the server takes for a call.")] = 200,
     turns: Annotated[int, typer.Option(min=1, help="How many turns at once.")] = 64,
 ) -> list[Figure]:
-    """The figures of each question alone, and of many at once."""
+    """The figures of each question alone, of several of a kind, and of many at once."""
     with TemporaryDirectory() as folder, playing(milliseconds / 1000, Path(folder)) as server:
-        return [*one_at_a_time(server), *at_once(server, turns)]
+        return [*one_at_a_time(server), *of_several(server), *at_once(server, turns)]
 
 
 def settings_for(server: PlayingServer, **others: object) -> Settings:
@@ -167,10 +168,19 @@ def one_at_a_time(server: PlayingServer) -> list[Figure]:
             ("local_tools", median(t.local for t in turns), "s"),
             ("critical_path", median(t.path[1] for t in turns), "s"),
             ("share", share, "times", SHARE.get(name, "")),
-            ("calls_on_path", max(t.path[0] for t in turns), "calls", ON_PATH.get(name, _asked(name, "calls_on_path"))),
             ("own_processor", median(t.processor for t in turns), "s", "at most 0.3"),
         )
-        figures += by_role(name, turns[-1])
+        figures += by_role(f"{name}.", turns, ON_PATH.get(name, {}))
+    return figures
+
+
+def of_several(server: PlayingServer) -> list[Figure]:
+    """The means of the first cases and questions of evidence that ship, all researched, each asked once."""
+    figures: list[Figure] = []
+    with Agent(settings_for(server, gate={"method": "retrieve"})) as agent, watching(agent.parts) as local:
+        for kind in RESEARCHED:
+            rows = [row for row in mixed_questions() if (row["kind"], row["language"]) == (kind, "en")][:SEVERAL]
+            figures += by_role(f"{kind}s.", [take(agent, row["text"], server, local) for row in rows], ASKED)
     return figures
 
 
@@ -187,29 +197,26 @@ def take(agent: Agent, question: str, server: PlayingServer, local: LocalCompute
     return Turn(answer, wall, tools, processor, calls)
 
 
-def by_role(name: str, turn: Turn) -> list[Figure]:
-    """Calls and tokens of a turn, all and by role."""
-    made = Counter(c.role for c in turn.calls)
-    tokens: Counter[str] = Counter()
-    for call in turn.calls:
+def by_role(prefix: str, turns: Sequence[Turn], asked: Mapping[str, str]) -> list[Figure]:
+    """Means over turns: calls, those one after another, tokens and what was sent before; calls and tokens by role."""
+    calls = [call for turn in turns for call in turn.calls]
+    made, tokens = Counter(c.role for c in calls), Counter[str]()
+    for call in calls:
         tokens[call.role] += call.input_tokens + call.output_tokens
-    texts = [c.text for c in sorted(turn.calls, key=lambda c: c.started)]
-    figures = figures_of(
-        f"{name}.",
-        1,
-        ("calls", made.total(), "calls", _asked(name, "calls")),
-        ("tokens", tokens.total(), "tokens"),
-        ("tokens_in", sum(c.input_tokens for c in turn.calls), "tokens", _asked(name, "tokens_in")),
-        ("sent_before", 100 * sent_before(texts), "%", _asked(name, "sent_before")),
-    )
+    again = [sent_before([c.text for c in sorted(t.calls, key=lambda c: c.started)]) for t in turns]
+    n = len(turns)
+    rows = {
+        "calls": (len(calls) / n, "calls"),
+        "calls_on_path": (mean(t.path[0] for t in turns), "calls"),
+        "tokens": (tokens.total() / n, "tokens"),
+        "tokens_in": (sum(c.input_tokens for c in calls) / n, "tokens"),
+        "sent_before": (100 * mean(again), "%"),
+    }
+    figures = figures_of(prefix, n, *((name, *row, asked.get(name, "")) for name, row in rows.items()))
     for role, count in made.items():
-        rows = (f"calls.{role}", count, "calls"), (f"tokens.{role}", tokens[role], "tokens")
-        figures += figures_of(f"{name}.", 1, *rows)
+        told = (f"calls.{role}", count / n, "calls"), (f"tokens.{role}", tokens[role] / n, "tokens")
+        figures += figures_of(prefix, n, *told)
     return figures
-
-
-def _asked(name: str, figure: str) -> str:
-    return ASKED[figure] if name in RESEARCHED else ""
 
 
 def sent_before(texts: Sequence[str]) -> float:

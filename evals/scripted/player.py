@@ -52,7 +52,11 @@ TOKEN = 4  # characters of a token; ours, a rule of thumb for English
 POINTS = ("causes of {0}", "treatment of {0}", "costs of {0} to society")  # the last one is in no library
 NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
 PERSON = re.compile(r"\b(?:I'm|I am|my|\d+ ?(?:-?year|M|F)\b)", re.IGNORECASE)
-OPTION = re.compile(r"^(\w+)\. ", re.MULTILINE)
+OPTION = re.compile(r"^(\w+)(?:\. (.*))?$", re.MULTILINE)
+OPENS = re.compile(r"(Yes|No|It depends)\b")  # a short answer
+SAYS = {"Yes": "yes", "No": "no", "It depends": "depends"}
+DENIED = re.compile(r"\b(?:no|not|cannot|never)\b|n't\b", re.IGNORECASE)
+UNREAD = " | not read | "  # how the choice is shown a document that no reading told of
 ORIGIN = re.compile(r"^\[(\d+)\] (generated|retrieved) ", re.MULTILINE)
 BACKGROUND = "B1"
 
@@ -106,17 +110,32 @@ def _calls(request: Request) -> list[ToolCall]:
 
 
 def _quoted(request: Request, **more: Any) -> list[Reply]:
-    """The first sentence of each of the first documents, word for word."""
-    found = _firsts(request)
-    return [{"text": said, "cites": [label], **more} for label, said in found[:CITED]]
+    """Of each of the first documents the sentence that answers the question nearest, the nearest one first; in a case,
+    which asks nothing, the first one. Word for word, and none twice."""
+    wanted = set(words(after(request, "Question"), MANY))
+
+    def nearness(pair: tuple[str, str]) -> tuple[bool, bool, int]:
+        held = len(wanted & set(words(pair[1], MANY)))
+        return not pair[1].endswith("?"), held > 0 and OPENS.match(pair[1]) is not None, held
+
+    found = [max(told, key=nearness) for told in _told(request)[:CITED]]
+    said: dict[str, str] = {}
+    for label, text in sorted(found, key=nearness, reverse=True):
+        said.setdefault(text, label)
+    return [{"text": text, "cites": [label], **more} for text, label in said.items()]
 
 
 def _firsts(request: Request) -> list[tuple[str, str]]:
     """Of each document the first sentence that is more than a heading, with its label."""
+    return [told[0] for told in _told(request)]
+
+
+def _told(request: Request) -> list[list[tuple[str, str]]]:
+    """Of each document the sentences that are more than a heading, with their labels; of one that has none, all."""
     found: dict[str, list[tuple[str, str]]] = {}
     for document, number, text in SENTENCE.findall(asked(request)):
         found.setdefault(document, []).append((f"{document}.{number}", text))
-    return [next((pair for pair in told if len(pair[1].split()) > 4), told[0]) for told in found.values()]
+    return [[pair for pair in told if len(pair[1].split()) > 4] or told for told in found.values()]
 
 
 def _plan(request: Request) -> Reply:
@@ -129,14 +148,19 @@ def _gaps(request: Request) -> Reply:
 
 
 def _reading(request: Request) -> Reply:
-    """A document speaks by the sentences that hold two of the question's words, or the first one where none does.
+    """A document speaks by the sentences that hold two of the question's words and ask nothing, or the first one where
+    none does.
 
     It answers the first need, and the points are missing.
     """
     wanted = set(words(after(request, "Question"), MANY))
     shown = documents(request)
     said = {
-        n: [int(place) for _, place, told in INLINE.findall(text) if len(wanted & set(words(told, MANY))) > 1]
+        n: [
+            int(place)
+            for _, place, told in INLINE.findall(text)
+            if len(wanted & set(words(told, MANY))) > 1 and not told.strip().endswith("?")
+        ]
         for n, text in shown.items()
     }
     said = {n: places for n, places in said.items() if places} or {n: [1] for n in list(shown)[:1]}
@@ -167,8 +191,12 @@ def _selection(request: Request) -> Reply:
 
 
 def _choosing(request: Request) -> Reply:
-    keep = [kept | {"stance": "supports", "support": 0.9} for kept in _selection(request)["keep"]]
-    return {"keep": [kept | {"sentences": [1]} for kept in keep]}
+    """Documents that a reading told of before others, and those first that hold most of the question's words."""
+    wanted = set(words(after(request, "Question"), MANY))
+    lines = {int(m[1]): m[0] for m in DOCUMENT.finditer(asked(request))}
+    near = sorted(lines, key=lambda n: (UNREAD in lines[n], -len(wanted & set(words(lines[n], MANY)))))
+    kept = {"covers": [1], "reason": "It is near.", "stance": "supports", "support": 0.9, "sentences": [1]}
+    return {"keep": [{"number": n, **kept} for n in near[:KEPT]]}
 
 
 def _answer(request: Request) -> Reply:
@@ -177,8 +205,21 @@ def _answer(request: Request) -> Reply:
 
 
 def _choice(request: Request) -> Reply:
-    options = OPTION.findall(after(request, "Options"))
-    return {"statements": _quoted(request), "option": options[0] if options else ""}
+    """Of yes and no what the nearest sentence says; else the option of which the cited ones hold most words, the first
+    of several."""
+    statements = _quoted(request)
+    options = dict(OPTION.findall(after(request, "Options")))
+    if not statements or {"yes", "no"} <= set(options):
+        return {"statements": statements, "option": _verdict(statements[0]["text"]) if statements else ""}
+    held = set(words(" ".join(s["text"] for s in statements), MANY))
+    option = max(options, key=lambda label: len(held & set(words(options[label], MANY))), default="")
+    return {"statements": statements, "option": option}
+
+
+def _verdict(said: str) -> str:
+    """What a sentence answers, by the words that it opens with; else whether it denies."""
+    opens = OPENS.match(said)
+    return SAYS[opens[1]] if opens else "no" if DENIED.search(said) else "yes"
 
 
 def _case(request: Request) -> list[Reply]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from typing import cast
 
-from evals.bench.model import watching
+from evals.bench.model import Turn, by_role, watching
+from evals.scripted.process import ModelCall
+from graphs.answering.contract import Answer
 from support.machine_parts import Query, SearchTool, parts
 from tools.contract import ToolContext
 
@@ -59,6 +62,19 @@ def test_afterwards_everything_is_as_it_was() -> None:
         assert asyncio.to_thread is not original
     assert asyncio.to_thread is original
     assert "run" not in vars(tool)
+
+
+def test_counts_of_several_turns_are_told_as_means() -> None:
+    said = "one two three four five six seven eight nine ten"
+    first = [ModelCall("gaps", 0.0, 1.0, 100, 10, said), ModelCall("answer", 1.0, 2.0, 300, 10, said)]
+    second = [ModelCall("answer", 0.0, 1.0, 200, 20, said)]
+    turns = [Turn(cast(Answer, None), 0.0, 0.0, 0.0, calls) for calls in (first, second)]
+    found = {f.name: (f.value, f.n, f.asked) for f in by_role("cases.", turns, {"calls": "at most 7"})}
+    assert found["cases.calls"] == (1.5, 2, "at most 7")
+    assert found["cases.calls_on_path"] == (1.5, 2, "")
+    assert found["cases.tokens_in"] == (300, 2, "")
+    assert found["cases.sent_before"] == (25, 2, ""), "half of the first turn, nothing of the second"
+    assert (found["cases.calls.gaps"][0], found["cases.tokens.answer"][0]) == (0.5, 265)
 
 
 async def _both(*functions: object) -> None:

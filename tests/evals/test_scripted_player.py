@@ -70,6 +70,49 @@ def test_what_is_played_is_a_valid_reply_in_every_form(name: str, method: Method
         assert cited == [("Dexamethasone relieves croup within six hours.", ["1.1"])]
 
 
+ASKED = "Does dexamethasone relieve croup in children?"
+SAID = """[1] retrieved, Croup
+[1.1] Does dexamethasone relieve croup in children with stridor?
+[1.2] Croup is common in children.
+[2] retrieved, Croup, Short answer
+[2.1] {said}
+"""
+
+
+def choosing(said: str, options: str) -> dict[str, list[dict[str, object]] | str]:
+    """The reply to a choice between options from these sentences."""
+    text = f"~~~\nQuestion: {ASKED}\n\nOptions:\n{options}\n\nDocuments:\n{SAID.format(said=said)}~~~"
+    form = form_of("json_schema", schemas()["ChoiceReply"]).get("extra_body", {})
+    return json.loads(play({"messages": [{"role": "user", "content": text}], **form}).content)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "option"),
+    [
+        ("Yes, dexamethasone relieves croup.", "yes\nno\ndepends. it depends", "yes"),
+        ("No, dexamethasone is of little use in croup.", "yes\nno\ndepends. it depends", "no"),
+        ("It depends: dexamethasone relieves croup that is mild.", "yes\nno\ndepends. it depends", "depends"),
+        ("Children with croup were not relieved by dexamethasone.", "yes\nno\ndepends. it depends", "no"),
+        ("Dexamethasone is given for croup in children.", "A. Amoxicillin\nB. Dexamethasone", "B"),
+    ],
+)
+def test_a_choice_is_what_the_nearest_sentence_says(said: str, options: str, option: str) -> None:
+    reply = choosing(said, options)
+    assert reply["option"] == option
+    assert reply["statements"] == [
+        {"text": said, "cites": ["2.1"]}, {"text": "Croup is common in children.", "cites": ["1.2"]}
+    ]  # fmt: skip
+
+
+def test_documents_that_a_reading_told_of_are_chosen_before_others() -> None:
+    lines = [f"[{n}] Gout | not read | [{n}.1] Croup in children." for n in range(1, 6)]
+    lines += ["[6] Gout. Treatment | speaks | [… 3 left out]", "[7] Croup in children | speaks | [… 3 left out]"]
+    text = f"~~~\nQuestion: {ASKED}\n\nNeeded:\n1. all\n\nDocuments:\n" + "\n".join(lines) + "\n~~~"
+    form = form_of("json_schema", schemas()["ChoosingReply"]).get("extra_body", {})
+    reply = json.loads(play({"messages": [{"role": "user", "content": text}], **form}).content)
+    assert [kept["number"] for kept in reply["keep"]] == [7, 6, 1, 2, 3]
+
+
 def test_research_is_planned_in_two_rounds_and_ends() -> None:
     said: list[dict[str, object]] = [
         {"role": "system", "content": ""},
