@@ -4,7 +4,8 @@ Each text is searched as `anamnesis search` does, and asked as `anamnesis ask` d
 finds nothing, so every rung is sent. A secret counts as sent when it stands in a request as a whole, or by any word
 of its own (``secret_words``, stricter: a word that is also one of the text's terms, or grammar, tells nothing). A
 term counts as searched when all its words but grammar are in what was sent, in any number or spelling, or its name in
-the table of terms; one in Chinese when its English name is (``terms_chinese``, by the table of the project's own).
+the table of terms; one in Chinese when its English name is (``terms_chinese``, by the tables of the project's own);
+``terms_all`` counts them together, with those in other scripts.
 ``wrongly_held``: of the words that belong to no secret, those that the search told as not sent.
 """
 
@@ -31,7 +32,7 @@ from evals.sessions import asking
 from evals.statistics import share
 from prompts.errors import AnamnesisError
 from tools.literature.adapt_e.entries import in_medical_words, spellings
-from tools.literature.vocabulary import asks, chinese_terms, folded
+from tools.literature.vocabulary import asks, chinese_searched, folded
 from tools.text.language import HAN
 from tools.text.sentences import sentences
 
@@ -134,16 +135,18 @@ def _figures(
     sent, held = _searched(rows, player, settings, context)
     some = context.sample_of(rows, ASKED)
     asked = _asked(some, player, settings, context)
-    english = [(t, s) for r, s in zip(rows, sent, strict=True) for t in r.terms if t.isascii()]
-    chinese = [(t, s) for r, s in zip(rows, sent, strict=True) for t in r.terms if HAN.search(t)]
+    terms = [(t, s) for r, s in zip(rows, sent, strict=True) for t in r.terms]
+    kinds = {"terms": [one for one in terms if folded(one[0]).isascii()]}
+    kinds["terms_chinese"] = [one for one in terms if HAN.search(one[0])]
+    kinds["terms_of_other_scripts"] = [one for one in terms if one not in kinds["terms"] + kinds["terms_chinese"]]
     held_words = [h for r, words in zip(rows, held, strict=True) for h in _wrongly_held(r, words)]
     figures = []
     for way, texts, got in (("search", rows, sent), ("ask", some, asked)):
         pairs = list(zip(texts, got, strict=True))
         figures += share(f"{name}.{way}.texts_with_secret_sent", [bool(secrets_in(r, s)) for r, s in pairs])
         figures += share(f"{name}.{way}.texts_with_secret_words_sent", [bool(secret_words_in(r, s)) for r, s in pairs])
-    figures += share(f"{name}.search.terms_searched", [searched(t, s) for t, s in english])
-    figures += share(f"{name}.search.terms_chinese_searched", [searched(t, s) for t, s in chinese])
+    for kind, some_terms in {**kinds, "terms_all": terms}.items():
+        figures += share(f"{name}.search.{kind}_searched", [searched(t, s) for t, s in some_terms])
     return figures + share(f"{name}.search.wrongly_held", held_words)
 
 
@@ -193,7 +196,7 @@ def secret_words_in(row: PrivateText, sent: str) -> list[str]:
 def searched(term: str, sent: str) -> bool:
     """Whether a term was sent: its words in any number or spelling, or another name of it."""
     there = {f for w in _plain(sent).split() for f in _forms(w)}
-    names = [term, in_medical_words(term), *chinese_terms(term)] if term.isascii() else chinese_terms(term)
+    names = chinese_searched(term) if HAN.search(term) else [term, in_medical_words(term)]
     told = [[w for w in _plain(n).split() if not asks(w)] for n in names]
     return any(all(_forms(w) & there for w in words) for words in told if words)
 

@@ -4,7 +4,7 @@ A word of medicine stands more often in medical text than in everyday English. T
 terms from talk, and it tells names, which are common in everyday English and rare in abstracts.
 
 The files of `words/` are made by `evals/training/privacy_words.py` out of published texts and ontologies; `names.txt`,
-`words_and_names.txt`, `places.txt`, `brands.txt`, `chinese.txt`, `grammar.txt`, `asking.txt`, `abbreviations.txt`,
+`words_and_names.txt`, `places.txt`, `brands.txt`, `chinese.txt`, `chinese_searched.txt`, `grammar.txt`, `asking.txt`, `abbreviations.txt`,
 `phrases.txt` and `well_known_eponyms.txt` are ours. Words are kept in small letters, codes as written.
 """
 
@@ -14,7 +14,7 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -160,10 +160,10 @@ def known_words() -> KnownWords:
     return KnownWords()
 
 
-@lru_cache(maxsize=1)
-def _chinese() -> tuple[tuple[str, str], ...]:
-    rows = (line.partition(" ") for line in _lines("chinese"))
-    return tuple(sorted(((zh, english) for zh, _, english in rows), key=lambda row: -len(row[0])))
+@lru_cache(maxsize=2)
+def _chinese(*files: str) -> tuple[tuple[str, str], ...]:
+    rows = dict(line.split(" ", 1) for file in files for line in _lines(file))
+    return tuple(sorted(rows.items(), key=lambda row: -len(row[0])))
 
 
 def chinese_terms(text: str) -> list[str]:
@@ -171,11 +171,20 @@ def chinese_terms(text: str) -> list[str]:
     return list(chinese_names(text).values())
 
 
-def chinese_names(text: str) -> dict[str, str]:
+def chinese_searched(text: str) -> list[str]:
+    """The same by a table ten times as long, of all that is searched for: symptoms, tests and treatments too."""
+    return list(chinese_names(text, _chinese("chinese_searched", "chinese")).values())
+
+
+def chinese_names(text: str, table: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
     """The illnesses and medicines that a text names in Chinese with their English names, in its order; a name within a
-    longer one is none."""
+    longer one is none.
+
+    Args:
+        table: names with their English ones, longest first; else the short one that the trained heads know.
+    """
     found = []
-    for name, english in _chinese():
+    for name, english in table or _chinese("chinese"):
         if name in text:
             found.append((text.index(name), name, english))
             text = text.replace(name, "|" * len(name))

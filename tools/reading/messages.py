@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tools.encoders import Vectors
 from tools.literature.vocabulary import Vocabulary, asks, chinese_terms, folded, known_words
-from tools.reading.features import BUCKETS, Features, features
+from tools.reading.features import BUCKETS, READ, Features, features
 from tools.spelling import corrected
 from tools.text.questions import is_question, parts
 from tools.weights import stored
@@ -38,6 +38,7 @@ CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])
 MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
 MOST_SENTENCES = 12  # ours: of a message that is read without each in turn; a longer one is a history
 QUIET = 0.3  # ours: probability up to which a sentence without a term may be beside the point
+AT_ONCE = 32  # ours: sentences that are read together to find those
 AGE_ALONE = re.compile(r"(?:\w+(?:'s|'m)? ){1,3}\d+(?: years? old)?(?:,? not \d+)?\W*", re.ASCII)  # "He is 63, not 36."
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
@@ -175,8 +176,12 @@ class Heads(NamedTuple):
 
 def sorted_as(text: str) -> Sorted:
     """The probabilities of each sort of message."""
+    return _sorted(text, features([text])[0])
+
+
+def _sorted(text: str, read: Features) -> Sorted:
     words = medical(text)
-    logits = _logits(text)[: len(SORTS)] + heads().medical @ words
+    logits = _logits(read)[: len(SORTS)] + heads().medical @ words
     return Sorted(tuple(_softmax(logits).tolist()), bool(words[list(NAMED_TERMS)].any()))
 
 
@@ -263,15 +268,30 @@ def emergency_in(text: str, *, alone: bool = True) -> Heard | None:
 
 def to_the_point(text: str) -> str:
     """A message without the sentences that tell nothing of illness and ask nothing: no term is in them, and they
-    are of another sort or tell an age alone."""
+    are of another sort or tell an age alone. Of a long one as much of its beginning and of its end as the heads read.
+    """
     said = parts(text)
-    features(said)  # all at once
-    kept = [part for part in said if emergency_chance(part) > QUIET or not _is_aside(part)]
-    return " ".join(kept if kept else said)
+    first = _pointed(said)
+    last = _pointed(said[: first[-1] : -1]) if first else []
+    kept = [said[n] for n in first] + [said[len(said) - 1 - n] for n in reversed(last)]
+    return " ".join(kept or said)
 
 
-def _is_aside(part: str) -> bool:
-    read = sorted_as(part)
+def _pointed(said: Sequence[str]) -> list[int]:
+    """The places of the sentences that are to the point, until they are as much as is read of a beginning."""
+    kept: list[int] = []
+    for at in range(0, len(said), AT_ONCE):
+        some = said[at : at + AT_ONCE]
+        for n, (part, seen) in enumerate(zip(some, features(some), strict=True), start=at):
+            if _chance(seen) > QUIET or not _is_aside(part, seen):
+                kept.append(n)
+        if sum(len(said[n]) + 1 for n in kept) > READ:
+            break
+    return kept
+
+
+def _is_aside(part: str, seen: Features) -> bool:
+    read = _sorted(part, seen)
     aside = read.best in BESIDE or AGE_ALONE.fullmatch(part.strip()) is not None
     return aside and not read.term and not is_question(part)
 
@@ -291,7 +311,11 @@ def is_long(text: str) -> bool:
 
 def emergency_chance(text: str) -> float:
     """How surely a text tells of an emergency, 0..1."""
-    return float(1 / (1 + np.exp(-_logits(text)[-1])))
+    return _chance(features([text])[0])
+
+
+def _chance(read: Features) -> float:
+    return float(1 / (1 + np.exp(-_logits(read)[-1])))
 
 
 @lru_cache(maxsize=1)
@@ -304,8 +328,8 @@ def heads(path: Path = WEIGHTS) -> Heads:
     return Heads(**arrays, kinds=tuple(about["kinds"].split()), emergency=least)
 
 
-def _logits(text: str) -> Vectors:
-    model, read = heads(), features([text])[0]
+def _logits(read: Features) -> Vectors:
+    model = heads()
     logits: Vectors = model.dense @ read.dense + model.grams[:, read.buckets] @ read.values + model.bias
     return logits
 

@@ -48,7 +48,7 @@ SEARCHES = {
 }
 Form = Literal["vanilla", "thresholded", "completed_random", "completed_thresholded", "full"]
 FORMS: tuple[Form, ...] = ("thresholded", "completed_random", "completed_thresholded", "full")
-AFFORDED = 5_000_000  # ours: entries of a matrix that is judged in full, about a minute of a processor
+AFFORDED = 40_000_000  # ours: entries of a matrix that is judged in full, a few minutes of a processor
 AHEAD: dict[str, Literal["document", "answer"]] = {"hyde": "document", "qa_rag": "answer"}
 NO_MODEL = {
     "hyde": "a language model writes the hypothetical document; set ANAMNESIS_MODEL",
