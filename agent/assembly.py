@@ -64,7 +64,7 @@ from tools.literature.strategy import Source
 from tools.literature.tool import Reranker, SearchLiterature
 from tools.literature.vocabulary import Collection, Vocabulary, several_words, technical_words
 from tools.medicines.pages import starter_pages
-from tools.passages.contract import DocumentSource
+from tools.passages.contract import DocumentSource, FullTexts
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
@@ -144,7 +144,7 @@ def assemble(
             settings,
             [
                 searched_ahead(search, settings, models),
-                passage_tool(settings, documents, encoder),
+                passage_tool(settings, documents, encoder, search.full_texts),
                 rare.tool(LookupDifferential(graph)),
                 gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models, instructing),
                 answered,
@@ -386,8 +386,14 @@ HOW = {
 }
 
 
-def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -> RetrievePassages:
-    """The tool `retrieve_passages`. Raises DataError when a cross-encoder's folder is set and has no model."""
+def passage_tool(
+    settings: Settings, source: DocumentSource, encoder: Encoder, texts: FullTexts | None = None
+) -> RetrievePassages:
+    """The tool `retrieve_passages`; only the strategy ``two_stage`` reads ``texts``.
+
+    Raises:
+        DataError: a cross-encoder's folder is set and has no model.
+    """
     return RetrievePassages(
         source,
         PassagePool(encoder, SeosSettings(method=settings.passage_method)),
@@ -395,6 +401,7 @@ def passage_tool(settings: Settings, source: DocumentSource, encoder: Encoder) -
         room=settings.passage_tokens,
         reader=cross_encoder(settings.encoder) if settings.passage_search in READ else None,
         guard=settings.passage_guard,
+        texts=texts if settings.passage_search == "two_stage" else None,
     )
 
 

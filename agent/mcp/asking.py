@@ -140,7 +140,7 @@ class Offer(NamedTuple):
 
 FIVE = (
     Offer("search_literature", "Search medical literature", tool_arguments.SearchLiterature, True),
-    Offer("retrieve_passages", "Read documents closely", tool_arguments.RetrievePassages, False),
+    Offer("retrieve_passages", "Read documents closely", tool_arguments.RetrievePassages, True),
     Offer("lookup_differential", "Rank diagnoses of a case", tool_arguments.LookupDifferential, False),
     Offer("fill_knowledge_gaps", "Find and fill gaps in the evidence", tool_arguments.FillKnowledgeGaps, True),
     Offer("find_answered_question", "Find a question already answered", tool_arguments.FindAnsweredQuestion, False),

@@ -170,6 +170,7 @@ class Article(Frozen):
     All dates are ISO, as precise as the record is, "" when it gives none.
 
     Attributes:
+        pmid: the PMCID of an article that is known by that alone (`by_pmcid`).
         date, year: of publication. electronic: published online. entered: into PubMed. completed, revised: by NLM.
         history: every dated step of the record (received, accepted, entrez, pubmed, ...).
         language: the first one, in the contract's codes; languages: all, as PubMed codes them.
@@ -225,6 +226,14 @@ class Article(Frozen):
             return None
         named = [c.pmid or c.source for c in self.corrections if c.type in NOTICE_TYPES]
         return Exclusion(pmid=self.pmid, title=self.title, status=self.status, notices=tuple(filter(None, named)))
+
+    @classmethod
+    def by_pmcid(cls, piece: Evidence) -> Article:
+        """The article of which a full text was read, as a passage of it (``pmc:PMC1@0-9``) tells."""
+        pmcid = piece.document_id.removeprefix("pmc:")
+        known = piece.model_dump(include={"title", "publication_types", "status", "language"})
+        level, date = piece.level or OTHER_LEVEL, piece.date or ""
+        return cls(pmid=pmcid, pmcid=pmcid, abstract="", level=level, date=date, year=None, journal="", **known)
 
     def evidence(self, found: Sequence[Found] = ()) -> Evidence:
         """The whole abstract as evidence; only for a record that has one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -114,6 +115,27 @@ async def deepen(
     documents = [_document(a, texts.get(a.pmid, FullText(FullTextState.NOT_ASKED))) for a in usable]
     excluded += [_exclusion(d) for d in documents if not d.status.usable]
     return Deepened(documents=tuple(d for d in documents if d.status.usable), excluded=tuple(excluded), failure=failure)
+
+
+async def in_full(
+    articles: Mapping[str, Article], source: FullTextSource, full_texts: int, seconds: float, tell: Tell
+) -> dict[str, list[Evidence] | str]:
+    """The full texts of articles of any type by the names given here, in windows; or what went wrong (`FullTexts`)."""
+    wanted = dict(islice(articles.items(), full_texts))
+    if not wanted:
+        return {}
+    tell("full_texts", n=len(wanted))
+    try:
+        texts = await _in_time(source, list(wanted.values()), seconds)
+    except (ServiceError, DataError) as error:
+        return dict.fromkeys(wanted, error.what)
+    given: dict[str, list[Evidence] | str] = {}
+    for name, document in {n: _document(a, texts[a.pmid]) for n, a in wanted.items()}.items():
+        if document.record is not None:
+            given[name] = [passage(document, document.record, w) for w in spans(document.record, WINDOW)]
+        elif document.state in (FullTextState.FAILED, FullTextState.UNREADABLE):
+            given[name] = document.why
+    return given
 
 
 async def _in_time(

@@ -105,7 +105,7 @@ def read_full_text(body: bytes, article: Article) -> FullText:
     if root is None:
         return FullText(FullTextState.UNREADABLE, why="The XML holds no article.")
     pmid, pmcid = ids_of(root)
-    if (pmid and pmid != article.pmid) or (pmcid and article.pmcid and pmcid != article.pmcid):
+    if (pmid and article.pmid not in (pmid, article.pmcid)) or (pmcid and article.pmcid and pmcid != article.pmcid):
         return FullText(FullTextState.UNREADABLE, why=f"The text belongs to another record ({pmid or pmcid}).")
     if root.find("body") is None:
         return FullText(FullTextState.RESTRICTED, why="The publisher does not give the full text as XML.")

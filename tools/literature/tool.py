@@ -25,8 +25,10 @@ from tools.library.document import review_notices
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.expressions import any_word
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.article import Article
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
+from tools.literature.depth import ABSTRACTS, in_full
 from tools.literature.full_text import FullTextSource, full_text_sources
 from tools.literature.limiter import limiter_for
 from tools.literature.live import LiveDocument, LiveResult, LiveSearch
@@ -146,6 +148,19 @@ class SearchLiterature:
             seconds=round(time.monotonic() - started, 3),
         )
         return artifact
+
+    async def full_texts(self, found: Sequence[Evidence], context: ToolContext) -> dict[str, list[Evidence] | str]:
+        """The full texts of articles that were found, see `FullTexts`; none where the settings hand on all there is."""
+        s, texts, known = self._settings, self._live.texts, {e.document_id: e for e in found}
+        if texts is None or s.live == "off" or s.depth == ABSTRACTS or s.reading == "whole":
+            return {}
+        articles = {n: Article.by_pmcid(e) for n, e in known.items() if n.startswith("pmc:PMC")}
+        if pmids := [name.removeprefix("pubmed:") for name in known if name.startswith("pubmed:")]:
+            try:
+                articles |= {f"pubmed:{a.pmid}": a for a in await self._live.pubmed.fetch(pmids)}
+            except ServiceError as error:
+                return dict.fromkeys([*articles, *(f"pubmed:{p}" for p in pmids)], error.what)
+        return await in_full(articles, texts, s.full_texts, s.full_text_seconds, context.tell)
 
     async def _per_source(
         self,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
+from tools.contract import ToolContext
 from tools.evidence import Evidence, Frozen, Status
 
 # ours: tokens of all passages of a call, in the encoder's own. Six passages of 128 with an overlap take some 900; the
@@ -83,6 +84,11 @@ class DocumentSource(Protocol):
 
     def every_document(self, most: int) -> list[str] | None:
         """Ids of all documents; None where there are more than ``most``, or they cannot be listed."""
+
+
+FullTexts = Callable[[Sequence[Evidence], ToolContext], Awaitable[Mapping[str, list[Evidence] | str]]]
+"""Gives the full texts of documents of which pieces were found, by the document's id: all its pieces, or what went
+wrong; nothing of one that has none. A source that fails raises nothing."""
 
 
 def evidence_text(item: Evidence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, EvidenceId, Origin
 from tools.files import REBUILD
-from tools.passages.contract import ROOM, DocumentSource, Passage, StoredDocument, Strategy, context_of
+from tools.passages.contract import ROOM, DocumentSource, FullTexts, Passage, StoredDocument, Strategy, context_of
 from tools.passages.counted_reading import TOOL, CountedReader, CrossEncoder, important, select, units_for
 from tools.passages.pool import PassagePool
 from tools.passages.search import Ranked, rank, rows_of
@@ -78,6 +78,7 @@ class RetrievePassages:
         room: tokens of all passages of a call together.
         reader: a cross-encoder that orders the best passages, None without one.
         guard: leave documents out that are far from the query (ours, of ICA-RAG's strategies).
+        texts: the full texts of named documents of which only pieces are known; None reads the pieces.
     """
 
     name = TOOL
@@ -93,8 +94,9 @@ class RetrievePassages:
         room: int = ROOM,
         reader: CrossEncoder | None = None,
         guard: bool = True,
+        texts: FullTexts | None = None,
     ) -> None:
-        self._source, self._pool, self._room, self._reader = source, pool, room, reader
+        self._source, self._pool, self._room, self._reader, self._texts = source, pool, room, reader, texts
         self._found_documents = found_documents
         counted = strategy != "two_stage"
         self._counted = CountedReader(pool.encoder, guard=guard, strategy=strategy, reader=reader) if counted else None
@@ -107,14 +109,17 @@ class RetrievePassages:
     async def run(self, arguments: Arguments, context: ToolContext) -> ToolArtifact:
         """Passages as evidence with exact spans.
 
-        A document that the source does not hold is read from what the turn has found of it (an abstract of PubMed,
-        parts of a full text). Of several ids, those that are not known are told beside the passages of the others.
+        A document that the source does not hold is read in full where that can be had, else from what the turn has
+        found of it (an abstract of PubMed, parts of a full text). Ids that are not known and full texts that failed
+        are told beside the passages of the others; a failure is never "nothing found".
 
         Raises:
             ToolError: no document that is named is known, or too many are named.
             DataError: the source finds a document that it does not hold.
         """
-        documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context)
+        given = await self._in_full(arguments, context)
+        documents, entries, remarks = await asyncio.to_thread(self._documents, arguments, context, given)
+        failed = {name: why for name, why in given.items() if isinstance(why, str)}
         readable = [d for d in documents if d.status.usable]
         if readable:
             context.tell("documents", n=len(readable))
@@ -129,38 +134,50 @@ class RetrievePassages:
         )
         return ToolArtifact(
             tool=self.name,
-            outcome=Outcome.OK if read.evidence else Outcome.NOTHING_FOUND,
+            outcome=Outcome.OK if read.evidence else Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND,
             evidence=read.evidence,
             notices=_notices(documents, readable, read, context.language),
-            remarks=remarks,
+            remarks=[*remarks, *(f"The full text of {name} could not be read: {why}" for name, why in failed.items())],
         )
 
-    def _documents(self, arguments: Arguments, context: ToolContext) -> _Named:
+    async def _in_full(self, arguments: Arguments, context: ToolContext) -> Mapping[str, list[Evidence] | str]:
+        """What `FullTexts` gives of the documents that are named and that the source does not hold."""
+        if self._texts is None:
+            return {}
+        names = _names(arguments)
+        lacking = await asyncio.to_thread(lambda: [n for n in names if self._source.get_document(n) is None])
+        pieces = [e for e in context.evidence if e.document_id in lacking]
+        return await self._texts(pieces, context) if pieces else {}
+
+    def _documents(
+        self, arguments: Arguments, context: ToolContext, given: Mapping[str, list[Evidence] | str]
+    ) -> _Named:
         """The documents that are named, else the best for the query, or those that its sentences are searched in."""
-        named = unique([name.strip().partition("@")[0] for name in arguments.documents if name.strip()])
+        named = _names(arguments)
         if len(named) > MAX_DOCUMENTS:
             raise ToolError(f"{len(named)} documents are too many.", f"Name at most {MAX_DOCUMENTS}.")
         found, ids = context.evidence, named or self._unnamed(arguments.query, context)
-        documents: list[StoredDocument] = []
+        documents: dict[str, StoredDocument] = {}  # an article that is named by two ids is one full text
         entries: list[Evidence] = []
         unknown: list[str] = []
         for name in ids:
             of_turn = [e for e in found if e.document_id == name] if named else []
-            document = self._source.get_document(name) or document_of(of_turn)
+            pieces = given.get(name, of_turn)
+            document = self._source.get_document(name) or document_of(of_turn if isinstance(pieces, str) else pieces)
             if document is not None:
-                documents.append(document)
+                documents[document.id] = document
             elif graph := [e for e in of_turn if e.origin is Origin.KNOWLEDGE_GRAPH]:
                 entries += graph
             else:
                 unknown.append(name)
         if not unknown:
-            return _Named(documents, entries, [])
+            return _Named(list(documents.values()), entries, [])
         told = f"These documents are not known: {', '.join(unknown)}."
         if not named:
             raise DataError(f"The search names documents that are not stored: {', '.join(unknown)}.", REBUILD)
         if not documents and not entries:
             raise ToolError(told, KNOWN_IDS)
-        return _Named(documents, entries, [told])
+        return _Named(list(documents.values()), entries, [told])
 
     def _unnamed(self, query: str, context: ToolContext) -> list[str]:
         if self._counted is None:
@@ -182,6 +199,11 @@ class RetrievePassages:
 
     def _tokens(self, text: str) -> int:
         return self._pool.encoder.count_tokens([text])[0]
+
+
+def _names(arguments: Arguments) -> list[str]:
+    """The ids of the documents that a call names."""
+    return unique([name.strip().partition("@")[0] for name in arguments.documents if name.strip()])
 
 
 def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:

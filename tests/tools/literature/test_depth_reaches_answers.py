@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts.errors import DataError, InputError, ServiceError
+from prompts.tool_arguments import RetrievePassages as Passages
 from prompts.tool_arguments import SearchLiterature as Arguments
-from tools.contract import ToolArtifact, ToolContext
+from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.library.collection import Library
 from tools.library.document import Document
@@ -29,6 +31,8 @@ from tools.literature.full_text import (
 )
 from tools.literature.publications import parse_articles
 from tools.literature.tool import SearchLiterature
+from tools.passages.pool import PassagePool
+from tools.passages.tool import RetrievePassages
 
 QUESTION = "Do statins cause muscle pain?"
 RIVER = "The river was measured every morning, and its colour was noted by two observers. "
@@ -176,6 +180,68 @@ def test_what_only_the_full_text_calls_retracted_is_left_out(found: Any, search:
     assert "pubmed:1" not in read(artifact)
     assert [e["id"] for e in records(artifact)["excluded"]] == ["pubmed:1"]
     assert "retracted_excluded" in [n.code for n in artifact.notices]
+
+
+@pytest.fixture
+def read_closely(found: Any, library: Library, encoder: Encoder, settings_for: Any) -> Any:
+    """A search, then a closer reading of what is named, in the same turn."""
+
+    def call(*documents: str, query: str = QUESTION, texts: Any = None, **fields: Any) -> ToolArtifact:
+        async def turn() -> ToolArtifact:
+            context = ToolContext(question=QUESTION, kind="evidence")
+            first = await SearchLiterature(library, encoder, settings_for(found)).run(
+                Arguments(query=QUESTION), context
+            )
+            found.requests.clear()
+            tool = SearchLiterature(library, encoder, settings_for(found, **fields), texts=texts)
+            closely = RetrievePassages(Held(), PassagePool(encoder), texts=tool.full_texts)
+            named = Passages(query=query, documents=list(documents))
+            return await closely.run(named, replace(context, evidence=first.evidence))
+
+        return asyncio.run(turn())
+
+    return call
+
+
+class Held:
+    """A source of documents that holds none."""
+
+    def get_document(self, id: str) -> None:
+        return None
+
+    def find_documents(self, query: str, limit: int) -> list[str]:
+        return []
+
+    def every_document(self, most: int) -> list[str] | None:
+        return []
+
+
+def test_what_is_named_is_read_in_full_whatever_its_type(read_closely: Any) -> None:
+    artifact = read_closely("pubmed:2", "pubmed:1", "pmc:PMC91")
+    assert {e.document_id for e in artifact.evidence} == {"pmc:PMC91", "pmc:PMC92"}
+    trial = next(e for e in artifact.evidence if e.document_id == "pmc:PMC92")
+    assert (trial.text, trial.section, trial.level, trial.title) == (ANSWER, "Harms", "randomised trial", "Statins.")
+    assert artifact.remarks == []
+    river = read_closely("pmc:PMC91", query="How often was the river measured?")
+    assert {(e.document_id, e.section) for e in river.evidence} <= {("pmc:PMC91", "Methods"), ("pmc:PMC91", "Funding")}
+    assert river.evidence, "the search handed on another passage of it"
+
+
+def test_a_full_text_that_failed_is_told_and_never_nothing_found(read_closely: Any) -> None:
+    artifact = read_closely("pubmed:3", texts=Failing())
+    assert [e.document_id for e in artifact.evidence] == ["pubmed:3"]
+    assert artifact.remarks == ["The full text of pubmed:3 could not be read: PubMed Central is away."]
+    assert artifact.outcome is Outcome.OK
+    late = read_closely("pubmed:2", query="Who wrote Hamlet?", texts=Late(), full_text_seconds=0.05)
+    assert (late.outcome, late.evidence) == (Outcome.UNAVAILABLE, [])
+    assert "within 0.05 seconds" in late.remarks[0]
+
+
+@pytest.mark.parametrize("fields", [{"depth": 1}, {"live": "off"}])
+def test_no_full_text_is_asked_for_where_the_settings_allow_none(found: Any, read_closely: Any, fields: Any) -> None:
+    artifact = read_closely("pubmed:2", query="Were adults enrolled?", **fields)
+    assert {e.document_id for e in artifact.evidence} == {"pubmed:2"}
+    assert (artifact.remarks, found.requests) == ([], [])
 
 
 class Shelf:
