@@ -31,6 +31,7 @@ BENCHMARKS = {
     "server": "Measure the server: load, kills, restarts, rates, a long run (an hour; --quick: ten minutes).",
     "shelf": "Ask over thousands of own documents and over none (5,000: ten minutes, most of them to add these).",
     "sizing": "Work out what a site needs, by turns a second and by abstracts, from unit costs.",
+    "view": "Count what a reader sees of answers: words above the direct answer, boxes, notices (2 minutes).",
 }
 
 
