@@ -41,6 +41,7 @@ def test_a_wrong_key_is_refused_with_advice_and_a_right_one_leaves_no_trace_for_
     with window(browser) as opened:
         page = opened.page
         page.goto(page_server.url)
+        assert "“anamnesis serve” prints a link that logs you in" in page.locator("#key-hint").inner_text()
         page.get_by_label("Key").fill("ana_000000000000_" + "x" * 43)
         page.get_by_role("button", name="Log in").click()
         assert "The key is not known" in page.get_by_role("alert").inner_text()

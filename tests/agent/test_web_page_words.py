@@ -73,6 +73,11 @@ def test_the_start_screen_tells_what_is_there() -> None:
     assert f"{len(calculators())} calculators" in told
 
 
+@pytest.mark.parametrize("told", [EN["loginText"], ZH["loginText"]])
+def test_who_comes_without_a_link_is_told_what_prints_one_and_what_makes_a_key(told: str) -> None:
+    assert told.index("anamnesis serve") < told.index("anamnesis keys create")
+
+
 def test_every_step_and_tool_has_its_word() -> None:
     nodes = (Path(web.__file__).parent.parent.parent / "graphs" / "clinical.py").read_text(encoding="utf-8")
     steps = set(re.findall(r'\badd\("(\w+)"', nodes))

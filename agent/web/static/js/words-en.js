@@ -12,7 +12,9 @@ export const EN = {
   themeDark: "Dark",
   thisMachine: "page on this machine",
   loginTitle: "Log in",
-  loginText: "Enter a key. The command “anamnesis keys create NAME” makes one and shows it once.",
+  loginText:
+    "Run on your own machine, “anamnesis serve” prints a link that logs you in once, within ten minutes. Or enter " +
+    "a key: the command “anamnesis keys create NAME” makes one and shows it once.",
   key: "Key",
   login: "Log in",
   signedOut: "The log-in has ended. Log in again; nothing that was said is lost.",

@@ -12,7 +12,9 @@ export const ZH = {
   themeDark: "深色",
   thisMachine: "本机页面",
   loginTitle: "登录",
-  loginText: "请输入密钥。用命令“anamnesis keys create 名称”生成，只显示一次。",
+  loginText:
+    "在您自己的机器上运行“anamnesis serve”时，会显示一个链接，十分钟内可用它登录一次。也可输入密钥：" +
+    "用命令“anamnesis keys create 名称”生成，只显示一次。",
   key: "密钥",
   login: "登录",
   signedOut: "登录已失效。请重新登录，之前的内容都还在。",
