@@ -15,7 +15,7 @@ SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (PHONE, "dark")])
-def test_axe_finds_nothing_serious(page_server: Served, browser: Any, scheme: str, width: int) -> None:
+def test_axe_finds_nothing(page_server: Served, browser: Any, scheme: str, width: int) -> None:
     axe = axe_source()
     size = {"width": width, "height": 800}
     with window(browser, color_scheme=scheme, viewport=size) as opened:

@@ -52,7 +52,7 @@ export function statusBadge(item, t) {
  */
 export function sourceText(item, quotes, number, t) {
   const label = number ? t("quoteIn", { n: number }) : item.title || item.id;
-  const box = h("div", { class: "source-text", role: "region", tabindex: 0, "aria-label": label, lang: item.language });
+  const box = h("div", { class: "source-text", role: "group", tabindex: 0, "aria-label": label, lang: item.language });
   box.append(...markedText(item.text, quotes));
   requestAnimationFrame(() => {
     const mark = box.querySelector("mark");

@@ -34,7 +34,7 @@ export function studiesView(studies, t) {
   show();
   return h(
     "div",
-    { class: "scroll studies", role: "region", tabindex: 0, "aria-label": t("studies") },
+    { class: "scroll studies", role: "group", tabindex: 0, "aria-label": t("studies") },
     h("table", {}, h("caption", {}, t("studies")), h("thead", {}, h("tr", {}, heads)), body),
   );
 }

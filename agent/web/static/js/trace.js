@@ -48,7 +48,7 @@ function table(events, t) {
   const label = t("trace");
   return h(
     "div",
-    { class: "scroll", role: "region", tabindex: 0, "aria-label": label },
+    { class: "scroll", role: "group", tabindex: 0, "aria-label": label },
     h("table", {}, h("caption", { class: "unseen" }, label), h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)),
   );
 }
