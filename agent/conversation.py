@@ -51,11 +51,12 @@ class With(TypedDict, total=False):
 class Step(BaseModel):
     """A step of a turn, as it happens.
 
-    ``status`` is ``started``, ``progress``, ``finished``, ``asks`` or ``text``. Of ``progress``, ``summary`` is what
-    the tool does now, in the language of the turn. One that ``asks`` waits for a reply to the question in ``summary``,
-    which is whole in ``data``. Of ``text``, ``text`` is the answer so far as a model writes it, whole each time: a
-    draft that nothing has verified, which the answer replaces. ``data`` holds details of a finished step: ``gate``,
-    ``differential``, ``evidence`` (see docs/server.md).
+    ``status`` is ``started``, ``progress``, ``finished``, ``asks``, ``text`` or ``verified``. Of ``progress``,
+    ``summary`` is what the tool does now, in the language of the turn. One that ``asks`` waits for a reply to the
+    question in ``summary``, which is whole in ``data``. Of ``text``, ``text`` is the answer so far as a model writes
+    it, whole each time: a draft that nothing has verified, which the answer replaces. Of ``verified``, ``text`` is what
+    the answer's Markdown begins with and nothing takes back, and ``data`` holds its verified ``sentences``. Else
+    ``data`` holds details of a finished step: ``gate``, ``differential``, ``evidence`` (see docs/server.md).
     """
 
     step: str

@@ -8,8 +8,9 @@ from typing import Any
 
 from starlette.responses import StreamingResponse
 
+from agent.conversation import Step
 from agent.server.problems import Problem, Refusal
-from agent.server.turns import Running
+from agent.server.turns import VERIFIED, Running
 from graphs.answering.contract import Answer
 from graphs.answering.markdown import markdown_of
 from graphs.answering.presentation import as_data, present
@@ -30,7 +31,8 @@ class EventStream(StreamingResponse):
 
 
 async def told(turn: Running, request_id: str, every: float, *, view: bool = False) -> AsyncIterator[str]:
-    """Events ``step``, then ``answer`` or ``error``, with a comment wherever nothing else is said for a while.
+    """Events ``step`` and ``verified``, then ``answer`` or ``error``, with a comment wherever nothing else is said for
+    a while.
 
     ``view``: an event ``view`` before the answer, which says how it is shown.
     """
@@ -41,10 +43,16 @@ async def told(turn: Running, request_id: str, every: float, *, view: bool = Fal
             else:
                 if view and isinstance(event, Answer):
                     yield frame("view", json.dumps(view_of(event), ensure_ascii=False))
-                yield frame("answer" if isinstance(event, Answer) else "step", event.model_dump_json())
+                yield frame(_name(event), event.model_dump_json())
     except Refusal as refusal:
         problem = Problem(code=refusal.code, message=refusal.what, advice=refusal.advice, request_id=request_id)
         yield frame("error", problem.model_dump_json())
+
+
+def _name(event: Step | Answer) -> str:
+    if isinstance(event, Answer):
+        return "answer"
+    return VERIFIED if event.status == VERIFIED else "step"
 
 
 def view_of(answer: Answer) -> dict[str, Any]:

@@ -21,13 +21,14 @@ from agent.server.guard import Asker, Parts, The
 from agent.server.problems import OpenAIErrorBody, Refusal, answers, body_of, refusal_of
 from agent.server.sessions_api import USUAL
 from agent.server.tables import Place, Said, hash_of
-from agent.server.turns import Question, Running
+from agent.server.turns import VERIFIED, Question, Running
 from agent.server.turns_api import Once
 from agent.sessions import new_session_id, unknown_session
 from agent.trace import SESSION_NAME
 from graphs.answering.contract import Answer
-from graphs.answering.markdown import markdown_of
+from graphs.answering.markdown import alerts_of, markdown_of
 from prompts.errors import AnamnesisError, InputError
+from tools.messages import messages
 
 MODEL = "anamnesis"
 
@@ -180,25 +181,31 @@ def usage_of(answer: Answer) -> TokenUsage:
 async def streamed(
     events: AsyncIterator[Step | Answer | None], model: str, session: str, ignored: Sequence[str], *, usage: bool
 ) -> AsyncIterator[str]:
-    """Chunks: finished steps, and what tools do meanwhile, as ``reasoning_content``; then the verified answer by
-    paragraphs.
+    """Chunks: finished steps, and what tools do meanwhile, as ``reasoning_content``, until the answer begins; then its
+    text by paragraphs, each as soon as nothing can change it: emergencies after triage, what is verified, the rest.
 
     A draft is never sent: a text that was sent cannot be taken back when the verification drops a sentence of it.
     """
-    shape = _Chunks(model, session, usage=usage)
+    shape, sent = _Chunks(model, session, usage=usage), ""
     try:
         yield shape.delta({"role": "assistant", "content": ""})
         async for event in events:
             if event is None:
                 yield COMMENT
             elif isinstance(event, Answer):
-                for text in _pieces(event):
+                for text in _pieces(_after(sent, markdown_of(event))):
                     yield shape.delta({"content": text})
                 yield shape.delta({"anamnesis": extra(event, ignored)}, finish="stop")
                 if usage:
                     yield shape.usage(event)
-            elif event.status in ("progress", "finished"):
-                yield shape.delta({"reasoning_content": f"{event.tool or event.step}: {event.summary or 'done'}\n"})
+            else:
+                if event.status in ("progress", "finished") and not sent:
+                    line = f"{event.tool or event.step}: {event.summary or 'done'}\n"
+                    yield shape.delta({"reasoning_content": line})
+                begun = _begun(event)
+                for text in _pieces(_after(sent, begun)) if begun else ():
+                    yield shape.delta({"content": text})
+                sent = begun or sent
     except Refusal as refusal:
         yield _data(body_of("/v1/", refusal, ""))
     except AnamnesisError as error:  # the answer is stored; what leads to it could not be
@@ -206,10 +213,25 @@ async def streamed(
     yield DONE
 
 
-def _pieces(answer: Answer) -> list[str]:
-    """The message's text in pieces that join to exactly it."""
-    first, *others = markdown_of(answer).split(BETWEEN)
-    return [first, *(f"{BETWEEN}{text}" for text in others)]
+def _begun(step: Step) -> str:
+    """The text with which the message begins, as far as it is settled by a step; "" where that says nothing of it."""
+    if step.status == VERIFIED:
+        return step.text
+    alerts = [(flag["advice"], flag["seen"]) for flag in step.data.get("emergency", ())]
+    return BETWEEN.join(alerts_of(alerts, messages(step.data["language"]))) if alerts else ""
+
+
+def _after(sent: str, text: str) -> str:
+    """What is to be sent of a text after its beginning; all of it where it begins otherwise: the turn was stopped."""
+    if text.startswith(sent):
+        return text[len(sent) :]
+    return f"{BETWEEN}{text}"
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces that join to exactly it."""
+    first, *others = text.split(BETWEEN)
+    return [piece for piece in (first, *(f"{BETWEEN}{text}" for text in others)) if piece]
 
 
 class _Chunks:
@@ -423,8 +445,8 @@ class Conversations:
         running = begun.running
         for question in begun.questions[1:]:
             async for event in running.follow(ALIVE):
-                if not isinstance(event, Answer):
-                    yield event
+                if event is None or (isinstance(event, Step) and event.status != VERIFIED):
+                    yield event and event.model_copy(update={"data": {}})  # another message's answer is not told
             running = self._the.turns.ask(self._caller, question)
         async for event in running.follow(ALIVE):
             if isinstance(event, Answer):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TEXT = "text"  # status of a step that holds the draft so far
+VERIFIED = "verified"  # status of a step that holds what stands of the answer
 LOOK = 0.2  # ours: seconds between looks at whether a second signal came, and whether a question was replied to
 REPLY = 120.0  # ours: seconds that a question waits for its reply; then the turn goes on without
 GONE = 5.0  # ours: seconds after which it no longer waits for a client that nobody saw

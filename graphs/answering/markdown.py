@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from graphs.answering.contract import Answer
 from graphs.answering.cost import cost_of
 from graphs.answering.presentation import Line, Presentation, Row, Source, present
+from tools.messages import Messages
 
 MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")  # what Markdown would read as more than text
 LEADING = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)", re.MULTILINE)
@@ -27,10 +28,20 @@ def markdown_of(answer: Answer, *, whole: bool = False) -> str:
     return "\n\n".join([*_blocks(present(answer, whole=whole)), *([f"*{escaped(cost)}*"] if cost else [])])
 
 
+def markdown_so_far(shown: Presentation) -> str:
+    """What stands of an answer that is not whole yet: its Markdown begins so."""
+    return "\n\n".join(_blocks(shown))
+
+
+def alerts_of(alerts: Iterable[tuple[str, str]], words: Messages) -> list[str]:
+    """Emergencies, each by what to do and what was seen, a block each: an answer's Markdown begins so."""
+    head = f"{words['answer.emergency']}{words['list.colon']}"
+    return [f"> **{head}{escaped(advice)}** ({escaped(seen)})" for advice, seen in alerts]
+
+
 def _blocks(shown: Presentation) -> Iterator[str]:
     words = shown.words
-    for advice, seen in shown.alerts:
-        yield f"> **{words['answer.emergency']}{words['list.colon']}{escaped(advice)}** ({escaped(seen)})"
+    yield from alerts_of(shown.alerts, words)
     yield from (f"> **{escaped(danger)}**" for danger in shown.dangers)
     yield from _lead(shown)
     if shown.box:

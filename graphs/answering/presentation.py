@@ -303,6 +303,26 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
     )
 
 
+def settled(shown: Presentation, *, reported: bool) -> Presentation:
+    """What stands of an answer once its statements are verified, whatever comes: all of it down to the studies.
+
+    ``reported``: a report is still to come, whose sources and notices may add to all that stands around the direct
+    answer; then only what stands above it, and itself without its facts.
+    """
+    above = shown._replace(rare=(), records=(), report=(), report_questions=(), next=(), suggested=(), labels=())
+    above = above._replace(dates="", sources=(), beside=(), gate=None, gate_brief=(), how=())
+    if not reported:
+        return above
+    lead, ranking = shown.lead._replace(facts=()), shown.ranking._replace(rows=(), left=())
+    return above._replace(lead=lead, box=(), ranking=ranking, on_lead="", lines=(), studies=Studies((), (), ()))
+
+
+def verified_lines(answer: Answer) -> list[Line]:
+    """The statements that quotes bear out, with the numbers of their sources."""
+    sources, words = _sources(answer), messages(answer.language)
+    return [_line(s, sources, words) for s in _without_guesses(answer).statements if s.citations]
+
+
 def _gate_brief(answer: Answer) -> tuple[str, ...]:
     """The gate's decision in short; a question that is asked anyway is not told again."""
     if answer.gate is None:

@@ -39,11 +39,8 @@ def finish(
     report: Report | None = None,
 ) -> dict[str, Any]:
     """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
-    draft = _within_constraints(state, context, draft)
-    flagged = bool(state["red_flags"] or draft.emergency)
-    if flagged and state["kind"] != Kind.EXPLAIN and not state.get("replied"):
-        draft = draft.model_copy(update={"follow_up_questions": ()})
-    answer = build(state, context, draft, evidence).model_copy(update={"report": report})
+    more = fallback_notices(context.meter, state["language"])
+    answer = build(state, context, draft, evidence, more).model_copy(update={"report": report})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
     message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
     asked = None
@@ -80,15 +77,21 @@ def _name(disease: RankedDisease, language: str) -> str:
     return disease.name_zh if language == "zh" and disease.name_zh else disease.name
 
 
-def build(state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence]) -> Answer:
-    """The public answer of a turn."""
+def build(
+    state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence], more: Sequence[Notice] = ()
+) -> Answer:
+    """The public answer of a turn, without its report. ``more``: notices on how it was made."""
+    draft = _within_constraints(state, context, draft)
+    flagged = bool(state["red_flags"] or draft.emergency)
+    if flagged and state["kind"] != Kind.EXPLAIN and not state.get("replied"):
+        draft = draft.model_copy(update={"follow_up_questions": ()})
     differential = context.load(Differential, state["differential_key"])
     flags = [RedFlag(**f) for f in state["red_flags"]]
     told = beside_flags(differential, flags, state["kind"]) if state["kind"] in RANKED else None
     shown = told or Differential()
     notices = _still_open([Notice(**n) for n in state["notices"]], draft, state["language"])  # type: ignore[arg-type]
     notices += draft.notices
-    notices += fallback_notices(context.meter, state["language"])
+    notices += more
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
     answer = Answer(
         session=context.session,

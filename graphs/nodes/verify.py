@@ -1,16 +1,23 @@
-"""The verify node: every cited statement against its evidence; then the turn's answer is complete."""
+"""The verify node: every cited statement against its evidence; then the turn's answer is complete.
+
+Whoever listens is told of the answer as soon as its own statements are verified, before a report is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphs.answering.contract import Draft
+from langgraph.config import get_stream_writer
+
+from graphs.answering.contract import Answer, Draft
+from graphs.answering.markdown import markdown_so_far
 from graphs.answering.notices import notice
+from graphs.answering.presentation import as_data, present, settled, verified_lines
 from graphs.context import TurnContext
 from graphs.differential_filter.contract import Verdict
 from graphs.nodes.answer import kept_evidence
-from graphs.nodes.finish import finish
+from graphs.nodes.finish import build, finish
 from graphs.nodes.report import verified_report
 from graphs.nodes.step import SUMMARY, Body
 from graphs.reporting.contract import Report, ReportDraft
@@ -33,14 +40,17 @@ def verify_node(verifier: Verifier) -> Body:
         known = {e.id: e for e in [*answered, *draft.evidence, *kept]}
         verified = await verifier.verify(draft, known)
         notices = [*verified.notices, *_on_background(verified.statements, draft.generated, state)]
-        notices += _nothing_useful(state, verified, [*kept, *answered])
+        notices += [*_nothing_useful(state, verified, [*kept, *answered]), *_no_report(state)]
         reported = context.load(ReportDraft, state.get("report_key", ""))
         report: Report | None = None
+        if context.listened_to:
+            whole = verified.model_copy(update={"notices": tuple(notices)})
+            so_far = build(state, context, whole, _shown(verified, None, known, [e.id for e in kept]))
+            _tell(so_far, reported=reported is not None)
         if reported is not None:
             known |= {e.id: e for e in reported.evidence if e.id not in known}
             report, told = await verified_report(verifier, reported, known)
             notices += [*told, *_on_background([s.statement for s in report.statements], reported.generated, state)]
-        notices += _no_report(state)
         dropped = len(draft.statements) - len(verified.statements)
         context.recorder.event("verified", statements=len(verified.statements), dropped=dropped)
         evidence = _shown(verified, report, known, [e.id for e in kept])
@@ -49,6 +59,16 @@ def verify_node(verifier: Verifier) -> Body:
         return {**finish(state, context, whole, evidence, report), SUMMARY: summary}
 
     return body
+
+
+def _tell(answer: Answer, *, reported: bool) -> None:
+    """Streams what stands of the answer from here on, where a sentence of it is verified, as a step ``verified``."""
+    sentences = [{"text": line.text, "numbers": list(line.numbers)} for line in verified_lines(answer)]
+    if not sentences:
+        return
+    shown = settled(present(answer), reported=reported)
+    data = {"sentences": sentences, "view": as_data(shown)}
+    get_stream_writer()({"step": "verify", "status": "verified", "text": markdown_so_far(shown), "data": data})
 
 
 def _shown(draft: Draft, report: Report | None, known: Mapping[str, Evidence], kept: Sequence[str]) -> list[Evidence]:

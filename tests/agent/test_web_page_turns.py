@@ -1,7 +1,9 @@
-"""Stopping a turn on the page, and editing the last message."""
+"""Stopping a turn on the page, editing the last message, and what is seen of an answer before it is whole."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from agent.agent import Agent
+from graphs.answering.contract import Draft
 from support.machine_parts import Scripted, parts
 from support.served import Served, served
 from support.web_page import answer, logged_in, say, session_of
@@ -99,6 +102,42 @@ def test_only_the_last_message_is_edited_and_an_edit_may_be_left(
         page.reload()
         answer(page, 2)
         assert page.get_by_role("button", name="Edit").count() == 0, "what a clinician has reviewed stays"
+
+
+def test_a_verified_sentence_is_seen_while_the_report_is_verified_and_stays(
+    slow_server: Served, script: Scripted, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script.pause.clear()
+    gate, before = threading.Event(), Draft()
+
+    async def verify(draft: Draft, evidence: Any) -> Draft:
+        nonlocal before
+        if before.statements and not await asyncio.to_thread(gate.wait, LONG):
+            raise RuntimeError("nobody opened the gate")
+        before = draft
+        return draft
+
+    monkeypatch.setattr(script, "verify", verify)
+    told = "A fact about croup."
+    with logged_in(browser, slow_server) as opened:
+        page = opened.page
+        page.locator(".composer .with").click()
+        page.locator("#report").check()
+        page.locator("#message").fill("case cough")
+        page.keyboard.press("Enter")
+        early = page.locator(".live .verified")
+        early.wait_for()
+        assert page.locator(".answer").count() == 0
+        assert early.locator(".lead").inner_text().splitlines()[-1] == f"{told} [1]"
+        place = early.locator(".statement").bounding_box()
+        assert page.locator(".live .working").is_visible(), "the turn goes on, and says so"
+        gate.set()
+        shown = answer(page, 0)
+        assert page.locator(".live").count() == 0
+        final = shown.locator(".lead .statement")
+        assert told in final.inner_text()
+        assert final.bounding_box() == pytest.approx(place, abs=0.5), "nothing jumps"
+        assert opened.errors == []
 
 
 def test_the_colours_are_chosen_and_stay(slow_server: Served, browser: Any) -> None:

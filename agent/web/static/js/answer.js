@@ -61,7 +61,7 @@ export function answerView(answer, view, around) {
     "div",
     { class: "answer", lang: answer.language },
     view.alerts.length ? emergencyBox(answer.emergency, t, around.loud) : null,
-    view.dangers.length ? h("div", { class: "notice danger", role: "alert" }, view.dangers.map((text) => h("p", {}, h("strong", {}, "⚠ ", text)))) : null,
+    dangersView(view),
     leadView(view, sources, Boolean(answer.verdict ?? answer.choice), t),
     boxView(view.box.filter((text) => text !== asking), first ? review : null, t),
     view.on_lead ? null : lines,
@@ -90,10 +90,34 @@ export function answerView(answer, view, around) {
 }
 
 /**
+ * What stands of an answer that is not whole yet, in the order and the words of `answerView`; no sources are there yet.
+ *
+ * @param {View} view
+ * @param {string} language
+ */
+export function verifiedView(view, language) {
+  const t = words(language);
+  return h(
+    "div",
+    { class: "verified", lang: language },
+    dangersView(view),
+    leadView(view, null, false, t),
+    boxView(view.box, null, t),
+    view.on_lead || view.ranking.rows.length ? null : view.lines.map((line) => lineView(line, null, t)),
+  );
+}
+
+/** What must not be done. @param {View} view */
+function dangersView(view) {
+  if (!view.dangers.length) return null;
+  return h("div", { class: "notice danger", role: "alert" }, view.dangers.map((text) => h("p", {}, h("strong", {}, "⚠ ", text))));
+}
+
+/**
  * The direct answer.
  *
  * @param {View} view
- * @param {Sources} sources
+ * @param {Sources | null} sources
  * @param {boolean} judged its head is a verdict or a choice, which the lines below it carry
  * @param {Translate} t
  */
@@ -101,7 +125,7 @@ function leadView(view, sources, judged, t) {
   const { head, lines, facts, unverified } = view.lead;
   if (!head && !lines.length) return null;
   const opened = h("div", { class: "opened" });
-  const marks = judged && !unverified ? citationButtons(lines, sources, opened, t) : null;
+  const marks = sources && judged && !unverified ? citationButtons(lines, sources, opened, t) : null;
   return h(
     "section",
     { class: "lead", "aria-label": t("statements") },

@@ -105,7 +105,7 @@ export async function turn(path, body, key, onStep) {
   let view;
   try {
     for await (const { event, data } of events(response)) {
-      if (event === "step") onStep(JSON.parse(data));
+      if (event === "step" || event === "verified") onStep(JSON.parse(data));
       if (event === "view") view = JSON.parse(data);
       if (event === "answer") return { answer: JSON.parse(data), view };
       if (event === "error") throw streamed(JSON.parse(data));

@@ -1,5 +1,9 @@
-/** A turn while it runs: its steps, the gate, the differential, how much evidence; a draft, marked as one. */
+/**
+ * A turn while it runs: its steps, the gate, the differential, how much evidence; a draft, marked as one; and what is
+ * verified of the answer, where the answer will stand.
+ */
 
+import { verifiedView } from "./answer.js";
 import { announce, h } from "./dom.js";
 import { DifferentialTable } from "./differential.js";
 import { emergencyBox } from "./emergency.js";
@@ -35,9 +39,10 @@ export class Progress {
     this.alarm = h("div", {});
     this.more = h("div", { class: "live-more" });
     this.draft = h("div", {});
+    this.verified = h("div", {});
     this.now = h("summary", { class: "working" }, h("span", { class: "pulse", "aria-hidden": "true" }), `${t("working")} …`);
     const folded = h("details", {}, this.now, this.list, this.more);
-    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, folded, this.draft);
+    this.view = h("section", { class: "live", "aria-label": t("working") }, this.alarm, this.verified, folded, this.draft);
     /** @type {DifferentialTable | null} */
     this.table = null;
     /** @type {Map<string, HTMLElement>} */
@@ -49,7 +54,7 @@ export class Progress {
   add(step) {
     if (step.data) this.take(step.data);
     if (step.status === "text") this.showDraft(step.text);
-    if (step.step === OURS || step.status === "text" || (step.step === CALLS && !step.tool)) return;
+    if (step.step === OURS || ["text", "verified"].includes(step.status) || (step.step === CALLS && !step.tool)) return;
     const key = step.tool ? `tool_${step.tool}` : `step_${step.step}`;
     if (step.status === "started") this.speak(this.t(key));
     if (step.status === "progress") this.speak(`${this.t(key)}: ${step.summary}`);
@@ -88,6 +93,7 @@ export class Progress {
       const head = h("h3", {}, t("gate"));
       this.part("gate", h("div", { lang: this.language }, head, h("p", {}, verdict(data.gate, t)), units(data.gate, t)));
     }
+    if (data.view) this.showVerified(data.view);
     if (data.evidence) this.part("evidence", this.counts(data.evidence, t));
     if (data.differential?.length) {
       if (!this.table) {
@@ -122,6 +128,14 @@ export class Progress {
   /** @param {string} text */
   showDraft(text) {
     this.draft.replaceChildren(h("div", { class: "draft" }, h("p", { class: "badge" }, `⚠ ${this.t("draft")}`), h("p", {}, text)));
+  }
+
+  /** What stands of the answer, in the draft's place. @param {import("./types.js").View} view */
+  showVerified(view) {
+    const seen = view.alerts.map(([advice, seen]) => ({ code: "", advice, seen }));
+    if (seen.length) this.alarm.replaceChildren(emergencyBox(seen, words(this.language), !this.alarmed));
+    this.verified.replaceChildren(verifiedView(view, this.language));
+    this.draft.replaceChildren();
   }
 
   /** The steps alone, folded away, for below the answer. */

@@ -30,14 +30,14 @@ export class Sources {
  * A statement as a paragraph, with the buttons that open its quotes below it.
  *
  * @param {Line} line
- * @param {Sources} sources
+ * @param {Sources | null} sources null while they are not there yet: the numbers alone
  * @param {Translate} t
  */
 export function lineView(line, sources, t) {
   const opened = h("div", { class: "opened" });
   const text = h("p", { class: "statement" }, line.text);
   if (line.origin === "parametric" || line.origin === "generated") text.append(" ", originBadge(line.origin, t));
-  text.append(...citationButtons([line], sources, opened, t));
+  text.append(...(sources ? citationButtons([line], sources, opened, t) : [" ", h("span", { class: "marks" }, line.marks)]));
   return h("div", { class: "said" }, text, opened);
 }
 

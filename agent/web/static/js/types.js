@@ -37,7 +37,7 @@
  *   rare_diseases: Ranked[], verdict: Verdict | null, choice: Choice | null, follow_up_questions: FollowUp[], notices: Notice[],
  *   abstained: boolean, report: Report | null, gate: Gate | null, usage: Usage,
  *   review_reasons?: {code: string, text: string}[]}} Answer
- * @typedef {{text: string, origin: string, folds: {id: string, citations: Citation[]}[]}} Line how a statement is shown
+ * @typedef {{text: string, origin: string, marks: string, folds: {id: string, citations: Citation[]}[]}} Line how a statement is shown
  * @typedef {{rank: number, name: string, code: string, share: string, disease: string, told: Line[]}} Row
  * @typedef {{number: number, name: string, design: string, people: string, comparison: string, result: string,
  *   year: string, quotes: string[], side: string}} Study
@@ -52,7 +52,7 @@
  *   records: string[], report: Part[], next: FollowUp[], suggested: string[], labels: Label[], dates: string,
  *   sources: Source[], beside: Source[], how: string[], text: string}} View an answer as it is shown, made by the server
  * @typedef {{gate?: Gate, differential?: Ranked[], evidence?: Record<string, number>, emergency?: RedFlag[],
- *   language?: string}} StepData
+ *   language?: string, view?: View}} StepData
  * @typedef {{step: string, status: string, tool: string, summary: string, seconds: number, text: string,
  *   data?: StepData}} Step
  * @typedef {{id: string, name: string, title: string, characters: number, added: string, problems: string[]}} SessionDocument
