@@ -35,6 +35,7 @@ from tools.contract import FollowUpQuestion, Notice, Severity
 from tools.embedding_cache import unkept
 from tools.files import DiskFullError
 from tools.messages import messages
+from tools.notices import noted
 from tools.text.language import language_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class TurnRunner:
             given += await self._documents.evidence(session, asked.documents, text)
             replaced = await self._taken_back(session, last, asked.replaces) if asked.replaces else None
             last = None if replaced else last
-            notices = [await self._finish_earlier(session, last)] if last and not last.answer_key else []
+            language = language_of(text)
+            notices = [await self._finish_earlier(session, last, language)] if last and not last.answer_key else []
             notices += notices_of(self.settings, text)
             before = replaced.turn - 1 if replaced else last.turn if last else 0
             turn = max(await self._reached(session), before) + 1
@@ -176,7 +178,7 @@ class TurnRunner:
             raise DataError("The turn of this key was cut off, and could not be finished.", "Ask again with a new key.")
         return await self._finish(session, earlier, emit, replying)
 
-    async def _finish_earlier(self, session: str, last: TurnRow) -> Notice:
+    async def _finish_earlier(self, session: str, last: TurnRow, language: str) -> Notice:
         """Finish the turn that was cut off, so that it is not lost; one that cannot be finished does not block."""
         try:
             with self._database.faults():
@@ -184,10 +186,8 @@ class TurnRunner:
         except DiskFullError:  # it can be finished when there is room
             raise
         except Exception as error:  # noqa: BLE001  it is told, and the session goes on
-            lost = f"The turn before was cut off and could not be finished: {error}"
-            return Notice(code="earlier_turn_lost", text=lost, severity=Severity.WARNING)
-        text = f"The turn before was cut off; it has been finished now: {answer.text or 'no answer is given'}"
-        return Notice(code="earlier_turn_finished", text=text)
+            return noted("earlier_turn_lost", language, Severity.WARNING, detail=error)
+        return noted("earlier_turn_finished", language, detail=answer.text or messages(language)["answer.none"])
 
     async def _finish(self, session: str, row: TurnRow, emit: Emit, replying: Replying | None = None) -> Answer:
         """Bring a turn to its answer, from wherever it was cut off; no finished step runs again.
@@ -352,8 +352,5 @@ def notices_of(settings: Settings, text: str) -> list[Notice]:
     """The notice of the configuration in force, in the language of the message; none without one."""
     if not settings.config:
         return []
-    words = messages(language_of(text))
-    told = words.say("configuration.by", name=settings.config)
-    if settings.language_model is None:
-        told += words["configuration.joint"] + words["configuration.locally"]
-    return [Notice(code="published_configuration", text=told)]
+    said = f"configuration.{'by' if settings.language_model is not None else 'by_locally'}"
+    return [noted("published_configuration", language_of(text), said=said, detail=settings.config)]

@@ -29,8 +29,9 @@ from agent.mcp.callers import ASK, TOOLS, TRACES, Caller, ScopeError, caller_of,
 from agent.mcp.opening import Opening
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError, ToolError
 from prompts.tool_arguments import description
-from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
+from tools.contract import Outcome, Severity, ToolArtifact, ToolContext
 from tools.evidence import Evidence
+from tools.notices import noted
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -425,7 +426,6 @@ def prompt_of(name: str, arguments: dict[str, str] | None) -> types.GetPromptRes
 # what speaks to machines is left out, as the agent's own selector and filter leave it out, and named.
 
 NARRATIVE = 3  # ours: from as many sentences on a text is read as a case, as `anamnesis search` does
-LEFT_OUT = "Left out, because this text gives orders to whoever reads it by machine: {titles}. Look at it yourself."
 
 
 async def call(
@@ -450,7 +450,8 @@ async def call(
         raise InputError(
             f"The configuration in use does not offer {name}.", "`tools/list` names the tools that it does."
         )
-    return _safe(await arun(_run(agent, tool, arguments, found, progress)))
+    language = _context(tool.name, arguments, found).language
+    return _safe(await arun(_run(agent, tool, arguments, found, progress)), language)
 
 
 async def _run(
@@ -484,7 +485,7 @@ def _is_case(text: str) -> bool:
     return len(sentences(text)) >= NARRATIVE or describes_patient(text)
 
 
-def _safe(artifact: ToolArtifact) -> ToolArtifact:
+def _safe(artifact: ToolArtifact, language: str) -> ToolArtifact:
     """The result without what speaks to machines, and with a notice that names it."""
     from graphs.judging.orders import instructing
 
@@ -493,7 +494,7 @@ def _safe(artifact: ToolArtifact) -> ToolArtifact:
     if not ids:
         return artifact
     titles = dict.fromkeys(e.title or e.document_id for e in everything if e.id in ids)
-    text = LEFT_OUT.format(titles="; ".join(titles))
+    notice = noted("speaks_to_machines", language, Severity.WARNING, detail="; ".join(titles))
     evidence = [e for e in artifact.evidence if e.id not in ids]
     return artifact.model_copy(
         update={
@@ -503,7 +504,7 @@ def _safe(artifact: ToolArtifact) -> ToolArtifact:
                 g.model_copy(update={"covered_by": tuple(c for c in g.covered_by if c not in ids)})
                 for g in artifact.gaps
             ],
-            "notices": [*artifact.notices, Notice(code="speaks_to_machines", text=text, severity=Severity.WARNING)],
+            "notices": [*artifact.notices, notice],
             "outcome": artifact.outcome if evidence or artifact.outcome is not Outcome.OK else Outcome.NOTHING_FOUND,
         }
     )

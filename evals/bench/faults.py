@@ -28,9 +28,9 @@ from evals.bench.installation import quotes_exact
 from evals.scripted.player import in_form, play, reply_to, role_of, rounds
 from evals.scripted.server import Request, Respond, Scripted, ScriptedModel, serving_by
 from graphs.answering.contract import Answer
-from graphs.nodes.step import ROLES as NAMES
 from graphs.triage.contract import Kind
 from prompts.errors import AnamnesisError
+from tools.messages import messages
 
 # Every role of a turn, in which a reading stands for summary and gaps, and a choice for selection and filter; and the
 # roles of these steps, each by itself as published methods have them. `graph` has no turn: it builds graphs.
@@ -43,6 +43,7 @@ CASE = (
     "mouth. Antacids help. No weight loss, swallowing is fine, exercise doesn't bring it on."
 )  # no sign of an emergency: a red flag is never a model's matter, so triage would not be asked
 SEARCH_PLANNED = "search_planned_locally"
+NAMES = messages("en").group("role")
 GRACE = 1.0  # seconds beyond its deadline that a call may end; asked
 
 
@@ -168,7 +169,7 @@ def invalid(answer: Answer) -> list[str]:
 def _told_wrongly(answer: Answer, trace: Sequence[dict[str, Any]], role: str, fault: str) -> list[str]:
     """Whether the notices name the role that failed, and no other; and whether the trace says the same."""
     told = [n.text for n in answer.notices if n.code == "judged_locally"]
-    named = {other for text in told for other in {*ROLES, *STEPS} if f"The {NAMES['en'][other]} was done" in text}
+    named = {other for text in told for other in {*ROLES, *STEPS} if f"The {NAMES[other]} was done" in text}
     traced = {str(e["role"]) for e in trace if e["kind"] == "judged_locally"}
     wrong = [] if named == traced else [f"the notices name {sorted(named)}, the trace {sorted(traced)}"]
     if any(n.code == SEARCH_PLANNED for n in answer.notices):

@@ -10,7 +10,7 @@ from graphs.answering.contract import AnswerView, Draft
 from graphs.answering.notices import notice
 from prompts.errors import InputError
 from tools.calculators import asked_for, calculate_from, told_of
-from tools.contract import Notice, Severity
+from tools.contract import Notice
 from tools.evidence import Evidence, Origin, Statement, cite, content_key
 
 HASH = 16  # ours: characters of the sha256 in the id of a calculation
@@ -26,7 +26,7 @@ def calculated(view: AnswerView, today: date) -> Draft:
         try:
             found = calculate_from(name, told, today)
         except InputError as error:
-            notices.append(Notice(code="calculation_refused", text=str(error), severity=Severity.WARNING))
+            notices.append(notice("calculation_refused", view.language, str(error)))
             continue
         title = f"{found.title}, calculated from what was told"
         made = _evidence(f"calculation:{name}-{content_key(told)[:HASH]}", title, found.lines, Origin.CASE)

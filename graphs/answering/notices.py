@@ -14,7 +14,7 @@ from graphs.verdicts.certainty import is_own
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.literature.vocabulary import asks
-from tools.messages import messages
+from tools.notices import noted
 from tools.text.frequency import zipf
 from tools.text.language import language_of
 from tools.text.questions import asked_in, is_question, parts
@@ -42,7 +42,7 @@ UNREVIEWED = frozenset({"library", "graph", "calculator"})  # ours: collections 
 def notice(code: str, language: str, detail: str = "") -> Notice:
     """The notice with this code in a language; ``detail`` fills its gap."""
     severity = Severity.INFO if code in INFO else Severity.DANGER if code in DANGER else Severity.WARNING
-    return Notice(code=code, text=messages(language).say(f"notice.{code}", detail=detail), severity=severity)
+    return noted(code, language, severity, detail=detail)
 
 
 def notices_for(

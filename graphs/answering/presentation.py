@@ -24,7 +24,7 @@ from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
-from tools.text.language import language_of
+from tools.text.language import HAN
 
 NAME = 60  # ours: characters of a given text that name it
 FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
@@ -341,13 +341,13 @@ def _without_guesses(answer: Answer) -> Answer:
 
 
 def _in_words(answer: Answer, words: Messages) -> Answer:
-    """The answer with its notices in its language: a tool's own English words are marked as such."""
+    """The answer with its notices in its language: one that has none of it, as an earlier version's, is marked."""
     if answer.language == "en":
         return answer
     told = []
     for n in answer.notices:
         prefix, colon, text = n.text.partition(": ") if n.code in PREFIXED else ("", "", n.text)
-        if language_of(text) == "en":
+        if not HAN.search(text):
             text = words.say("notice.in_english", detail=text)
         told.append(n.model_copy(update={"text": f"{prefix}{colon}{text}"}))
     return answer.model_copy(update={"notices": told})

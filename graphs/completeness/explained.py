@@ -9,9 +9,11 @@ from graphs.completeness.contract import Decision, GateDecision, Label
 from graphs.completeness.labels import KINDS
 from graphs.completeness.score import decide
 from prompts.shown import one_line
+from tools.contract import Notice, Severity
 from tools.evidence import Frozen
 from tools.messages import Messages, messages
 from tools.notebook.markup import LABELS, element, mark, page, table
+from tools.notices import noted
 
 NAMED = 60  # ours: characters of a sentence by which the brief form names it
 JUDGED = "verdict"  # the part that a model's own verdict has
@@ -81,7 +83,7 @@ def explained(decision: GateDecision, language: str) -> Explanation:
         **_parts(decision.parts, words),
         missing=words.say("gate.missing", missing=words["gate.comma"].join(missing)) if missing else "",
         question=words.say("gate.question", question=decision.question) if decision.question else "",
-        warning=sparse_warning(decision, language) if warned else "",
+        warning=sparse_warning(decision, language).text if warned else "",
         reason=decision.reason if JUDGED in decision.parts else "",
     )
 
@@ -104,10 +106,10 @@ def brief(decision: GateDecision, language: str) -> tuple[str, ...]:
     return (first, line) if line else (first,)
 
 
-def sparse_warning(decision: GateDecision, language: str) -> str:
+def sparse_warning(decision: GateDecision, language: str) -> Notice:
     """What must be said below theta2: critical information is sparse, and misdiagnosis possible (paper)."""
-    words = messages(language)
-    return words.say("gate.sparse", missing=words["gate.comma"].join(decision.missing) or "-")
+    missing = messages(language)["gate.comma"].join(decision.missing) or "-"
+    return noted("sparse_information", language, Severity.WARNING, detail=missing)
 
 
 def _by_score(decision: GateDecision, words: Messages) -> bool:

@@ -9,9 +9,9 @@ from langchain_core.messages import ToolMessage
 from graphs.context import TurnContext
 from graphs.nodes.step import SUMMARY, Body
 from graphs.state import State
-from tools.contract import AnsweredQuestion, DocumentReading, Gap, Notice, Outcome, ToolArtifact, unique
+from tools.contract import AnsweredQuestion, DocumentReading, Gap, Outcome, ToolArtifact, unique
 from tools.evidence import Evidence, merge_evidence
-from tools.messages import messages
+from tools.notices import noted
 
 
 def collect_node() -> Body:
@@ -81,8 +81,7 @@ def _kept(state: State, context: TurnContext, artifacts: list[ToolArtifact]) -> 
 def _notices(state: State, artifacts: list[ToolArtifact]) -> list[dict[str, str]]:
     """What the reader must know. A refusal is for whoever made the call; the reader is told that one was left out."""
     known = {(n["code"], n["text"]) for n in state["notices"]}
-    words = messages(state["language"])
-    left_out = Notice(code="tool_refused", text=words["notice.tool_refused"])
+    left_out = noted("tool_refused", state["language"])
     told = [n for a in artifacts for n in ([left_out] if a.outcome is Outcome.REFUSED else a.notices)]
     fresh = [n for n in told if (n.code, n.text) not in known]
     return [n.model_dump(mode="json") for n in unique(fresh)]

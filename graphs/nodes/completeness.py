@@ -17,7 +17,8 @@ from graphs.nodes.step import LIVE, SUMMARY, Body, live_gate
 from graphs.nodes.triage import decided, session_view
 from graphs.state import State
 from graphs.triage.contract import Kind, Triage
-from tools.contract import Differential, Finding, FollowUpQuestion, Notice, Severity
+from tools.contract import Differential, Finding, FollowUpQuestion
+from tools.notices import noted
 
 
 def completeness_node(gate: CompletenessGate, look_up: Any, triage: Triage) -> Body:
@@ -55,8 +56,7 @@ def completeness_node(gate: CompletenessGate, look_up: Any, triage: Triage) -> B
         if direct:
             update["differential_key"] = first_key
         if decision.decision is Decision.RETRIEVE_WITH_WARNING:
-            text = sparse_warning(decision, state["language"])
-            notice = Notice(code="sparse_information", text=text, severity=Severity.WARNING)
+            notice = sparse_warning(decision, state["language"])
             update["notices"] = [*update.get("notices", []), notice.model_dump(mode="json")]
         return update
 
@@ -67,10 +67,6 @@ def completeness_node(gate: CompletenessGate, look_up: Any, triage: Triage) -> B
 # It is LangGraph's `interrupt`: the question is on disk with the checkpoint, so whoever comes back, after a kill
 # too, finds it there. Only where a client said with the message that it can reply (`asks`); else nothing waits.
 
-REPLIED = {
-    "en": "Asked before the research: {question} You said: {reply}",
-    "zh": "检索前的提问：{question} 您的回答：{reply}",
-}
 GO_ON = frozenset({"", "skip", "stop", "/skip", "跳过"})  # ours: replies that leave the question open
 ABOUT_THE_CASE = (Kind.CASE, Kind.FOLLOW_UP)
 
@@ -101,8 +97,8 @@ async def replied(state: State, context: TurnContext, triage: Triage, question: 
     # The record of the turn holds its first message; the characters of a reply are nobody's to look up.
     facts = [f.model_copy(update={"span": None}) if f.turn == state["turn"] else f for f in decision.facts]
     update = decided(now, context, decision.model_copy(update={"facts": tuple(facts)}))
-    told_of = REPLIED["zh" if decision.language == "zh" else "en"].format(question=question.text, reply=reply)
-    told = [*update.pop("notices", []), Notice(code="replied", text=told_of).model_dump(mode="json")]
+    told_of = noted("replied", decision.language, question=question.text, reply=reply)
+    told = [*update.pop("notices", []), told_of.model_dump(mode="json")]
     told_as = (("assistant", question.text), ("user", reply))
     spoken = [{"role": r, "turn": state["turn"], "key": context.store.put(context.session, t)} for r, t in told_as]
     context.recorder.event("replied", finding=question.finding, kind_of_turn=decision.kind.value)

@@ -14,10 +14,10 @@ from graphs.planning.contract import MadeCall, PlannedCall, Planner, ResearchVie
 from graphs.state import State
 from prompts.metering import BudgetError
 from tools.contract import Differential, Gap, Notice, Outcome, Severity, unique
+from tools.notices import noted
 
 BY = "by"  # under this name a message keeps who chose each of its calls
 WAITING = "waiting"  # under this name it keeps the calls of the next round, which wait for its own
-SPENT = {"en": "{what} Research ended with what was gathered.", "zh": "{what}（检索到此为止。）"}
 
 
 def research_node(planner: Planner, limits: Limits) -> Body:
@@ -33,10 +33,10 @@ def research_node(planner: Planner, limits: Limits) -> Body:
                 calls = _waiting(state["calls"]) or await planner.plan(_view(state, context, limits, made))
                 calls = _fresh(calls, made)
             except BudgetError as error:
-                text = SPENT["zh" if state["language"] == "zh" else "en"].format(what=error.what)
-                notices.append(Notice(code="budget_reached", text=text, severity=Severity.WARNING))
+                spent = {"said": "notice.budget_spent", "detail": error.what}
+                notices.append(noted("budget_reached", state["language"], Severity.WARNING, **spent))
         if len(calls) > left:
-            notices.append(_budget_notice(calls[left:]))
+            notices.append(_budget_notice(calls[left:], state["language"]))
             calls = calls[:left]
         later = [call.model_copy(update={"waits": False}) for call in calls if call.waits]
         calls = [call for call in calls if not call.waits]
@@ -135,7 +135,6 @@ def _summary(calls: Sequence[PlannedCall], *, given: bool) -> str:
     return "; ".join(f"{', '.join(unique(tools))}: {reason}" for reason, tools in by_reason.items())
 
 
-def _budget_notice(left_out: list[PlannedCall]) -> Notice:
+def _budget_notice(left_out: list[PlannedCall], language: str) -> Notice:
     names = ", ".join(unique(call.tool for call in left_out))
-    text = f"The turn's budget of tool calls was reached; not called: {names}."
-    return Notice(code="budget_reached", text=text, severity=Severity.WARNING)
+    return noted("budget_reached", language, Severity.WARNING, detail=names)

@@ -14,44 +14,12 @@ from graphs.context import TurnContext
 from graphs.state import State
 from prompts.metering import Meter
 from tools.contract import Differential, Notice, Severity, ToolArtifact
+from tools.messages import messages
+from tools.notices import noted
 
 Body = Callable[[State, TurnContext], Awaitable[dict[str, Any]]]
 Node = Callable[[State, Runtime[TurnContext]], Awaitable[dict[str, Any]]]
 
-LOCALLY = {
-    "en": "{why} The {role} was done by the local rules instead.",
-    "zh": "{why}（{role}改由本地规则完成。）",
-}
-ROLES = {
-    "en": {
-        "triage": "reading of the message",
-        "gate": "judgement of completeness",
-        "research": "planning of the research",
-        "query_plan": "planning of the search",
-        "summary": "summary of the documents",
-        "gaps": "search for gaps",
-        "background": "writing of background",
-        "selection": "selection of documents",
-        "filter": "judgement of the documents",
-        "answer": "answer",
-        "report": "report",
-        "verification": "verification",
-    },
-    "zh": {
-        "triage": "消息判读",
-        "gate": "完整性判断",
-        "research": "检索规划",
-        "query_plan": "检索式规划",
-        "summary": "文献摘要",
-        "gaps": "缺口查找",
-        "background": "背景生成",
-        "selection": "文献选择",
-        "filter": "文献判断",
-        "answer": "答复",
-        "report": "报告",
-        "verification": "核对",
-    },
-}
 SUMMARY = "summary"  # a body may return this beside its channels: one line for people, streamed and recorded
 
 
@@ -96,13 +64,9 @@ def with_fallbacks(state: State, context: TurnContext, update: dict[str, Any]) -
 
 def fallback_notices(meter: Meter, language: str) -> list[Notice]:
     """A notice for every fall-back that was not told yet: which judgement, and why."""
-    tongue = "zh" if language == "zh" else "en"
+    roles = messages(language).group("role")
     return [
-        Notice(
-            code="judged_locally",
-            text=LOCALLY[tongue].format(role=ROLES[tongue].get(note.role, note.role), why=note.what),
-            severity=Severity.WARNING,
-        )
+        noted("judged_locally", language, Severity.WARNING, role=roles.get(note.role, note.role), why=note.what)
         for note in meter.untold()
     ]
 

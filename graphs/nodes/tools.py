@@ -25,13 +25,13 @@ from prompts.errors import ServiceError
 from prompts.errors import ToolError as BadCall
 from tools.contract import (
     Differential,
-    Notice,
     Outcome,
     Severity,
     Tool,
     ToolArtifact,
     ToolContext,
 )
+from tools.notices import noted
 from tools.recorder import watcher
 from tools.summaries import Said, first_words, summarise
 
@@ -98,7 +98,7 @@ async def _run(tool: Tool, arguments: dict[str, Any], lent: ToolContext) -> Tool
     except BadCall as error:
         return ToolArtifact(tool=tool.name, outcome=Outcome.REFUSED, remarks=[str(error)])
     except ServiceError as error:
-        notice = Notice(code="source_unavailable", text=f"{tool.name}: {error}", severity=Severity.WARNING)
+        notice = noted("source_unavailable", lent.language, Severity.WARNING, tool=tool.name, detail=error)
         return ToolArtifact(tool=tool.name, outcome=Outcome.UNAVAILABLE, notices=[notice])
 
 

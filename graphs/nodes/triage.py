@@ -10,13 +10,13 @@ from graphs.state import State
 from graphs.triage.contract import AskedQuestion, Kind, SessionView, Triage, TriageDecision
 from graphs.triage.facts import Fact, changes_in
 from tools.contract import Differential, Finding, Notice
+from tools.notices import noted
 from tools.text.language import language_of
 from tools.text.questions import is_closed
 from tools.text.tokens import tokens
 
 REMEMBERED = 6  # earlier user messages that triage may read; ours
 MEDICAL = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE, Kind.FOLLOW_UP)
-CORRECTED = {"en": "Corrected: {changes}.", "zh": "已更正：{changes}。"}
 
 
 def triage_node(triage: Triage) -> Body:
@@ -104,7 +104,7 @@ def _explained(state: State, decision: TriageDecision) -> dict[str, Any]:
 def corrected(put_right: tuple[Fact, ...], language: str) -> Notice:
     """What a correction changed, told to the user."""
     shown = "; ".join(f"“{c.text}” -> “{c.now}”" if c.now else f"“{c.text}”" for c in put_right)
-    return Notice(code="case_corrected", text=CORRECTED[language].format(changes=shown))
+    return noted("case_corrected", language, detail=shown)
 
 
 def overturned(name: str, put_right: tuple[Fact, ...]) -> bool:

@@ -12,13 +12,10 @@ from graphs.verification.support import SupportSettings
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Statement, verify_citation
+from tools.notices import noted
 from tools.text.language import language_of
 
 STATEMENT_DROPPED = "statement_dropped"
-DROPPED = {
-    "en": "{n} statement(s) that the cited evidence does not support were left out.",
-    "zh": "有 {n} 条陈述得不到所引证据的支持，已删去。",
-}
 
 
 class VerifierLocal:
@@ -76,4 +73,4 @@ def _standing(choice: Choice | None, statements: Sequence[Statement]) -> Choice 
 def _notice(dropped: int, draft: Draft) -> Notice:
     texts: Sequence[str] = [s.text for s in draft.statements] or [""]
     language = language_of(" ".join([*texts, *(n.text for n in draft.notices)]))
-    return Notice(code=STATEMENT_DROPPED, text=DROPPED[language].format(n=dropped), severity=Severity.WARNING)
+    return noted(STATEMENT_DROPPED, language, Severity.WARNING, said="notice.statement_unsupported", detail=dropped)

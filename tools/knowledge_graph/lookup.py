@@ -53,6 +53,8 @@ from tools.knowledge_graph.ranking import HEARD, Ranker, frequencies, shares_of
 from tools.knowledge_graph.record_ranking import OWN, RecordCollection, RecordRanking
 from tools.knowledge_graph.schema import Disease
 from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
+from tools.messages import messages
+from tools.notices import noted
 from tools.reading.assertion import asserted
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
@@ -423,10 +425,6 @@ class KnowledgeGraph:
 
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
-RECORDS_SPOKE = {
-    "en": "Records of the collection spoke for: {named}.",
-    "zh": "病历库中的记录支持：{named}。",
-}
 
 
 class LookupDifferential:
@@ -459,12 +457,7 @@ class LookupDifferential:
         )
         compared = [h.disease for h in found.hypotheses if h.disease is not None]
         if not found.ranking:
-            text = (
-                "图谱未能识别病例中的任何表现。"
-                if context.language == "zh"
-                else "The graph knows none of the case's findings."
-            )
-            notices = [Notice(code="no_known_finding", text=text)]
+            notices = [noted("no_known_finding", context.language)]
             return ToolArtifact(
                 tool=self.name, outcome=Outcome.NOTHING_FOUND, differential=found, notices=notices, remarks=remarks
             )
@@ -507,9 +500,6 @@ def _stream(line: RankedDisease) -> str:
 
 def _records_spoke(cited: Sequence[RankedDisease], language: str) -> list[Notice]:
     """How many records spoke for each disease that is cited; nothing where none did."""
-    chinese = language == "zh"
-    named = [f"{d.name_zh if chinese and d.name_zh else d.name} ({len(d.records)})" for d in cited if d.records]
-    if not named:
-        return []
-    text = RECORDS_SPOKE["zh" if chinese else "en"].format(named=("、" if chinese else ", ").join(named))
-    return [Notice(code="records_spoke", text=text)]
+    words = messages(language)
+    named = [f"{words.name_of(d)} ({len(d.records)})" for d in cited if d.records]
+    return [noted("records_spoke", language, detail=words["gate.comma"].join(named))] if named else []

@@ -10,6 +10,7 @@ from tools.contract import Notice, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
 from tools.library.monograph import COLLECTION, Monograph, QuestionSpan, Section, locate
+from tools.notices import noted
 from tools.text.sentences import Span, sentences
 
 KIND = "monograph"
@@ -142,14 +143,11 @@ def window_text(document: Document, window: Window) -> str:
     return f"{lead(document.title, window.section)}{document.text[window.start : window.end]}"
 
 
-def review_notices(documents: Sequence[Document], today: dt.date | None = None) -> list[Notice]:
+def review_notices(documents: Sequence[Document], language: str, today: dt.date | None = None) -> list[Notice]:
     """A notice that names the documents whose review date has passed by ``today`` (None: the current local day)."""
     day = today or dt.datetime.now().astimezone().date()
     late = sorted({d.title for d in documents if d.past_review(day)})
-    if not late:
-        return []
-    text = f"Past their review date, so possibly out of date: {'; '.join(late)}."
-    return [Notice(code="past_review_date", text=text, severity=Severity.WARNING)]
+    return [noted("past_review_date", language, Severity.WARNING, detail="; ".join(late))] if late else []
 
 
 def questions_of(text: str, questions: Sequence[QuestionSpan]) -> tuple[LibraryQuestion, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from prompts.errors import DataError
@@ -31,6 +32,8 @@ from tools.literature.strategy import (
     make_strategy,
     same_works,
 )
+from tools.messages import messages, shortened
+from tools.notices import noted
 
 FETCHED = 60  # ours: records read a call, at most
 IRRELEVANT = "none of its passages is relevant to the question"
@@ -98,15 +101,17 @@ class LiveSearch:
     meaning: ByMeaning | None = None
 
     async def search(
-        self, plan: SearchPlan, question: str, *, limit: int, tool: str, tell: Tell = untold
+        self, plan: SearchPlan, question: str, *, limit: int, tool: str, tell: Tell = untold, language: str = "en"
     ) -> LiveResult:
         """Climb the ladder, read the records, put them in order, and read the best ``limit`` at their depth.
+
+        ``language``: of the notices.
 
         Raises:
             ServiceError: the first rung or the reading of records failed.
         """
         (nearest, told), climbed = await asyncio.gather(
-            asyncio.to_thread(self._nearest, question),
+            asyncio.to_thread(self._nearest, question, language),
             climb(self.pubmed, plan.expressions, self.settings.enough, tell),
         )
         read = await self._read(climbed, nearest, plan, tell)
@@ -145,21 +150,20 @@ class LiveSearch:
                     "type_share": type_share([d.evidence[0] for d in documents]) if documents else None,
                 }
             ),
-            notices=[*plan.notices, *told, *notices_of(climbed, read.fetched, excluded, deepened, climbed.places)],
+            notices=[*plan.notices, *told, *notices_of(climbed, read.fetched, excluded, deepened, language)],
             failed=bool(climbed.failure),
             retracted=_names_of_retracted(excluded, read.fetched),
             held=plan.held,
         )
 
-    def _nearest(self, question: str) -> tuple[Nearest | None, list[Notice]]:
+    def _nearest(self, question: str, language: str) -> tuple[Nearest | None, list[Notice]]:
         """The question searched over the imported vectors; what makes that impossible is told, and nothing is lost."""
         if self.meaning is None or self.settings.fusion == "ladder":
             return None, []
         try:
             return self.meaning.nearest(question, self.settings.enough, self.settings.rrf_k), []
         except DataError as error:
-            text = f"{error} PubMed was searched by words only."
-            return None, [Notice(code="embeddings_unusable", text=text, severity=Severity.WARNING)]
+            return None, [noted("embeddings_unusable", language, Severity.WARNING, detail=error)]
 
     async def _read(self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan, tell: Tell) -> _Read:
         """The records of both streams, fused by rank; what is found by meaning alone must be of the dates asked for."""
@@ -287,26 +291,21 @@ def _why_missing(fetched: Fetched, pmid: str, listed: Collection[str]) -> str:
 
 
 def notices_of(
-    climbed: Climb, fetched: Fetched, excluded: Sequence[Excluded], deepened: Deepened, listed: Collection[str]
+    climbed: Climb, fetched: Fetched, excluded: Sequence[Excluded], deepened: Deepened, language: str
 ) -> list[Notice]:
     """A failed rung, records that did not come, retracted ones, full texts that failed."""
-    told = []
+    told, warn = list[Notice](), partial(noted, language=language, severity=Severity.WARNING)
     if climbed.failure:
-        told.append(("pubmed_failed", f"{climbed.failure} The search of PubMed is incomplete."))
-    gone = [p for p in fetched.missing if p in listed]
+        told.append(warn("pubmed_failed", said="notice.pubmed_incomplete", detail=climbed.failure))
+    gone = [p for p in fetched.missing if p in climbed.places]
     if gone:
-        text = f"{len(gone)} of the records that were found did not come or cannot be read: PubMed {_some(gone)}."
-        told.append(("records_missing", text))
+        told.append(warn("records_missing", n=len(gone), detail=shortened(gone, NAMED, language)))
     if away := [e for e in excluded if e.notices or e.reason in ("retracted", "retraction_notice")]:
-        told.append(
-            ("retracted_excluded", f"Left out because they were retracted: {'; '.join(map(_retraction, away))}.")
-        )
+        told.append(warn("retracted_excluded", detail="; ".join(_retraction(e, language) for e in away)))
     failed = [d for d in deepened.documents if d.state is FullTextState.FAILED]
     if failed:
-        why = deepened.failure or failed[0].why
-        text = f"{why} {len(failed)} full {'text was' if len(failed) == 1 else 'texts were'} not read; "
-        told.append(("full_texts_failed", f"{text}the abstracts stand for them."))
-    return [Notice(code=code, text=text, severity=Severity.WARNING) for code, text in told]
+        told.append(warn("full_texts_failed", n=len(failed), detail=deepened.failure or failed[0].why))
+    return told
 
 
 def names_of(document: BestDocument) -> tuple[str, ...]:
@@ -316,14 +315,10 @@ def names_of(document: BestDocument) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f"pubmed:{article.pmid}", *own, *([f"pmc:{article.pmcid}"] if article.pmcid else []))))
 
 
-def _retraction(item: Excluded) -> str:
-    notice = f" (notice: {', '.join(item.notices)})" if item.notices else ""
-    return f"PubMed {item.id.removeprefix('pubmed:')}{notice}"
-
-
-def _some(pmids: Sequence[str]) -> str:
-    more = len(pmids) - NAMED
-    return ", ".join(pmids[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _retraction(item: Excluded, language: str) -> str:
+    pmid = f"PubMed {item.id.removeprefix('pubmed:')}"
+    by = ", ".join(item.notices)
+    return messages(language).say("notice.retraction", pmid=pmid, by=by) if by else pmid
 
 
 @runtime_checkable

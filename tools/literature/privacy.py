@@ -22,6 +22,7 @@ from tools.contract import unique
 from tools.literature.adapt_e.entries import american, singular, spellings, wordings
 from tools.literature.failures import Reason, failure
 from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary, asks, folded, known_words
+from tools.messages import messages, shortened
 from tools.text.frequency import zipf
 from tools.text.language import HAN
 from tools.yaml_files import read_patterns
@@ -35,7 +36,6 @@ SHAPED, SHAPED_PLAINLY = 3.0, 1.5  # ours: `KnownWords.shape` of an unknown word
 SHOWN = 12  # ours: held words that a notice names
 RULES = read_patterns(Path(__file__).with_name("privacy.yaml"))
 RELEASE = re.compile(r"(?<!\S)send:(?:\"([^\"\n]{1,80})\"|([^\s\"]{1,80}))")  # send:Wells, send:"van Buren"
-RELEASES = "To send a word all the same, ask again with send: before it, as in send:Brightwater."
 
 BOUND_TO = r"(?:type|factor|phase|stage|vitamin|hepatitis|group|grade)"
 TYPED = re.compile(
@@ -274,11 +274,14 @@ def worth_asking(word: str, vocabulary: Vocabulary, least: float) -> bool:
 
 def not_sent(held: Sequence[str]) -> str:
     """What a search did not send, for its user; "" when that is nothing but numbers."""
+    words = unsent(held, "en")
+    return messages("en").say("notice.not_sent", detail=words) if words else ""
+
+
+def unsent(held: Sequence[str], language: str) -> str:
+    """The words that a search did not send, as a notice names them; "" when they are nothing but numbers."""
     words = unique([h for h in held if not (h[0].isdigit() and len(h) < 5)])
-    if not words:
-        return ""
-    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return f"Not sent: {', '.join(f'“{w}”' for w in words[:SHOWN])}{more}. {RELEASES}"
+    return shortened([f"“{w}”" for w in words], SHOWN, language)
 
 
 def check_out(parameters: Mapping[str, Any]) -> None:

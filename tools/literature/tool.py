@@ -32,13 +32,13 @@ from tools.literature.depth import ABSTRACTS, in_full
 from tools.literature.full_text import FullTextSource, full_text_sources
 from tools.literature.limiter import limiter_for
 from tools.literature.live import LiveDocument, LiveResult, LiveSearch
-from tools.literature.privacy import begin, not_sent
+from tools.literature.privacy import begin, unsent
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source, as_steps
 from tools.literature.terms import clean_terms
 from tools.literature.vocabulary import Vocabulary
-from tools.messages import messages
+from tools.notices import noted
 from tools.passages.contract import evidence_text
 from tools.text.clauses import affirmed
 
@@ -136,7 +136,14 @@ class SearchLiterature:
             tool=self.name,
             outcome=_outcome(evidence, live.failed),
             evidence=evidence,
-            notices=unique([*plan.notices, *self._held(plan), *live.notices, *review_notices(used, self._today)]),
+            notices=unique(
+                [
+                    *plan.notices,
+                    *self._held(plan, context.language),
+                    *live.notices,
+                    *review_notices(used, context.language, self._today),
+                ]
+            ),
             strategy=[*_local_strategy(local), *(as_steps(live.result.strategy) if live.result else [])],
         )
         context.recorder.event(
@@ -185,13 +192,14 @@ class SearchLiterature:
         )  # fmt: skip
         hits = [h for found in local.values() for h in found]
         used = [h.document for h in hits if any(e.document_id == h.document.id for e in pooled.evidence)]
-        told = [*plan.notices, *self._held(plan), *live.notices, *notice_of(reranker, published=PUBLISHED)]
+        by = notice_of(reranker, context.language, published=PUBLISHED)
+        told = [*plan.notices, *self._held(plan, context.language), *live.notices, *by]
         context.recorder.event("literature_search", terms=[t.text for t in plan.terms], sources=pooled.step["sources"])
         return ToolArtifact(
             tool=self.name,
             outcome=_outcome(pooled.evidence, live.failed),
             evidence=pooled.evidence,
-            notices=unique([*told, *review_notices(used, self._today)]),
+            notices=unique([*told, *review_notices(used, context.language, self._today)]),
             strategy=[pooled.step, *(as_steps(live.result.strategy) if live.result else [])],
         )
 
@@ -248,34 +256,32 @@ class SearchLiterature:
         context: ToolContext,
         search: LiveSearch | None = None,
     ) -> _Live:
-        words = messages(context.language)
+        language = context.language
         if self._settings.live == "off":
-            return _Live(None, [Notice(code="pubmed_off", text=words["notice.pubmed_off"])], failed=False)
+            return _Live(None, [noted("pubmed_off", language)], failed=False)
         if not plan.expressions:
-            return _Live(None, [Notice(code="pubmed_no_terms", text=words["notice.pubmed_no_terms"])], failed=False)
+            return _Live(None, [noted("pubmed_no_terms", language)], failed=False)
         if not await self._reachability.check():
             severity = Severity.WARNING if self._settings.live == "on" else Severity.INFO
-            text = words["notice.pubmed_unreachable"]
-            return _Live(None, [Notice(code="pubmed_unreachable", text=text, severity=severity)], failed=True)
+            return _Live(None, [noted("pubmed_unreachable", language, severity)], failed=True)
         try:
             asked = search or self._live
-            result = await asked.search(plan, arguments.query, limit=arguments.limit, tool=self.name, tell=context.tell)
+            result = await asked.search(
+                plan, arguments.query, limit=arguments.limit, tool=self.name, tell=context.tell, language=language
+            )
         except ServiceError as error:
-            text = words.say("notice.pubmed_failed", detail=str(error))
-            return _Live(None, [Notice(code="pubmed_failed", text=text, severity=Severity.WARNING)], failed=True)
-        return _Live(result, [*result.notices, *self._slower()], failed=result.failed)
+            return _Live(None, [noted("pubmed_failed", language, Severity.WARNING, detail=error)], failed=True)
+        return _Live(result, [*result.notices, *self._slower(language)], failed=result.failed)
 
-    def _held(self, plan: SearchPlan) -> list[Notice]:
+    def _held(self, plan: SearchPlan, language: str) -> list[Notice]:
         """What was not sent, where PubMed itself is asked; nothing leaves for a mirror of this machine."""
-        text = not_sent(plan.held)
+        words = unsent(plan.held, language)
         asked = self._settings.live != "off" and self._live.source.kind == "pubmed"
-        return [Notice(code="not_sent", text=text)] if asked and text else []
+        return [noted("not_sent", language, detail=words)] if asked and words else []
 
-    def _slower(self) -> list[Notice]:
-        if self._limiter is None or not self._limiter.alone:
-            return []
-        text = "The count of requests that all workers share could not be reached, so PubMed was asked more slowly."
-        return [Notice(code="pubmed_share", text=text)]
+    def _slower(self, language: str) -> list[Notice]:
+        alone = self._limiter is not None and self._limiter.alone
+        return [noted("pubmed_share", language)] if alone else []
 
     def _pool(self, local: Sequence[LibraryHit], live: LiveResult | None, limit: int) -> list[Evidence]:
         """Published literature and the library in turn, so that neither crowds out the other.
@@ -368,9 +374,8 @@ def best_of(query: str, sources: Mapping[str, Sequence[Evidence]], reranker: Rer
     return Pooled(evidence, {"step": "reranked", "sources": counts, "pool": len(pool), "by": reranker.name})
 
 
-def notice_of(reranker: Reranker, *, published: str) -> list[Notice]:
+def notice_of(reranker: Reranker, language: str, *, published: str) -> list[Notice]:
     """That another model than the published one ordered the documents; nothing where it is that one."""
     if reranker.name == published:
         return []
-    text = f"The documents were ordered by {reranker.name}, because {published} is not configured."
-    return [Notice(code="reranked_otherwise", text=text)]
+    return [noted("reranked_otherwise", language, model=reranker.name, published=published)]

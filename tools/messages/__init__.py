@@ -5,7 +5,7 @@ The catalogues are `en.yaml` and `zh.yaml`; a test holds them to the same keys a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,13 @@ def messages(language: str) -> Messages:
     """The catalogue of a language; the English one for any that has none."""
     chosen = language if language in LANGUAGES else "en"
     return Messages(chosen, read_yaml(Path(__file__).with_name(f"{chosen}.yaml")))
+
+
+def shortened(items: Sequence[str], most: int, language: str) -> str:
+    """The first ``most`` items of a list in a sentence, and how many more there are."""
+    words = messages(language)
+    named, more = words["gate.comma"].join(items[:most]), len(items) - most
+    return words.say("list.more", items=named, n=more) if more > 0 else named
 
 
 def _flat(told: Mapping[str, Any], place: str = "") -> dict[str, str]:

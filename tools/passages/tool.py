@@ -15,6 +15,8 @@ from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.evidence import Evidence, EvidenceId, Origin
 from tools.files import REBUILD
+from tools.messages import messages
+from tools.notices import noted
 from tools.passages.contract import ROOM, DocumentSource, FullTexts, Passage, StoredDocument, Strategy, context_of
 from tools.passages.counted_reading import TOOL, CountedReader, CrossEncoder, important, select, units_for
 from tools.passages.pool import PassagePool
@@ -247,24 +249,12 @@ def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:
 def _notices(
     documents: Sequence[StoredDocument], readable: Sequence[StoredDocument], read: _Reading, language: str
 ) -> list[Notice]:
-    chinese = language == "zh"
     notices = []
-    retracted = "、".join(d.id for d in documents if d not in readable)
+    retracted = messages(language)["gate.comma"].join(d.id for d in documents if d not in readable)
     if retracted:
-        text = f"已撤稿，未采用：{retracted}。" if chinese else f"Retracted, so not read: {retracted}."
-        notices.append(Notice(code="retracted_left_out", text=text, severity=Severity.WARNING))
+        notices.append(noted("retracted_left_out", language, Severity.WARNING, detail=retracted))
     if read.whole_text:
-        text = (
-            "没有一句对诊断或检索重要，因此用全文检索。"
-            if chinese
-            else "No sentence of the message matters for the search by itself, so the whole of it was searched for."
-        )
-        notices.append(Notice(code="whole_text_searched", text=text))
+        notices.append(noted("whole_text_searched", language))
     if not read.evidence:
-        text = (
-            "所读文献中没有与问题相关的段落。"
-            if chinese
-            else "No passage of the documents read is relevant to the query."
-        )
-        notices.append(Notice(code="no_relevant_passage", text=text))
+        notices.append(noted("no_relevant_passage", language))
     return notices

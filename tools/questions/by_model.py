@@ -210,14 +210,13 @@ class NearestDocuments:
 
     async def run(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> ToolArtifact:
         """The best window of each of the nearest documents."""
-        del context
         query, limit = arguments.query, arguments.limit
         hits = await asyncio.to_thread(lambda: self._library.search(query, limit, tool=self.name, nearest=True))
         return ToolArtifact(
             tool=self.name,
             outcome=Outcome.OK if hits else Outcome.NOTHING_FOUND,
             evidence=[hit.evidence() for hit in hits],
-            notices=review_notices([hit.document for hit in hits], None),
+            notices=review_notices([hit.document for hit in hits], context.language),
         )
 
 

@@ -18,6 +18,7 @@ from tools.library.document import Document, review_notices
 from tools.library.search import lexical
 from tools.literature.vocabulary import MEDICAL_ENDING, NO_TERM
 from tools.medicines.names import other_names
+from tools.notices import noted
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
 from tools.questions.medicines import MedicineQuestions
@@ -177,13 +178,13 @@ class FindAnsweredQuestion:
         kept = same or hits
         evidence = [_evidence(hit, arguments.question, rank) for rank, hit in enumerate(kept, 1)]
         context.recorder.event("question_search", same=len(same), near=len(hits) - len(same))
-        not_noted = await self._noted(arguments.question, context.kind, same)
+        not_noted = await self._noted(arguments.question, context, same)
         return ToolArtifact(
             tool=self.name,
             outcome=Outcome.OK if kept else Outcome.NOTHING_FOUND,
             evidence=merge_evidence(evidence),
             answered=answered,
-            notices=[*self._notices(kept, near=not same), *not_noted],
+            notices=[*self._notices(kept, context.language, near=not same), *not_noted],
             strategy=[
                 {
                     "step": "questions",
@@ -201,14 +202,14 @@ class FindAnsweredQuestion:
         """Whether a stored question asks the same, so that it can be answered from there: the short way."""
         return self._settings.guards and bool(self._search(question, SHORT)[1])
 
-    async def _noted(self, question: str, kind: str, same: Sequence[QuestionHit]) -> list[Notice]:
+    async def _noted(self, question: str, context: ToolContext, same: Sequence[QuestionHit]) -> list[Notice]:
         """Note a question that was answered; what keeps it from being noted is told, and does not fail the turn."""
         if self._learn is None or not same:
             return []
         try:
-            await asyncio.to_thread(self._learn.note, question, kind, same[0])
+            await asyncio.to_thread(self._learn.note, question, context.kind, same[0])
         except DataError as error:
-            return [Notice(code="question_notes", text=str(error), severity=Severity.WARNING)]
+            return [noted("question_notes", context.language, Severity.WARNING, detail=error)]
         return []
 
     def _search(self, question: str, limit: int, told: str = "") -> tuple[list[QuestionHit], list[QuestionHit]]:
@@ -284,13 +285,12 @@ class FindAnsweredQuestion:
         drawn = sorted(hit.document.questions, key=lambda q: content_key(q.text))
         return hit.question in drawn[: self._settings.coverage]
 
-    def _notices(self, hits: Sequence[QuestionHit], near: bool) -> list[Notice]:
-        notices = review_notices([h.document for h in hits], self._today)
+    def _notices(self, hits: Sequence[QuestionHit], language: str, *, near: bool) -> list[Notice]:
+        notices = review_notices([h.document for h in hits], language, self._today)
         if hits and near:
-            text = "No question of the library asks the same; the nearest one asks about something related."
-            notices.append(Notice(code="near_question_only", text=text))
+            notices.append(noted("near_question_only", language))
         problems = self._prepared.problems.values() if self._prepared is not None else ()
-        notices += [Notice(code="question_index", text=told, severity=Severity.WARNING) for told in problems]
+        notices += [noted("question_index", language, Severity.WARNING, detail=told) for told in problems]
         return notices
 
 

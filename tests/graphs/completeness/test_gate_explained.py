@@ -73,8 +73,8 @@ def test_the_score_stands_against_both_thresholds(score: float, english: str, ch
 
 def test_below_theta2_misdiagnosis_is_warned_of_in_both_languages() -> None:
     low = decision(0.2, missing=("A", "B"))
-    assert sparse_warning(low, "en") == explained(low, "en").warning
-    assert "wrong diagnosis is possible. Missing: A, B." in sparse_warning(low, "en")
+    assert sparse_warning(low, "en").text == explained(low, "en").warning
+    assert "wrong diagnosis is possible. Missing: A, B." in sparse_warning(low, "en").text
     assert "可能误诊。缺少：A、B。" in explained(low, "zh").warning
     assert explained(decision(0.5), "en").warning == explained(decision(0.9), "zh").warning == ""
 

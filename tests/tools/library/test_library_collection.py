@@ -186,7 +186,7 @@ def test_unusable_monographs_are_all_named_and_the_old_library_stays(monographs:
 def test_a_review_date_that_has_passed_is_a_notice(library: Library) -> None:
     gerd = library.document("gerd")
     assert not gerd.past_review(date.fromisoformat(gerd.review_by))
-    assert review_notices([gerd], date(2026, 12, 1)) == []
-    notices = review_notices([gerd, gerd], date(2030, 1, 1))
+    assert review_notices([gerd], "en", date(2026, 12, 1)) == []
+    notices = review_notices([gerd, gerd], "en", date(2030, 1, 1))
     assert [n.code for n in notices] == ["past_review_date"]
     assert notices[0].text.count(gerd.title) == 1

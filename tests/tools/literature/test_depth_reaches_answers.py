@@ -163,7 +163,7 @@ def test_a_source_that_fails_or_is_late_leaves_the_abstracts_and_a_notice(
     assert {e.document_id for e in published(artifact)} == {"pubmed:1", "pubmed:2", "pubmed:3"}
     (notice,) = artifact.notices
     assert (notice.code, why in notice.text) == ("full_texts_failed", True)
-    assert "2 full texts were not read; the abstracts stand for them" in notice.text
+    assert "Full texts that were not read: 2; the abstracts stand for them" in notice.text
 
 
 def test_a_full_text_beside_the_question_leaves_the_abstract(found: Any, search: Any, settings_for: Any) -> None:

@@ -73,7 +73,7 @@ def test_the_search_takes_each_source_by_words_and_says_who_ordered_them(
     assert alone.outcome is Outcome.OK
     assert {e.id.partition(":")[0] for e in alone.evidence} == {"library"}
     assert {n.code for n in alone.notices} == {"pubmed_off", "reranked_otherwise"}
-    assert notice_of(ByLength(), published="a ruler") == []
+    assert notice_of(ByLength(), "en", published="a ruler") == []
 
 
 def test_the_readers_relevance_is_that_of_the_best_of_a_few_sentences() -> None:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from prompts.errors import InputError
 from prompts.tool_arguments import LookupDifferential as Arguments
-from tools.contract import Differential, Notice, Outcome, Tool, ToolArtifact, ToolContext
+from tools.contract import Differential, Outcome, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, Found, Frozen, Origin
 from tools.knowledge_graph.hpo.compiled import load_hpo, load_vectors
 from tools.knowledge_graph.hpo.ontology import LeftOut, Ontology
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
 from tools.knowledge_graph.hpo.reading import Reader, Reading
+from tools.notices import noted
 from tools.rare_diseases import RareDisease
 
 # A rare disease's annotations as readable text, one sentence an annotation, so that each can be quoted exactly.
@@ -328,7 +329,6 @@ def asks_for_rare(case: str) -> bool:
 TOLD = 3  # ours: present phenotypes that a ranking needs; the evaluation's own least number
 SHOWN = 5  # ours: diseases shown
 CITED = 3  # ours: diseases whose entries come as evidence
-ENGLISH_ONLY = "罕见病排序目前只能读取英文病例。"
 
 
 class Ranks(Protocol):
@@ -366,7 +366,7 @@ class WithRareDiseases:
         if not (self._always or asks_for_rare(asked.case)):
             return artifact
         if context.language == "zh":
-            notice = Notice(code="rare_diseases_english_only", text=ENGLISH_ONLY)
+            notice = noted("rare_diseases_english_only", context.language)
             return artifact.model_copy(update={"notices": [*artifact.notices, notice]})
         told = "\n".join([asked.case, *(f"{finding}." for finding in asked.findings)]).strip()
         return await asyncio.to_thread(self._added, told, artifact, context)
@@ -381,8 +381,7 @@ class WithRareDiseases:
         )
         present = present_terms(found)
         if present < TOLD:
-            text = f"Rare diseases were not ranked: {present} phenotype(s) were recognised, {TOLD} are needed."
-            notice = Notice(code="too_few_phenotypes", text=text)
+            notice = noted("too_few_phenotypes", context.language, n=present, least=TOLD)
             return artifact.model_copy(update={"notices": [*artifact.notices, notice]})
         differential = artifact.differential or Differential()
         return artifact.model_copy(

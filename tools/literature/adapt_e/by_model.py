@@ -14,7 +14,7 @@ from functools import partial
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.query_plan import QueryPlanReply, TermReply
-from tools.contract import Notice, Severity
+from tools.contract import Severity
 from tools.literature.adapt_e.contract import (
     DateRange,
     Group,
@@ -31,6 +31,8 @@ from tools.literature.adapt_e.local import SYNONYMS
 from tools.literature.privacy import clear
 from tools.literature.terms import MAX_TERMS, clean_terms, word_weight
 from tools.literature.vocabulary import Vocabulary
+from tools.notices import noted
+from tools.text.language import language_of
 
 
 class QueryPlannerByModel:
@@ -77,9 +79,7 @@ class QueryPlannerByModel:
 
     async def _fallen_back(self, text: str, what: str, *, case: bool) -> SearchPlan:
         plan = await self._local.plan(text, case=case)
-        notice = Notice(
-            code="search_planned_locally", text=f"{what} The search was planned by rules.", severity=Severity.WARNING
-        )
+        notice = noted("search_planned_locally", language_of(text), Severity.WARNING, detail=what)
         return plan.model_copy(update={"notices": (*plan.notices, notice)})
 
     def _planned(self, named: Sequence[TermReply]) -> list[PlannedTerm]:
