@@ -110,7 +110,7 @@ class Evidence(Frozen):
     ``start`` and ``end`` are characters of the stored document; ``text`` is that slice. ``level`` is the level of
     evidence in words (``systematic review``, ``randomised trial``, ``monograph``, ...). ``source`` and ``licence``: the
     published set that an imported document belongs to (``anamnesis knowledge``), and its terms; of a document that a
-    user put into a session, ``source`` is its file's name.
+    user put into a session, ``source`` is its file's name. ``reference``: how a publication is cited, in a line.
     """
 
     id: str
@@ -127,6 +127,7 @@ class Evidence(Frozen):
     language: str = "en"
     source: str | None = None
     licence: str | None = None
+    reference: str = ""
     neighbours: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
 

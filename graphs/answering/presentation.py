@@ -24,13 +24,13 @@ from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
+from tools.references.contract import in_a_line
 from tools.text.language import HAN
 
 NAME = 60  # ours: characters of a given text that name it
 FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
 OTHERS = 2  # ours: diseases that the direct answer names after the first
 STANDS_OUT = 0.15  # ours: share of belief from which the first is said to fit best
-LINKS = {"pubmed": "https://pubmed.ncbi.nlm.nih.gov/{}/", "pmc": "https://pmc.ncbi.nlm.nih.gov/articles/{}/"}
 WRITTEN = frozenset({"library", "graph", "calculator", "calculation"})  # collections that hold no studies
 
 # Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
@@ -441,11 +441,9 @@ def _source(number: int, id: str, passages: Sequence[Passage], language: str) ->
     shown = [p for p in passages if p.spans] or passages
     by_field = zip(*(_facts(p.item, language) for p in shown), strict=True)
     facts_ = tuple(fact for field in by_field for fact in dict.fromkeys(field) if fact)
-    name = source_name(first)
-    parts = EvidenceId.parse(first.id)
-    link = LINKS.get(parts.collection, "").format(parts.name)
-    about = (name.rstrip("."), first.level, first.date, first.source, first.licence, id, link)
-    return Source(number, id, name, first.origin, facts_, ". ".join(a for a in about if a), tuple(passages))
+    level, _, _, _, licence, status = _facts(first, language)
+    citation = in_a_line(first, level, licence, status)
+    return Source(number, id, source_name(first), first.origin, facts_, citation, tuple(passages))
 
 
 def _line(statement: Statement, sources: Mapping[str, Source], words: Messages) -> Line:

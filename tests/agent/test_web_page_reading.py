@@ -166,7 +166,9 @@ def test_an_answer_and_a_citation_are_copied(page_server: Served, browser: Any, 
         card.get_by_role("button", name="Copy the citation").click()
         card.get_by_role("button", name="Copied").wait_for()
         title = card.locator(".card-title").inner_text().split("] ", 1)[1]
-        assert page.evaluate("navigator.clipboard.readText()").startswith(title)
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == card.locator(".citation").inner_text(), "what is copied is what stands there"
+        assert copied.startswith(f"Knowledge graph starter. {title}. ")
 
 
 def test_an_answer_is_saved_in_every_form_with_all_its_sources_or_it_is_said_why_not(

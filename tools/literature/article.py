@@ -30,6 +30,8 @@ LEVELS = (
 )
 OTHER_LEVEL = "other"
 
+AUTHORS = 6  # authors that a reference names before "et al" (the Vancouver style of NLM)
+
 # CoMeta reads the full text of type Review at depth 2; that these count as reviews too is ours.
 REVIEWS = frozenset(
     {"Review", "Scoping Review", "Systematic Review", "Meta-Analysis", "Network Meta-Analysis"}
@@ -227,6 +229,17 @@ class Article(Frozen):
         named = [c.pmid or c.source for c in self.corrections if c.type in NOTICE_TYPES]
         return Exclusion(pmid=self.pmid, title=self.title, status=self.status, notices=tuple(filter(None, named)))
 
+    @property
+    def reference(self) -> str:
+        """How it is cited, in a line: authors, title, journal, year, volume, issue, pages and DOI, as far as known."""
+        names = [a.collective or f"{a.last} {a.initials}".strip() for a in self.authors]
+        by = ", ".join([*names[:AUTHORS], "et al"] if len(names) > AUTHORS else names)
+        issue = f"({self.issue})" if self.issue else ""
+        numbers = f";{self.volume}{issue}" if self.volume else ""
+        when = f"{self.date[:4]}{numbers}{f':{self.pages}' if self.pages else ''}"
+        parts = (by, self.title, self.iso_abbreviation or self.journal, when, f"doi:{self.doi}" if self.doi else "")
+        return ". ".join(part.rstrip(".") for part in parts if part)
+
     @classmethod
     def by_pmcid(cls, piece: Evidence) -> Article:
         """The article of which a full text was read, as a passage of it (``pmc:PMC1@0-9``) tells."""
@@ -248,5 +261,6 @@ class Article(Frozen):
             status=self.status,
             date=self.date or None,
             language=self.language,
+            reference=self.reference,
             found=tuple(found),
         )

@@ -175,6 +175,7 @@ def passage(document: BestDocument, record: Record, span: TextSpan, found: Seque
         section=span.title or None,
         date=article.date or record.date or None,
         language=record.language,
+        reference=article.reference,
         found=tuple(found),
     )
 

@@ -70,6 +70,7 @@ class StoredDocument(Frozen):
     status: Status = Status.OK
     source: str | None = None
     licence: str | None = None
+    reference: str = ""
     passages: tuple[Passage, ...] = ()
 
 

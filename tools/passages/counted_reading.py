@@ -238,6 +238,7 @@ def passage_evidence(document: StoredDocument, passage: Passage, found: tuple[Fo
         language=document.language,
         source=document.source,
         licence=document.licence,
+        reference=document.reference,
         neighbours=passage.neighbours,
         found=found,
     )

@@ -242,6 +242,7 @@ def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:
         status=first.status,
         source=first.source,
         licence=first.licence,
+        reference=first.reference,
         passages=tuple(passages),
     )
 

@@ -163,6 +163,16 @@ def of_evidence(item: Evidence) -> Reference | None:
     )
 
 
+def in_a_line(item: Evidence, *notes: str | None) -> str:
+    """How the document of a piece of evidence is cited: by whom, its title, when, ``notes`` on it, its id and address."""
+    known = of_evidence(item)
+    if known is None:
+        return ". ".join(filter(None, (item.title.rstrip("."), item.document_id)))
+    plain = (known.source or known.container, known.title, known.date)
+    parts = (*((item.reference,) if item.reference else plain), *notes, known.id, known.url)
+    return ". ".join(part for part in parts if part)
+
+
 def collected(
     items: Iterable[Evidence], held: Mapping[str, Article], pmids: Mapping[str, str], failed: str = ""
 ) -> Collected:

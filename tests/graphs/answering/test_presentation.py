@@ -200,7 +200,7 @@ def test_sources_are_merged_by_document_and_can_be_cited() -> None:
         (2, "pubmed:2", [SMALL.text]),
     ]
     assert shown.sources[0].facts == ("review", "Aim", "Result", "2021-02", "2021-03")
-    assert shown.sources[0].citation == "On it. review. 2021-02. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
+    assert shown.sources[0].citation == "On it. 2021-02. review. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
     assert shown.dates == "Searched 2026-11-26; newest source 2021-03"
 
 

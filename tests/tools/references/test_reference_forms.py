@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prompts.errors import InputError
 from tools.evidence import Evidence, Origin, Status
 from tools.literature.article import Article, Author
-from tools.references.contract import Reference, collected, of_article, of_evidence
+from tools.references.contract import Reference, collected, in_a_line, of_article, of_evidence
 from tools.references.forms import FORMS, Form, csl_items, form_of, holds, said_of, written
 
 GROUP = "The CROUP & Fever Group on the Long Names that Readers of MEDLINE Take for Two when Lines are Broken"
@@ -83,6 +83,18 @@ def test_an_entry_of_the_graph_is_one_in_every_form() -> None:
     (csl,) = csl_items([ENTRY])
     assert (csl["type"], csl["container-title"]) == ("entry", "Knowledge graph starter")
     assert written([ENTRY], "nbib") == ""
+
+
+def test_a_citation_in_a_line_says_by_whom_what_and_when() -> None:
+    study = ARTICLE.model_copy(update={"abstract": "It helps.", "pmcid": ""})
+    assert in_a_line(MONOGRAPH, "monograph", None) == (
+        "Anamnesis starter library. Croup. 2026-01-31. monograph. library:croup"
+    )
+    assert in_a_line(LABEL) == "openFDA drug labels. Amoxicillin capsule. 2024-05. label:abc"
+    assert in_a_line(study.evidence()) == (
+        f"van der Berg-Öster AM, Smith J, 王 X, {GROUP}. {ARTICLE.title.rstrip('.')}. J. Paediatr. Child Health. "
+        f"2020;12(3):123-8. doi:{ARTICLE.doi}. pubmed:12345678. https://pubmed.ncbi.nlm.nih.gov/12345678/"
+    )
 
 
 def test_what_a_reference_lacks_and_why_stands_in_every_form() -> None:

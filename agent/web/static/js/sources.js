@@ -30,13 +30,16 @@ function card(source, sources, t) {
   const [first] = items;
   const texts = () =>
     h("div", {}, joined(items.map((item) => ({ item, quotes: sources.quotes.get(item.id) ?? [] }))).map(({ item, quotes }) => sourceText(item, quotes, source.number, t)));
+  const more = source.facts.filter((fact) => !source.citation.includes(fact));
+  if (first?.review_by) more.push(t("reviewBy", { date: first.review_by }));
   const ways = items.filter((item) => item.found.length);
   return h(
     "li",
     { class: `card ${classOf(source.origin)}` },
     h("p", { class: "card-title" }, source.number ? h("span", { class: "number" }, `[${source.number}] `) : null, source.name),
     h("p", { class: "badges" }, originBadge(source.origin, t), first ? statusBadge(first, t) : null),
-    h("p", { class: "small muted" }, source.facts.join(" · "), first?.review_by ? ` · ${t("reviewBy", { date: first.review_by })}` : null),
+    h("p", { class: "small citation" }, source.citation),
+    more.length ? h("p", { class: "small muted" }, more.join(" · ")) : null,
     h(
       "div",
       { class: "card-foot small" },
