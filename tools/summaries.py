@@ -55,7 +55,7 @@ class TellingSentences:
         self._encoder, self._whole = encoder, whole
 
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> dict[str, str]:
-        """By the document's id two or three sentences, in the document's order; "" where none is near."""
+        """By the document's id one to three sentences, in the document's order; "" where none is near."""
         found: dict[str, list[_Sentence]] = {e.document_id: [] for e in evidence}
         read = {e.document_id for e in evidence if e.kind == PASSAGE}  # closely: what was found of it is what it says
         held = {name: "" if name in read else self._whole(name) for name in found}
@@ -74,7 +74,7 @@ class TellingSentences:
             place = quote.start / len(text) if abstract else UNKNOWN
             tells = 0.0 if said.endswith(("?", "？")) else _tells(quote.start, headings[quote.text_index], place)
             found[name].append(_Sentence(said, start + quote.start, quote.score, tells))
-        return {name: _shown(of_document) for name, of_document in found.items()}
+        return {name: _shown(of_document, name in read) for name, of_document in found.items()}
 
 
 class _Sentence(NamedTuple):
@@ -98,12 +98,15 @@ def _tells(at: int, headings: Sequence[tuple[int, Role | None]], place: float) -
     return place if not above or above[-1] is None else float(above[-1] in TELLING)
 
 
-def _shown(sentences: Sequence[_Sentence]) -> str:
-    """The best sentences of a document that has any near the question, in its order; a result need not be near."""
+def _shown(sentences: Sequence[_Sentence], closely: bool) -> str:
+    """The best sentences of a document that has any near the question, in its order; a result need not be near.
+
+    Where neither heading nor place tells a result the best one is enough, but of a document that was read ``closely``.
+    """
     chosen: list[_Sentence] = []
     near = any(s.near >= LEAST for s in sentences)
     for sentence in sorted(sentences, key=lambda s: -s.score) if near else ():
-        says = sentence.tells > UNKNOWN or (sentence.tells == UNKNOWN and sentence.near >= LEAST)
+        says = sentence.tells > UNKNOWN or (closely and sentence.tells == UNKNOWN and sentence.near >= LEAST)
         fits = len(chosen) < SENTENCES and sum(len(c.text) for c in chosen) + len(sentence.text) <= ROOM
         if not chosen or (says and fits):
             chosen.append(sentence)

@@ -180,7 +180,7 @@ def of_several(server: PlayingServer) -> list[Figure]:
     with Agent(settings_for(server, gate={"method": "retrieve"})) as agent, watching(agent.parts) as local:
         for kind in RESEARCHED:
             rows = [row for row in mixed_questions() if (row["kind"], row["language"]) == (kind, "en")][:SEVERAL]
-            figures += by_role(f"{kind}s.", [take(agent, row["text"], server, local) for row in rows], ASKED)
+            figures += by_role(f"several.{kind}.", [take(agent, row["text"], server, local) for row in rows], ASKED)
     return figures
 
 

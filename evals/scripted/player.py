@@ -46,6 +46,7 @@ ID = re.compile(r"\b(?:library|pubmed|pmc):[A-Za-z0-9._-]+")
 WORD = re.compile(r"[A-Za-z]{5,}")
 KEPT = 5  # documents that it selects; MedRGAG's number (paper)
 CITED = 6  # documents that it quotes, as many as the prompts ask for
+NAMED = 2  # sentences by which a document speaks; ours
 TERMS = 4  # search terms; ours
 MANY = 100  # all words of a sentence or a question
 TOKEN = 4  # characters of a token; ours, a rule of thumb for English
@@ -148,22 +149,21 @@ def _gaps(request: Request) -> Reply:
 
 
 def _reading(request: Request) -> Reply:
-    """A document speaks by the sentences that hold two of the question's words and ask nothing, or the first one where
-    none does.
+    """A document speaks by the sentences that hold most of the question's words, two at least, and ask nothing; or the
+    first one where none does.
 
     It answers the first need, and the points are missing.
     """
     wanted = set(words(after(request, "Question"), MANY))
+
+    def near(text: str) -> list[int]:
+        told = {int(at): said.strip() for _, at, said in INLINE.findall(text)}
+        held = {at: len(wanted & set(words(said, MANY))) for at, said in told.items() if not said.endswith("?")}
+        best = sorted(held, key=lambda at: -held[at])[:NAMED]
+        return sorted(at for at in best if held[at] > 1)
+
     shown = documents(request)
-    said = {
-        n: [
-            int(place)
-            for _, place, told in INLINE.findall(text)
-            if len(wanted & set(words(told, MANY))) > 1 and not told.strip().endswith("?")
-        ]
-        for n, text in shown.items()
-    }
-    said = {n: places for n, places in said.items() if places} or {n: [1] for n in list(shown)[:1]}
+    said = {n: places for n, text in shown.items() if (places := near(text))} or {n: [1] for n in list(shown)[:1]}
     read = [{"number": n, "stance": "speaks", "sentences": places} for n, places in said.items()]
     missing = [{"need": 0, "query": point} for point in _gaps(request)["missing"]]
     return {"documents": read, "needs": [{"number": 1, "documents": list(said)}], "missing": missing}

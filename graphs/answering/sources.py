@@ -17,12 +17,14 @@ from prompts.shown import CUT, one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
 from tools.evidence import Citation, Evidence, Origin, cite
 from tools.messages import messages
+from tools.pieces import each_once
 from tools.text.sentences import Span, sentences
 
 Generated = Literal["off", "context", "allowed"]
 
 ROOM = 24_000  # ours: characters of all documents together, about 6,000 tokens; what one leaves, others may have
 MOST = 24  # ours: documents that one call shows; given texts come first, and there are at most 20
+SHORT = 1_200  # ours: characters of a document, a section of a page, whose heading says what a sentence is about
 SENTENCE = 1_200  # ours: characters of a sentence that are shown; it is cited whole
 LAST = 2  # ours: last sentences of a text without labels, which conclude it
 BACKGROUND = 2_000  # ours: characters of one background; it is asked for in 256 tokens (MedRGAG, paper)
@@ -33,6 +35,12 @@ NEED = 200  # ours: characters of an open point
 NOTHING = "(none)"
 CONCLUDES = re.compile(
     r"\W*(?:conclusions?|interpretation|authors' conclusions|key (?:points|messages)|short answer|结论)\b\W",
+    re.IGNORECASE,
+)
+# a sentence that begins so speaks of what the one before it tells
+REFERS = re.compile(
+    r"(?:it|its|they|their|this|that|these|those|such|both|he|she|however|but|otherwise|instead|then|therefore|thus)\b"
+    r"|[它其这该此但]",
     re.IGNORECASE,
 )
 
@@ -117,8 +125,9 @@ class Sources:
 def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Generated = "context") -> Sources:
     """The sources of a turn: the graph's entries, what was kept, the documents of answered questions; background.
 
-    Of a document that a model has read only what it named is shown, with a neighbour each side, and nothing of one that
-    says nothing to the question while others do. On the direct path nothing was retrieved: the graph's entries alone.
+    Of a document that a model has read only what it named is shown, with a neighbour each side, of a short one with
+    what it refers to; and nothing of one that says nothing to the question while others do. Of pieces that overlap each
+    sentence is shown once. On the direct path nothing was retrieved: the graph's entries alone.
     """
     kept = [*entries, *view.evidence, *(a.evidence for a in view.answered)]
     origins = (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (*Origin,)
@@ -127,7 +136,7 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
     speaking = [e for e in citable.values() if not _silent(e, read)] or list(citable.values())
     first = sorted(speaking, key=lambda e: e.origin is not Origin.CASE)[:MOST]  # given texts first; stable
     background = [e for e in view.evidence if e.origin is Origin.GENERATED and policy != "off"]
-    return Sources(tuple(first), _numbers(first, read), tuple(background[:MOST]), policy)
+    return Sources(tuple(first), tuple(each_once(first, _numbers(first, read))), tuple(background[:MOST]), policy)
 
 
 def _silent(item: Evidence, read: Mapping[str, DocumentReading]) -> bool:
@@ -152,9 +161,15 @@ def _numbers(documents: Sequence[Evidence], read: Mapping[str, DocumentReading])
 
 
 def _named(item: Evidence, reading: DocumentReading | None) -> tuple[int, ...]:
-    everything = tuple(range(1, len(sentences(item.text)) + 1))
+    spans = sentences(item.text)
+    everything = tuple(range(1, len(spans) + 1))
     said = {n for n in reading.sentences if n in everything} if reading is not None else set()
-    return _with_neighbours(said, everything) if said else everything
+    if not said:
+        return everything
+    if len(item.text) > SHORT:
+        return _with_neighbours(said, everything)
+    before = {n - 1 for n in said if n > 1 and REFERS.match(spans[n - 1].of(item.text))}
+    return tuple(sorted(said | before))
 
 
 def _with_neighbours(wanted: Collection[int], numbers: Sequence[int]) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from prompts.shown import one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.reading import document_line
+from tools.pieces import each_once
 from tools.text.numbered import within
 from tools.text.sentences import sentences
 
@@ -160,16 +161,20 @@ class ChooserByModel:
         room: int,
         answers: Mapping[str, Sequence[int]],
     ) -> str:
-        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits.
+        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits and
+        stands in no other.
 
         The model has read them: of one that answers a need the need's number stands for the sentences.
         """
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
+        first = sorted(documents, key=lambda d: d.id not in read)
+        own = each_once(first, [within(d.text, share if d.id not in read else len(d.text)) for d in first])
+        fresh = {d.id: numbers for d, numbers in zip(first, own, strict=True)}
         lines = []
         for n, document in enumerate(documents, start=1):
             reading = read.get(document.id)
             if reading is None:
-                lines.append(document_line(n, document, within(document.text, share), "not read"))
+                lines.append(document_line(n, document, fresh[document.id], "not read"))
             elif document.id in answers:
                 needs = ", ".join(map(str, answers[document.id]))
                 lines.append(document_line(n, document, (), f"{reading.stance} | answers {needs}"))

@@ -104,6 +104,20 @@ def test_a_choice_is_what_the_nearest_sentence_says(said: str, options: str, opt
     ]  # fmt: skip
 
 
+def test_a_document_speaks_by_the_two_sentences_that_hold_most_of_the_question() -> None:
+    said = [
+        "Does dexamethasone relieve croup in children?",
+        "Croup in children is common.",
+        "Children with croup bark.",
+    ]
+    said.append("Dexamethasone helps children with croup.")
+    line = "[1] Croup | " + " ".join(f"[1.{n}] {s}" for n, s in enumerate(said, start=1))
+    text = f"~~~\nQuestion: {ASKED}\n\nNeeded:\n1. all\n\nDocuments:\n{line}\n[2] Gout | [2.1] Gout hurts.\n~~~"
+    form = form_of("json_schema", schemas()["ReadingReply"]).get("extra_body", {})
+    reply = json.loads(play({"messages": [{"role": "user", "content": text}], **form}).content)
+    assert reply["documents"] == [{"number": 1, "stance": "speaks", "sentences": [2, 4]}]
+
+
 def test_documents_that_a_reading_told_of_are_chosen_before_others() -> None:
     lines = [f"[{n}] Gout | not read | [{n}.1] Croup in children." for n in range(1, 6)]
     lines += ["[6] Gout. Treatment | speaks | [… 3 left out]", "[7] Croup in children | speaks | [… 3 left out]"]

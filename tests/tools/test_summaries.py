@@ -56,6 +56,15 @@ def test_pieces_of_a_document_are_one_line_and_no_sentence_stands_twice(encoder:
     assert lines[1] == "library:croup | Croup (randomised trial, 2004)", "nothing in it is near to the question"
 
 
+def test_of_a_page_the_sentence_that_says_most_and_of_one_read_closely_more(encoder: Encoder) -> None:
+    beside = "Children with croup breathe more easily after dexamethasone."
+    page = document(f"{CONCLUSION} {beside} It is cheap.", "library:croup").model_copy(update={"kind": "section"})
+    (line,) = shown([page], encoder)
+    assert line.endswith(f"| {CONCLUSION}")
+    (line,) = shown([page.model_copy(update={"kind": "passage"})], encoder)
+    assert line.endswith(f"| {CONCLUSION} ... {beside}")
+
+
 def test_a_document_that_is_held_is_told_whole_and_a_question_is_no_finding(encoder: Encoder) -> None:
     whole = f"Do corticosteroids help children with mild croup?\n{CONCLUSION}"
     said = TellingSentences(encoder, lambda name: whole if name == "library:croup" else "")

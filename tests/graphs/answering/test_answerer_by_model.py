@@ -132,6 +132,19 @@ def test_of_a_document_that_was_read_only_what_was_named_is_shown_with_its_neigh
     assert not any("gout" in line for line in shown)
 
 
+def test_of_a_short_document_what_was_named_is_shown_and_what_it_refers_to_and_no_sentence_twice(ask: Ask) -> None:
+    page = document("page", "Croup is common. Steroids help in croup. They act within hours. Ask again.", title="Page")
+    at = page.text.index("Steroids")
+    part = document("page", page.text[at:], title="Page").model_copy(
+        update={"id": f"library:page@{at}-{len(page.text)}"}
+    )
+    named = [DocumentReading(evidence_id=d.id, sentences=n, stance="speaks") for d, n in ((page, (3,)), (part, (1, 3)))]
+    read = view(QUESTION, page, part).model_copy(update={"readings": tuple(named)})
+    _, server, _ = ask(saying(citing("They act within hours.", "1.3")), read)
+    shown = [line for line in asked(server.requests[0]).splitlines() if line.startswith("[") and "." in line[:4]]
+    assert shown == ["[1.2] Steroids help in croup.", "[1.3] They act within hours.", "[2.3] Ask again."]
+
+
 def test_a_text_that_is_too_long_keeps_its_conclusion(ask: Ask) -> None:
     body = " ".join(f"Method {n} of the study was applied to children with croup in turn." for n in range(1200))
     trial = document("trial", f"{body}\nConclusion: dexamethasone helps. It is safe.", title="A trial")

@@ -125,6 +125,16 @@ def test_the_model_is_shown_what_the_reading_named_and_of_the_others_what_fits()
     assert "library:" not in json.dumps(server.requests)
 
 
+def test_of_a_piece_that_was_not_read_what_another_piece_has_is_not_shown_again() -> None:
+    whole = retrieved("croup")
+    at = whole.text.index("It is given")
+    part = whole.model_copy(update={"id": f"library:croup@{at}-{len(whole.text)}", "text": whole.text[at:]})
+    for read, line in ((part, "[1] Croup | not read | [1.1] The dose of croup is one. [… 2 left out]"), (whole, "")):
+        context = SelectionContext(readings=(reading(read, 1),))
+        lines = said(chosen(keeps(1), [whole, part], context=context)[1].requests[0]).splitlines()
+        assert (line or "[2] Croup | not read | [… 2 left out]") in lines
+
+
 def test_of_a_document_that_answers_a_need_the_number_stands_for_the_sentences_but_not_in_a_case() -> None:
     read, other = retrieved("read"), retrieved("other")
     gap = Gap(requirement=WANTED[1], query="harms", covered_by=(read.id,))
