@@ -12,6 +12,7 @@ from tools.text.language import language_of
 from tools.text.spaces import without_gaps
 
 MOST_STATEMENTS = 3_000  # ours: of so many, short as they are, reading takes two seconds of a processor
+MOST_DIFFERENT = 1_000  # ours: the same of statements that differ, each of which is read for itself
 STATEMENT = re.compile(r"\d+(?:\.\d+)?|[^\s\d,;:.!?、，；：。！？][^\d,;:.!?\n、，；：。！？]*")  # or a value
 NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8
 
@@ -19,8 +20,8 @@ NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # contro
 def check_message(text: str, limit: int, name: str = "The message", *, stated: bool = True) -> str:
     """The message, stripped, its runs of white space made short; raises InputError when empty, too long or not text.
 
-    The limit holds for what came, so that white space is no way around it. A message that is read statement by
-    statement and value by value (``stated``) has at most `MOST_STATEMENTS`: that bounds the processor time of a turn.
+    The limit holds for what came, so that white space is no way around it. Of a message that is read statement by
+    statement (``stated``) `check_statements` bounds the processor time.
     """
     if NOT_TEXT.search(text):
         raise InputError(f"{name} is not text.", "Send plain text.")
@@ -32,13 +33,28 @@ def check_message(text: str, limit: int, name: str = "The message", *, stated: b
             f"{name} has {len(stripped):,} characters; at most {limit:,} are taken.",
             "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
         )
-    statements = sum(1 for _ in STATEMENT.finditer(stripped)) if stated else 0
-    if statements > MOST_STATEMENTS:
-        raise InputError(
-            f"{name} makes {statements:,} statements and values; at most {MOST_STATEMENTS:,} are read in a turn.",
-            "Send what matters first, the rest in a later message, or hand it in as a document.",
-        )
+    if stated:
+        check_statements(stripped, name)
     return without_gaps(stripped)
+
+
+def check_statements(text: str, name: str = "The message", case: str = "") -> None:
+    """Raise InputError where reading a text, with the case that was told before it, would take too long.
+
+    A turn's processor time goes by its statements and values, and by how many of them differ.
+    """
+    said = [match[0].strip().lower() for match in STATEMENT.finditer(f"{case}\n{text}")]
+    for count, most, what in (
+        (len(said), MOST_STATEMENTS, "statements and values"),
+        (len(set(said)), MOST_DIFFERENT, "different statements and values"),
+    ):
+        if count > most:
+            raise InputError(
+                f"{name} makes {count:,} {what}; at most {most:,} are read in a turn.",
+                "Start a new session with what matters of it."
+                if case
+                else "Send what matters first, the rest in a later message, or hand it in as a document.",
+            )
 
 
 def check_options(options: Mapping[str, str] | None, limit: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.types import Command
 
 from agent.conversation import Asked, Replying, Step
-from agent.messages import check_message, check_options, given_evidence
+from agent.messages import check_message, check_options, check_statements, given_evidence
 from agent.sessions.contract import Database
 from agent.sessions.documents import Documents
 from agent.sessions.home import Home
@@ -98,7 +98,10 @@ class TurnRunner:
             notices = [await self._finish_earlier(session, last, language)] if last and not last.answer_key else []
             notices += notices_of(self.settings, text)
             before = replaced.turn - 1 if replaced else last.turn if last else 0
-            turn = max(await self._reached(session), before) + 1
+            reached, case = await self._reached(session)
+            if case:
+                check_statements(text, "The case so far, with this message,", case)
+            turn = max(reached, before) + 1
             asks = asked.replying is not None
             begun = Begun(
                 text=text, options=asked.options, given=given, report=asked.report, asks=asks, notices=notices
@@ -215,11 +218,16 @@ class TurnRunner:
         state = begun.state(self._database.texts, session, row.turn, before)
         return await self._drive(session, row.turn, state, emit, private=bool(begun.given), replying=replying)
 
-    async def _reached(self, session: str) -> int:
-        """The last turn that the machine knows of; raises DataError for another version's state."""
+    async def _reached(self, session: str) -> tuple[int, str]:
+        """The last turn that the machine knows of, and the case that was told until then.
+
+        Raises:
+            DataError: the state is another version's.
+        """
         values = (await self._machine.aget_state(_config(session))).values
         check_schema(values)
-        return int(values.get("turn", 0))
+        key = values.get("case_key", "")
+        return int(values.get("turn", 0)), self._database.texts.get(key) if key else ""
 
     async def _drive(
         self,

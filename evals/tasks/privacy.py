@@ -4,8 +4,8 @@ Each text is searched as `anamnesis search` does, and asked as `anamnesis ask` d
 finds nothing, so every rung is sent. A secret counts as sent when it stands in a request as a whole, or by any word
 of its own (``secret_words``, stricter: a word that is also one of the text's terms, or grammar, tells nothing). A
 term counts as searched when all its words but grammar are in what was sent, in any number or spelling, or its name in
-the table of terms; one in Chinese when its English name is (``terms_chinese``, by the tables of the project's own);
-``terms_all`` counts them together, with those in other scripts.
+the table of terms, or what it is short for; one in Chinese when its English name is (``terms_chinese``, by the tables
+of the project's own); ``terms_all`` counts them together, with those in other scripts.
 ``wrongly_held``: of the words that belong to no secret, those that the search told as not sent.
 """
 
@@ -33,6 +33,7 @@ from evals.statistics import share
 from prompts.errors import AnamnesisError
 from tools.literature.adapt_e.entries import in_medical_words, spellings
 from tools.literature.vocabulary import asks, chinese_searched, folded
+from tools.text.abbreviations import expand
 from tools.text.language import HAN
 from tools.text.sentences import sentences
 
@@ -196,7 +197,7 @@ def secret_words_in(row: PrivateText, sent: str) -> list[str]:
 def searched(term: str, sent: str) -> bool:
     """Whether a term was sent: its words in any number or spelling, or another name of it."""
     there = {f for w in _plain(sent).split() for f in _forms(w)}
-    names = chinese_searched(term) if HAN.search(term) else [term, in_medical_words(term)]
+    names = chinese_searched(term) if HAN.search(term) else [term, in_medical_words(term), expand(term)]
     told = [[w for w in _plain(n).split() if not asks(w)] for n in names]
     return any(all(_forms(w) & there for w in words) for words in told if words)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tools.medicines.names import medicines_in
 
 WHAT = r"\b(?:what|which|how (?:much|many|high|often|common|accurate)|maximum|usual|recommended)\b[^?]{0,60}"
-COUNT = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten)"
+COUNT = r"(?:\d[\d,.]{0,12}|one|two|three|four|five|six|seven|eight|nine|ten)"
 PART = r"(?:half|an? (?:third|quarter|fifth)|two thirds|three quarters)"
 SHARE = (
     rf"\d ?(?:%|％|per ?cent\b|倍)|\b{COUNT} (?:in|of|out of|per|in every)(?: every| about| the)? {COUNT}\b|\bper \d"
@@ -52,7 +52,7 @@ RATE = _kind(
     rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence)\b"
     r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
     r"|多少次|发生率|患病率",
-    rf"{SHARE}|\b\d[\d,.]* (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+    rf"{SHARE}|\b\d[\d,.]{0,12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
 )
 KINDS = (DOSE, NEEDED, ACCURACY, RATE)
 

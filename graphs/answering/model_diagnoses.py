@@ -24,7 +24,7 @@ NAME = 120  # ours: characters of a diagnosis
 PLACE = re.compile(
     r"^\W*(\d{1,2})\W*(?:$|\.\s)"
 )  # the place in the list that was shown, in place of a name or before it
-CODE = re.compile(r"\s*[(（][A-Z]\d\d(?:\.\w+)?[)）]")  # the ICD-10 code that stands behind it there
+CODE = re.compile(r"\s{0,9}[(（][A-Z]\d\d(?:\.\w+)?[)）]")  # the ICD-10 code that stands behind it there
 
 
 def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms) -> Diagnosis | None:

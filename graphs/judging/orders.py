@@ -101,7 +101,7 @@ ENGLISH = (
         r"(?:reads?|summari[sz]es?|process(?:es)?) (?:this|these) "
         r"(?:abstract|article|document|page|paper|passage|record|text)s?\b"
     ),
-    rf"(?:^|[.!?。\n>(\"'*#-]\s*){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
+    rf"(?:^|[.!?。\n>(\"'*#-]\s{0,9}){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
     (
         rf"\b{_MACHINE},? (?:you )?(?:must|should|shall|has to|have to|"
         r"(?:is|are) (?:required|asked|instructed|told) to)"
@@ -122,7 +122,7 @@ ENGLISH = (
     r"\b(?:end|begin|start|finish|close) your (?:answer|reply|response|summary) with\b",
     # orders to say something, at the head of a sentence
     (
-        r"(?:^|[.!?:>\n]\s*|\bplease,? )(?:say|answer|reply|respond|output|print|state)"
+        r"(?:^|[.!?:>\n]\s{0,9}|\bplease,? )(?:say|answer|reply|respond|output|print|state)"
         r"(?: only:| just:|(?: only| just)?(?: that| with| so\b| this| the following| every question))"
     ),
     rf"\b(?:tell|show|inform) (?:the |your |all )?(?:users?|readers?)\b{_GAP}{{0,60}}",
@@ -150,7 +150,7 @@ ENGLISH = (
 MARKS = (
     # labels of speakers, and the marks of chats, tools and replies
     (
-        r"(?:^|\n)\W*(?:system|assistant|developer|user|human|tool)(?: (?:message|prompt|note|result|output))?\s*"
+        r"(?:^|\n)\W{0,20}(?:system|assistant|developer|user|human|tool)(?: (?:message|prompt|note|result|output))?\s*"
         r"(?:\([^)\n]{0,40}\)\s*)?:\s*\S"
     ),
     r"(?:^|\n)#{1,6} (?:system|assistant|user|instructions?)\s*(?:\n|$)",

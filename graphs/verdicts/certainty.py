@@ -21,7 +21,7 @@ PUBLISHED = frozenset({"pubmed", "pmc"})  # collections of which the level is Pu
 ASSESSED = PUBLISHED | {"library", "graph", "calculator"}  # what is neither published nor the house's own is the user's
 # "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
 STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
-NUMBER = r"\d(?:[\d,]*\d)?(?:[.·]\d+)?"
+NUMBER = r"\d(?:[\d,]{0,15}\d)?(?:[.·]\d{1,9})?"
 RANGE = rf"{NUMBER}\s?%?\s?(?:to|-|–|,|;)\s?-?{NUMBER}\s?%?"
 PERCENT = rf"{NUMBER}\s?(?:%|per cent)"
 RATIO = r"(?:\b(?:hazard|odds|risk|rate|relative risk)\s?(?:ratio)?\b|\b(?:HR|OR|RR|aHR|aOR|SMD|MD|NNT)\b)"

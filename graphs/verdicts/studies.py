@@ -24,7 +24,7 @@ from tools.text.sentences import Span
 from tools.text.tokens import tokens
 
 LEVEL = 0.05  # paper: the usual bound of statistical significance
-NUMBER = r"[-−–]?\d*[.·]?\d+"
+NUMBER = r"[-−–]?\d{0,7}[.·]?\d{1,7}"
 P_VALUE = re.compile(
     r"\b[pP](?:[- ]?values?)?\s?(?P<sign>[<>=≤≥])\s?(?P<value>0?[.·]\d+|[01](?:[.·]0+)?)(?P<after>(?:\s\w+){0,3})"
 )

@@ -7,16 +7,19 @@ import gc
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent.messages import MOST_STATEMENTS, check_message
+from agent.agent import Agent
+from agent.messages import MOST_DIFFERENT, MOST_STATEMENTS, check_message, check_statements
 from graphs.triage.contract import SessionView
 from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from graphs.triage.revisions import TIDY
 from prompts.errors import InputError
+from support.machine_parts import Scripted, parts
 from support.search_words import starter_vocabulary
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
@@ -127,6 +130,28 @@ def test_so_many_statements_are_refused_with_what_to_do_and_a_given_text_may_be_
     with pytest.raises(InputError, match=r"statements and values; at most 3,000.*later message"):
         check_message(table, MOST)
     assert check_message(table, MOST, stated=False) == table.strip()
+
+
+def _invented(word: str, count: int) -> list[str]:
+    return [f"{word} {chr(97 + n // 26 % 26)}{chr(97 + n % 26)} here" for n in range(count)]
+
+
+def test_statements_that_all_differ_are_fewer_and_those_of_the_case_so_far_count() -> None:
+    some = ". ".join(_invented("pain", MOST_DIFFERENT // 2 + 1))
+    assert check_message(some, MOST) == some
+    with pytest.raises(InputError, match=r"different statements and values; at most 1,000"):
+        check_message(some + ". " + some.replace("pain", "ache"), 2 * MOST)
+    with pytest.raises(InputError, match=r"The case so far, with this message, makes .*Start a new session"):
+        check_statements(some, "The case so far, with this message,", some.replace("pain", "ache"))
+
+
+def test_a_case_that_grew_too_long_takes_no_more_and_is_kept(tmp_path: Path, encoder: Encoder) -> None:
+    with Agent(home=tmp_path / "home", parts=replace(parts(Scripted()), triage=TriageLocal())) as agent:
+        told = ". ".join(_invented("pain", MOST_DIFFERENT // 2))
+        first = agent.ask(f"A man of 60 has chest pain. {told}")
+        with pytest.raises(InputError, match="The case so far, with this message"):
+            agent.ask(f"He has {told.replace('pain', 'ache')}", session=first.session)
+        assert agent.ask("and a cough", session=first.session).turn == 2
 
 
 def test_runs_of_white_space_become_short_and_a_table_keeps_its_columns() -> None:

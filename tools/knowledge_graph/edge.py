@@ -349,7 +349,7 @@ NAMED = 8  # ours: findings that are named at most
 FAINT = 0.35  # ours: score from which a clause seems to tell of some finding, of which it is then not sure
 WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]", re.IGNORECASE)  # ours: "32F" has none, and tells no complaint
 OF_PAIN = re.compile(r"\bpain|[疼痛]", re.IGNORECASE)  # ours
-VALUE = re.compile(rf"\b([A-Za-z][A-Za-z-]{{2,}}){GAP}{NUMBER}(?!\d)", re.IGNORECASE)
+VALUE = re.compile(rf"\b([A-Za-z][A-Za-z-]{{2,40}}){GAP}{NUMBER}(?!\d)", re.IGNORECASE)
 VALUE_ZH = re.compile(rf"((?!年龄)[\u4e00-\u9fff]{{2,8}}){GAP_ZH}\d+(?:\.\d+)?(?=\s*{UNIT}?\s*(?:[,，。；;、]|$))")
 ANALYTE = re.compile(r"[a-z]{6,}(?:in|ase|ogen)", re.IGNORECASE)  # ours: proteins and enzymes that are measured
 SHORT_FORM = re.compile(r"(?=[^aeiou]+$)[a-z]{3,5}", re.IGNORECASE)

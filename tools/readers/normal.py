@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tools.readers.contract import Record, Section
 from tools.text.language import language_of
+from tools.text.spaces import without_gaps
 
 LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines cuts at
 # Controls, the soft hyphen, zero-width space, word joiner and byte order mark: seen by no reader, found by no search.
@@ -48,8 +49,9 @@ HEAD, SHORT, NEAR = 1500, 90, 40  # ours: characters where a document tells its 
 
 
 def normalise(text: str) -> str:
-    """The text with ``\\n`` as its only line end, without invisible characters, in Unicode's form NFC. Idempotent."""
-    text = INVISIBLE.sub("", LINE_ENDS.sub("\n", text))
+    """The text with ``\\n`` as its only line end, without invisible characters and long runs of white space, in
+    Unicode's form NFC. Idempotent."""
+    text = without_gaps(INVISIBLE.sub("", LINE_ENDS.sub("\n", text)))
     text = SURROGATE.sub("\ufffd", text)
     return text if text.isascii() else _few_marks(unicodedata.normalize("NFC", _few_marks(text)))
 

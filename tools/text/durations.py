@@ -17,7 +17,7 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _TOLD_ZH = re.compile(
-    rf"(?P<n>\d+(?:\.\d+)?|[半一二两三四五六七八九十几])(?:多|余)?(?P<unit>{'|'.join(UNITS_ZH)})(?![龄岁])"
+    rf"(?P<n>(?<!\d)\d{{1,6}}(?:\.\d{{1,3}})?|[半一二两三四五六七八九十几])(?:多|余)?(?P<unit>{'|'.join(UNITS_ZH)})(?![龄岁])"
 )
 _RECENT = re.compile(
     r"\bsince (?:yesterday|last night|this \w+|today)\b|(?:昨|今)[天日晚早]?(?:起|开始|以来)", re.IGNORECASE

@@ -54,7 +54,7 @@ NOT_NOW = re.compile(
 )
 PIECE = re.compile(r"[,;，；。\n](?!\d)|\.(?!\d)")
 _MICRO = str.maketrans("µμ", "uu")
-BRACKETS = re.compile(r"[(（][^)）]*[)）]")
+BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
 
 class Value(NamedTuple):

@@ -19,7 +19,7 @@ Weight = Callable[[str], float]
 # Every expression is parsed and linted before it is sent, by `search-query`, which knows PubMed's syntax.
 MEANT = frozenset({"QUALITY_0002", "QUALITY_0004", "FIELD_0004", "PUBMED_0002"})
 # ours: remarks on style that our rungs mean so: dates stand outside, tags are left to PubMed
-UNBALANCED = re.compile(r"^[\s)]+|[\s(]+$")
+UNBALANCED = re.compile(r"^[\s)]+|(?<![\s(])[\s(]+$")
 DANGLING = re.compile(r"^\s*(?:AND|OR|NOT)\b|(?<=\()\s*(?:AND|OR|NOT)\b|\b(?:AND|OR|NOT)\s*(?=\)|$)|\(\s*\)")
 LOOSE = (
     3  # ours: layers of brackets and operators that are taken away; a query more broken than that is made of its words
