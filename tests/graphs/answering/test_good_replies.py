@@ -45,7 +45,6 @@ STARTER = ROOT / "tools" / "library" / "starter"
 A_KIND = 15  # good replies of each of four kinds
 CASES = 20  # each with two orders
 AGES = {"age": 46}
-UNREAD = 1  # verdicts, of five, that the reader does not find entailed by the sentence that is known to answer
 LOST = {"statement_dropped", "reference_dropped", "choice_not_borne_out", "model_view", "choice_unreadable"}
 
 
@@ -285,11 +284,7 @@ def test_good_replies_reach_the_reader_unchanged(model: Model, told: list[Answer
     assert {kind: len(goods) for kind, goods in kinds.items()} == dict.fromkeys(kinds, A_KIND)
     goods = [good for of_kind in kinds.values() for good in of_kind]
     lost = [good for good in goods if not model.unchanged(good) or model.calls != 1]
-    assert len(lost) <= UNREAD, f"{len(lost)} of {len(goods)}"
-    for good in lost:  # a verdict that the reader does not find in the sentence is told as the model's view
-        draft = model.told(good)
-        assert {n.code for n in draft.notices} & LOST == {"model_view"}
-        assert [s.text for s in draft.statements] == [s["text"] for s in model.said["statements"]]
+    assert not lost, [good.asked.question for good in lost]
 
 
 def test_everyday_words_are_no_abbreviations_of_diseases(model: Model, encoder: Encoder) -> None:
