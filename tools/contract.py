@@ -155,7 +155,8 @@ class Differential(Frozen):
         margin: score of the first less the second, 0..1. entropy: of the ranking, in bits.
         explained: probability that a disease of the graph explains the case; None where nothing was calibrated for it.
         outside: none explains it well: the ranking is only of the nearest that the graph knows.
-        unexplained: what the case states and the leading disease does not account for, in the words of the case.
+        unexplained: what the case states and the leading disease does not account for, in the words of the case; None
+            where that was not looked at.
         unread: what tells of a complaint that was not understood, likewise.
     """
 
@@ -176,7 +177,7 @@ class Differential(Frozen):
     entropy: float = 0.0
     explained: float | None = None
     outside: bool = False
-    unexplained: tuple[str, ...] = ()
+    unexplained: tuple[str, ...] | None = None
     unread: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:

@@ -103,7 +103,8 @@ class Answer(BaseModel):
         diagnoses: for a case that a language model answered, the diagnoses in its order, which the text has.
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
             of the nearest.
-        unexplained: what the case states and the leading disease does not account for, as the case says it.
+        unexplained: what the case states and the leading disease does not account for, as the case says it; None where
+            that was not looked at.
         unread: what of the case tells of a complaint that was not understood; asides: what is of the past or of
             somebody else, of which the differential counts little or nothing. Both as the case says it.
         added: for a case, findings that a planner by a language model read from it in words of its own (``clause``);
@@ -142,7 +143,7 @@ class Answer(BaseModel):
     differential: list[RankedDisease] = Field(default_factory=list)
     diagnoses: list[Diagnosis] = Field(default_factory=list)
     outside: bool = False
-    unexplained: list[str] = Field(default_factory=list)
+    unexplained: list[str] | None = None
     unread: list[str] = Field(default_factory=list)
     asides: list[str] = Field(default_factory=list)
     added: list[Finding] = Field(default_factory=list)

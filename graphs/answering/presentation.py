@@ -387,7 +387,9 @@ def ranked(
     """Ranked diseases of an answer or a look-up as they are shown."""
     words = messages(language)
     asides = [a if isinstance(a, str) else a.clause for a in found.asides]
-    left = {"unexplained": found.unexplained, "unread": found.unread, "asides": tuple(dict.fromkeys(asides))}
+    nothing = [words["list.none"]] if diseases and not found.outside and found.unexplained is not None else []
+    unexplained = found.unexplained or nothing
+    left = {"unexplained": unexplained, "unread": found.unread, "asides": tuple(dict.fromkeys(asides))}
     colon = words["list.colon"]
     dangers = [n.text for n in found.notices if n.severity is Severity.DANGER] if isinstance(found, Answer) else []
     rows = enumerate(diseases if whole else shown_diseases(diseases), start=1)

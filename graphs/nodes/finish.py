@@ -106,7 +106,7 @@ def build(
         differential=list(shown.ranking),
         diagnoses=list(draft.diagnoses),
         outside=shown.outside,
-        unexplained=list(shown.unexplained),
+        unexplained=None if shown.unexplained is None else list(shown.unexplained),
         unread=list(shown.unread),
         asides=list(dict.fromkeys(f.clause for f in shown.asides)),
         added=list(shown.added),

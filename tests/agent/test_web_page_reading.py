@@ -266,6 +266,34 @@ def test_on_paper_stands_the_answer_alone(page_server: Served, browser: Any, hea
             assert not page.locator(around).first.is_visible(), around
 
 
+def test_on_paper_nothing_is_folded_away_and_afterwards_it_is_again(
+    page_server: Served, browser: Any, heartburn: Kept
+) -> None:
+    with reading(browser, page_server, heartburn) as (opened, shown):
+        page = opened.page
+        opened_before = shown.locator("details[open]").count()
+        with page_server.client(opened.key) as client:
+            held = client.get(f"/api/sessions/{session_of(page)}").json()["turns"][0]["answer"]
+        shown.get_by_role("button", name="Print").click()
+        shown.locator(".found .places").wait_for()
+        page.emulate_media(media="print")
+        assert shown.locator("summary:visible").count() == shown.locator("details[open] > summary:visible").count()
+        assert shown.locator(".differential tbody tr:visible").count() == len(held["differential"]) > 5
+        assert not shown.locator("meter, .review summary, button.quiet").first.is_visible()
+        assert "%" in shown.locator(".differential .share").first.inner_text()
+        texts = shown.locator(".sources > .cards > .card .source-text:visible")
+        assert texts.count() >= shown.locator(".sources > .cards > .card").count()
+        cut = texts.evaluate_all("boxes => boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length")
+        assert cut == 0, "a source's text is cut off"
+        told = shown.inner_text()
+        assert "How it was found" in told
+        assert "Left unexplained" in told
+        assert "Loading" not in told
+        page.emulate_media(media="screen")
+        expecting(shown.locator("details[open]")).to_have_count(opened_before)
+        assert opened.errors == []
+
+
 def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server, locale="zh-CN") as opened:
         shown = say(opened.page, CHINESE)

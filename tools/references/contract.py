@@ -164,7 +164,7 @@ def of_evidence(item: Evidence) -> Reference | None:
 
 
 def in_a_line(item: Evidence, *notes: str | None) -> str:
-    """How the document of a piece of evidence is cited: by whom, its title, when, ``notes`` on it, its id and address."""
+    """How the document of a piece of evidence is cited: by whom, title, when, ``notes`` on it, its id and address."""
     known = of_evidence(item)
     if known is None:
         return ". ".join(filter(None, (item.title.rstrip("."), item.document_id)))

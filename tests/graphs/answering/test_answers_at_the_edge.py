@@ -19,6 +19,7 @@ HEADS = {
     "en": ("No disease that I know explains these findings well.", "Closest of those I know", "Left unexplained"),
     "zh": ("没有一种能很好地解释这些表现", "我所知的疾病中最接近的", "仍未得到解释"),
 }
+NONE = {"en": ": none", "zh": "：无"}
 ALLERGIC = "She is allergic to penicillin. Which is the best treatment?"
 OPTIONS = {"A": "Amoxicillin", "B": "Azithromycin"}
 
@@ -52,7 +53,13 @@ def test_every_view_tells_the_edge(language: str) -> None:
 def test_inside_nothing_of_it_is_said(language: str) -> None:
     answer = case_answer(language, outside=False)
     for shown in (answer.to_markdown(), answer._repr_html_(), terminal(answer)):
-        assert not any(words in shown for words in HEADS[language])
+        assert not any(words in shown for words in HEADS[language][:2])
+        assert f"{HEADS[language][2]}{NONE[language]}" in shown, "that nothing is left is told"
+
+
+def test_what_was_not_looked_at_is_not_told_to_be_explained() -> None:
+    answer = case_answer("en", outside=False).model_copy(update={"unexplained": None})
+    assert HEADS["en"][2] not in answer.to_markdown()
 
 
 def test_answers_of_before_are_still_read() -> None:

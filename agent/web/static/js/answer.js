@@ -12,6 +12,7 @@ import { originBadge } from "./evidence.js";
 import { feedbackForm } from "./feedback.js";
 import { foundView } from "./found.js";
 import { units, verdict } from "./gate.js";
+import { print } from "./printing.js";
 import { followUps, suggestions } from "./questions.js";
 import { reportView } from "./report.js";
 import { reviewBox, REVIEW_NOTICE } from "./review.js";
@@ -79,7 +80,7 @@ export function answerView(answer, view, around) {
       { class: "tools acts" },
       copyButton("copyAnswer", view.text, t),
       h("details", { class: "saves" }, h("summary", { class: "button quiet" }, t("shareFile")), h("div", { class: "tools" }, around.files(t))),
-      h("button", { type: "button", class: "quiet", click: () => window.print() }, t("print")),
+      h("button", { type: "button", class: "quiet", click: print }, t("print")),
       changes.button,
       feedbackForm(around.feedback, around.onFeedback, t),
     ),
@@ -181,7 +182,7 @@ function howView(answer, view, around, t) {
 /** @param {string} title @param {string[]} texts @param {Translate} t */
 function listed(title, texts, t) {
   const items = texts.map((text) => h("li", {}, text));
-  return items.length ? h("details", {}, h("summary", {}, t(title)), h("ul", { class: "small" }, items)) : null;
+  return items.length ? h("details", { class: title }, h("summary", {}, t(title)), h("ul", { class: "small" }, items)) : null;
 }
 
 /** @param {Answer} answer @param {Translate} t */

@@ -4,6 +4,7 @@ import { call, Problem } from "./api.js";
 import { Conversation } from "./conversation.js";
 import { announce, byId, focusOn, h } from "./dom.js";
 import { loginView } from "./login.js";
+import { unfoldedOnPaper } from "./printing.js";
 import { problemBox } from "./problem.js";
 import { SessionList } from "./sessions.js";
 import { keepLanguage, readersLanguage, tongue, words } from "./words.js";
@@ -210,6 +211,7 @@ document.addEventListener("keydown", (event) => {
 });
 NARROW.addEventListener("change", showFrame);
 window.addEventListener("hashchange", route);
+unfoldedOnPaper();
 
 translate();
 main.replaceChildren(h("p", { class: "muted" }, `${t("loading")} …`));

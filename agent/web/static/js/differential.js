@@ -73,12 +73,12 @@ export class DifferentialTable {
   }
 
   render() {
-    const shown = this.all ? this.ranking : this.ranking.slice(0, ROWS);
+    const folded = (/** @type {number} */ rank) => !this.all && rank > ROWS; // print shows these too
     this.opened.replaceChildren();
-    replace(this.body, shown.map((item, i) => this.row(item, i + 1)));
-    this.beyond.replaceChildren(...shown.flatMap((item) => this.saidOf(item)));
+    replace(this.body, this.ranking.map((item, i) => this.row(item, i + 1, folded(i + 1))));
+    this.beyond.replaceChildren(...this.ranking.flatMap((item, i) => this.saidOf(item, folded(i + 1))));
     this.more.textContent = this.t("showAll", { n: this.ranking.length });
-    this.more.hidden = shown.length === this.ranking.length;
+    this.more.hidden = !folded(this.ranking.length);
     if (this.sources) this.showGone();
   }
 
@@ -97,8 +97,8 @@ export class DifferentialTable {
     return this.language === "zh" && item.name_zh ? item.name_zh : item.name;
   }
 
-  /** @param {Ranked} item @param {number} rank */
-  row(item, rank) {
+  /** @param {Ranked} item @param {number} rank @param {boolean} hidden */
+  row(item, rank, hidden) {
     const t = this.t;
     const name = this.nameOf(item);
     const percent = item.score > 0 && item.score < LEAST ? "<1%" : `${Math.round(item.score * 100)}%`;
@@ -106,7 +106,7 @@ export class DifferentialTable {
     const loud = item.severity === "emergency" || item.severity === "urgent";
     return h(
       "tr",
-      { role: "row" },
+      { role: "row", hidden },
       h("td", { role: "cell", class: "rank" }, rank, this.moved(item, rank)),
       h(
         "th",
@@ -128,11 +128,11 @@ export class DifferentialTable {
     );
   }
 
-  /** What the answer says of a disease beside its row. @param {Ranked} item */
-  saidOf(item) {
+  /** What the answer says of a disease beside its row. @param {Ranked} item @param {boolean} hidden */
+  saidOf(item, hidden) {
     const name = this.nameOf(item);
     const told = (this.marks.get(item.disease) ?? []).filter((line) => line.text);
-    return told.map((line) => h("p", { class: "statement" }, line.text.includes(name) ? null : h("strong", {}, `${name}: `), line.text));
+    return told.map((line) => h("p", { class: "statement", hidden }, line.text.includes(name) ? null : h("strong", {}, `${name}: `), line.text));
   }
 
   /** @param {string[] | undefined} told @param {string} side @param {string} mark */

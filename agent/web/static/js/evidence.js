@@ -67,9 +67,10 @@ export function sourceText(item, quotes, number, t) {
  *
  * @param {string} label
  * @param {() => HTMLElement} make
+ * @param {string} [kind] its class
  */
-export function disclosed(label, make) {
-  const details = h("details", { id: freshId("more") }, h("summary", {}, label));
+export function disclosed(label, make, kind) {
+  const details = h("details", { id: freshId("more"), class: kind }, h("summary", {}, label));
   const fill = () => {
     if (!details.open) return;
     details.append(make());

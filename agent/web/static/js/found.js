@@ -21,9 +21,8 @@ import { has } from "./words.js";
 export function foundView(around, fetchFound, t) {
   const place = h("div", { class: "found" });
   const fill = async () => {
-    if (!around.open) return;
-    around.removeEventListener("toggle", fill);
-    place.replaceChildren(h("p", { class: "small muted" }, `${t("loading")} …`));
+    if (!around.open || place.firstChild) return;
+    place.replaceChildren(h("p", { class: "small muted loading" }, `${t("loading")} …`));
     try {
       const found = await fetchFound();
       replace(place, placesView(found.places, t), unusedView(found.unused, t), doneView(found.done, t));
@@ -31,7 +30,7 @@ export function foundView(around, fetchFound, t) {
       replace(place, problemBox(error, t));
     }
   };
-  around.addEventListener("toggle", fill);
+  around.addEventListener("toggle", (event) => event instanceof CustomEvent ? event.detail.push(fill()) : fill());
   return place;
 }
 

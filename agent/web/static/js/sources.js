@@ -43,7 +43,7 @@ function card(source, sources, t) {
     h(
       "div",
       { class: "card-foot small" },
-      items.length ? disclosed(t("readText"), texts) : null,
+      items.length ? disclosed(t("readText"), texts, "read") : null,
       ways.length ? disclosed(t("howFound"), () => h("div", {}, h("code", {}, source.id), ways.map((item) => found(item)))) : null,
       copyButton("copyCitation", source.citation, t, t("copyCitationOf", { title: source.name })),
       outside(source.id, t),
