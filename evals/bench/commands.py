@@ -28,6 +28,7 @@ BENCHMARKS = {
     "overhead": "Measure what a trace, telemetry or an Inspect log adds to a local run, by turns (5 minutes).",
     "page": "Open the page cold in Chromium: first content, keys, bytes; or draw its pictures (2 minutes).",
     "queries": "Fuzz the mirror's query language, guided by coverage (needs the extra `fuzz`).",
+    "reading": "Read the longest messages that the door takes: processor seconds of triage and look-up (1 minute).",
     "server": "Measure the server: load, kills, restarts, rates, a long run (an hour; --quick: ten minutes).",
     "shelf": "Ask over thousands of own documents and over none (5,000: ten minutes, most of them to add these).",
     "sizing": "Work out what a site needs, by turns a second and by abstracts, from unit costs.",

@@ -15,6 +15,7 @@ from evals.datasets.ddxplus import RELEASED_CONDITIONS
 from evals.datasets.rows import Row, read_jsonl, read_object
 
 UNSEEN_KINDS, UNSEEN_EMERGENCIES = "unseen/kinds.jsonl", "unseen/emergencies.jsonl"
+VIGNETTES = "unseen/vignettes.jsonl"
 STRANGERS_KINDS, STRANGERS_EMERGENCIES = "strangers/kinds.jsonl", "strangers/emergencies.jsonl"
 KQA = "effects/kqa_dev.jsonl"
 MILD = 4  # code: DDXPlus gives each condition a severity, 1 the worst and 5 the least; ours: from where it is no danger

@@ -55,6 +55,7 @@ from evals.datasets.messages import (
     STRANGERS_KINDS,
     UNSEEN_EMERGENCIES,
     UNSEEN_KINDS,
+    VIGNETTES,
     Message,
     mild_conditions,
     read_messages,
@@ -132,7 +133,8 @@ def run(context: TaskContext) -> list[Figure]:
     for name, path in files(UNSEEN_KINDS, STRANGERS_KINDS).items():
         rows = context.sample(read_messages(path))
         out += message_figures(name, rows, decided(name, [r.text for r in rows]), context.seed)
-    for name, path in files(UNSEEN_EMERGENCIES, STRANGERS_EMERGENCIES).items():
+    urgent = files(UNSEEN_EMERGENCIES, STRANGERS_EMERGENCIES) | {"vignettes": SHIPPED / VIGNETTES}
+    for name, path in urgent.items():
         told = context.sample(read_told(path))
         marked = [
             Marked(

@@ -36,6 +36,22 @@ _NOT = re.compile(r"[不无没未]")
 Flags = NDArray[np.bool_]
 
 
+class Held:
+    """Finds which of many wordings stand in a text, by all the text's parts that are as long as one."""
+
+    def __init__(self, wordings: Sequence[str]) -> None:
+        self._places: dict[str, list[int]] = {}
+        for place, wording in enumerate(wordings):
+            if wording:
+                self._places.setdefault(wording, []).append(place)
+        self._lengths = sorted(set(map(len, self._places)))
+
+    def within(self, text: str) -> list[int]:
+        """The places of the wordings that stand in a text, in order."""
+        parts = {text[at : at + n] for n in self._lengths for at in range(len(text) - n + 1)}
+        return sorted(place for part in parts & self._places.keys() for place in self._places[part])
+
+
 class Standing:
     """Finds the wordings of a graph in texts.
 
@@ -45,7 +61,7 @@ class Standing:
     """
 
     def __init__(self, wordings: Sequence[str], owners: Sequence[int], graph: Graph) -> None:
-        self._wordings, self._owners = wordings, owners
+        self._wordings, self._owners, self._held = wordings, owners, Held(wordings)
         position = {f.id: i for i, f in enumerate(graph.findings)}
         self._above = [frozenset(position[b] for b in graph.broader(f.id)) for f in graph.findings]
         known = frozenset(wordings)
@@ -61,7 +77,7 @@ class Standing:
         By accident: only within a longer wording that says something else. What a narrower finding's wording holds
         (胸痛 in 胸痛放射) is said with it; but to deny the narrower is not to deny the broader (吐血, 吐).
         """
-        found = [i for i, w in enumerate(self._wordings) if w and w in text]
+        found = self._held.within(text)
         spans = {i: _spans(self._wordings[i], text) for i in found}
         stands, accident = (np.zeros(len(self._wordings), dtype=bool) for _ in range(2))
         for i in found:
@@ -225,9 +241,10 @@ class Unlike:
         self._amount = tests & (self._poles[AMOUNT] != 0)
 
     def opposite(self, said: Sequence[str]) -> Flags:
-        """Array (scales, wordings): the wording names the other end of the scale than the words said."""
-        ends = np.array(poles(said), dtype=np.int8)[:, None]
-        return np.asarray((ends != 0) & (self._poles == -ends))
+        """Array (scales that the words said name an end of, wordings): the wording names the other end."""
+        ends = np.array(poles(said), dtype=np.int8)
+        told = ends != 0
+        return np.asarray(self._poles[told] == -ends[told][:, None])
 
     def different(self, said: Sequence[str], unit: Unit, opposite: Flags) -> Flags:
         """Array (wordings,): the wording is not what the text says, whatever else they share.
@@ -366,9 +383,10 @@ class ChineseWordings:
         for text, i in zip(self._folded, owner, strict=True):
             owners.setdefault(text, set()).add(int(i))
         # a wording that is another's after folding, or one character, must stand unfolded to be shown
-        self._plain = [
+        plain = [
             p if len(f) <= 1 or len(owners[f]) > 1 else "" for (p, _), f in zip(phrases, self._folded, strict=True)
         ]
+        self._plain, self._any_way = Held(plain), np.array([not p for p in plain])
 
     def agreement(self, unit: Unit) -> Agreement:
         """Agreement of a text with every finding."""
@@ -380,7 +398,9 @@ class ChineseWordings:
         stands, accident = self._standing.whole(text, denied=unit.denied)
         phrase = np.where(stands, np.float32(CONTAINED), np.where(accident, np.float32(0.0), phrase))
         phrase = phrase * self._allowed(unit)
-        sure = (phrase > ASSURED_ZH) & np.array([p in unit.text for p in self._plain])
+        as_written = self._any_way.copy()
+        as_written[self._plain.within(unit.text)] = True
+        sure = (phrase > ASSURED_ZH) & as_written
         score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)
         return Agreement(score, score, np.logical_or.reduceat(sure, self._starts))
 
