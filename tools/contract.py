@@ -119,7 +119,8 @@ class Hypothesis(Frozen):
 class FollowUpQuestion(Frozen):
     """A question for the patient: what it asks about, in words, and what its answer is worth (bits).
 
-    ``between`` names the two diseases that it tells apart; ``why`` says in a sentence what each answer would change.
+    ``between`` names the two diseases that it tells apart; ``why`` says in a sentence what each answer would change;
+    ``replies``: of a question that a place answers, the likeliest ones, each a reply as it stands.
     """
 
     finding: str
@@ -127,6 +128,7 @@ class FollowUpQuestion(Frozen):
     gain: float
     between: tuple[str, ...] = ()
     why: str = ""
+    replies: tuple[str, ...] = ()
 
 
 class SimilarRecord(Frozen):

@@ -120,6 +120,10 @@ def test_a_follow_up_question_is_answered_by_a_button(page_server: Served, brows
         page = opened.page
         first = say(page, HEARTBURN)
         asked = first.locator(".question").inner_text()
+        places = first.locator(".replies .reply").all_inner_texts()[:-2]
+        why = first.locator(".follow-up > .muted").inner_text()
+        assert places
+        assert all(place.lower() in why.lower() for place in places)
         first.get_by_role("button", name="Nowhere").click()
         second = answer(page, 1)
         assert page.evaluate("document.activeElement.textContent") == "Turn 2", "the focus is lost"
@@ -296,8 +300,11 @@ def test_a_chinese_reader_gets_chinese_words_and_may_choose(page_server: Served,
         shown = say(page, "一名45岁女性，饭后胸骨后烧灼感三周，平卧时加重，没有发热。")
         assert shown.get_attribute("lang") == "zh"
         assert "胃食管反流病" in shown.locator(".differential").inner_text()
-        shown.locator(".reply", has_text="不清楚").click()
-        answer(page, 1)
+        assert shown.locator(".replies .reply").all_inner_texts()[-2:] == ["没有", "不清楚"]
+        place = shown.locator(".reply").first
+        said = place.inner_text()
+        place.click()
+        assert f"+ {said}" in answer(page, 1).locator(".differential").inner_text(), "the reply did not count"
         page.locator("#language").select_option("en")
         page.get_by_role("button", name="New session").wait_for()
         assert page.evaluate("document.documentElement.lang") == "en"

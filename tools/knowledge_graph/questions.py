@@ -283,7 +283,7 @@ class PlaceOutcomes:
     def question(self, graph: Graph, language: str, located: bool) -> FollowUpQuestion:
         """The question; ``located``: a pain is known already, so others are asked for."""
         words = WORDS["zh" if language == "zh" else "en"]
-        told = []
+        told, replies = [], []
         for at in np.argsort(-self._p_named, kind="stable")[:NAMED]:
             finding, d = graph.findings[self.asked[at]], int((self.named[:, at] - self.shares).argmax())
             rise = Rise(graph.diseases[d].zh, float(self.shares[d]), float(self.named[d, at]))
@@ -291,8 +291,9 @@ class PlaceOutcomes:
             if language != "zh":
                 name, disease = finding.name[:1].upper() + finding.name[1:], graph.diseases[d].name
             told.append(words["place"].format(finding=name, disease=disease, change=percent(rise, language)))
-        text = words["where_else" if located else "where"]
-        return FollowUpQuestion(finding=PLACE, text=text, gain=self.gain, why=words["join"].join(told) + words["end"])
+            replies += [name] if sites(name) and "," not in name else []  # what else is not read as one place
+        text, why = words["where_else" if located else "where"], words["join"].join(told) + words["end"]
+        return FollowUpQuestion(finding=PLACE, text=text, gain=self.gain, why=why, replies=tuple(replies))
 
 
 def denied_places(

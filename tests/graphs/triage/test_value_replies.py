@@ -8,6 +8,10 @@ from graphs.triage.contract import AskedQuestion, Aspect, Kind, SessionView
 from graphs.triage.facts import facts_of
 from graphs.triage.follow_up import read_reply
 from graphs.triage.local import TriageLocal
+from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.questions import FEWEST, PLACE, PlaceOutcomes, askable, elsewhere, places
+from tools.knowledge_graph.ranking import Ranker, frequencies
+from tools.text.demographics import Person
 
 WHERE = AskedQuestion(finding="pain-place", text="Where do you have pain, if anywhere?")
 WHERE_ZH = AskedQuestion(finding="pain-place", text="您哪里疼痛？（没有疼痛请回答“没有”）")
@@ -37,6 +41,27 @@ def test_a_value_settles_what_was_asked(text: str, asked: AskedQuestion, present
     reply = read_reply(text, asked)
     assert reply is not None
     assert (reply.finding.id, reply.finding.present, reply.statement) == (asked.finding, present, statement)
+
+
+@pytest.mark.parametrize(("language", "asked"), [("en", WHERE), ("zh", WHERE_ZH)])
+def test_every_place_that_a_question_offers_is_read_as_its_answer(language: str, asked: AskedQuestion) -> None:
+    graph = read_graph()
+    ranker = Ranker(graph, frequencies(graph))
+    positions = places(graph, [i for i, f in enumerate(graph.findings) if askable(f)])
+    names = {f.zh if language == "zh" else f"{f.name[:1].upper()}{f.name[1:]}" for f in graph.findings}
+    offered = set()
+    for at in range(len(positions) - FEWEST):
+        few = positions[at : at + FEWEST]
+        offered |= set(
+            PlaceOutcomes(ranker, [], Person(), few, elsewhere(graph, few)).question(graph, language, False).replies
+        )
+    assert len(offered) > 20
+    assert offered <= names
+    for text in offered:
+        reply = read_reply(text, asked)
+        assert reply is not None
+        assert (reply.finding.id, reply.finding.present) == (PLACE, True)
+        assert reply.statement.rstrip(".。") == text
 
 
 @pytest.mark.parametrize(

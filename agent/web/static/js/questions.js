@@ -6,7 +6,7 @@ import { freshId, h } from "./dom.js";
 /** @typedef {import("./types.js").Translate} Translate */
 
 const PLACE = "pain-place"; // the question that is answered by a place
-const CLOSED = /^(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would)\b|吗\s*[?？]|是否|有没有|有无/i;
+const CLOSED = /(?:^|, )(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would)\b|吗\s*[?？]|是否|有没有|有无|会不会|是不是/i;
 
 /**
  * @param {FollowUp[]} questions most useful first
@@ -44,12 +44,17 @@ export function suggestions(texts, say, t) {
 /** @param {FollowUp} question @param {(message: string) => void} say @param {Translate} t */
 function buttons(question, say, t) {
   /** @type {[string, string][]} */
-  const replies = [["unknown", "sayUnknown"]];
-  if (question.finding === PLACE) replies.unshift(["nowhere", "sayNo"]);
-  else if (isClosed(question)) replies.unshift(["yes", "sayYes"], ["no", "sayNo"]);
+  const replies = [[t("unknown"), t("sayUnknown")]];
+  if (question.finding === PLACE) replies.unshift(...(question.replies ?? []).map(twice), [t("nowhere"), t("sayNo")]);
+  else if (isClosed(question)) replies.unshift([t("yes"), t("sayYes")], [t("no"), t("sayNo")]);
   return replies.map(([label, words]) =>
-    h("button", { type: "button", class: "reply", click: () => say(t(words)), "aria-label": `${t(label)}: ${question.text}` }, t(label)),
+    h("button", { type: "button", class: "reply", click: () => say(words), "aria-label": `${label}: ${question.text}` }, label),
   );
+}
+
+/** A label that is sent as it stands. @param {string} text @returns {[string, string]} */
+function twice(text) {
+  return [text, text];
 }
 
 /** Where words answer the question: a place, a side, a number. @param {FollowUp} question @param {(m: string) => void} say @param {Translate} t */

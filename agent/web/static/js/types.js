@@ -17,7 +17,7 @@
  *   publication_types: string[], found: Found[]}} Evidence
  * @typedef {{disease: string, name: string, name_zh?: string, icd10?: string, score: number, severity?: string,
  *   findings_for?: string[], findings_against?: string[], missing?: string[], evidence_id?: string}} Ranked
- * @typedef {{finding: string, text: string, gain: number, why: string}} FollowUp
+ * @typedef {{finding: string, text: string, gain: number, why: string, replies?: string[]}} FollowUp
  * @typedef {{code: string, text: string, severity: string}} Notice
  * @typedef {{code: string, seen: string, advice: string}} RedFlag
  * @typedef {{text: string, label: string, reason: string}} Unit
