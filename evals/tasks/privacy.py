@@ -197,7 +197,7 @@ def secret_words_in(row: PrivateText, sent: str) -> list[str]:
 def searched(term: str, sent: str) -> bool:
     """Whether a term was sent: its words in any number or spelling, or another name of it."""
     there = {f for w in _plain(sent).split() for f in _forms(w)}
-    names = chinese_searched(term) if HAN.search(term) else [term, in_medical_words(term), expand(term)]
+    names = list(chinese_searched(term).values()) if HAN.search(term) else [term, in_medical_words(term), expand(term)]
     told = [[w for w in _plain(n).split() if not asks(w)] for n in names]
     return any(all(_forms(w) & there for w in words) for words in told if words)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.library.contract import LibraryHit
-from tools.literature.vocabulary import chinese_names
+from tools.literature.vocabulary import chinese_searched
 from tools.text.language import HAN, language_of
 from tools.text.questions import is_closed, parts
 from tools.yaml_files import read_yaml
@@ -89,7 +89,7 @@ class InEnglish:
 
     def _named(self, text: str) -> Iterable[tuple[str, str]]:
         """Names of the tables in a text that ``english.yaml`` has none for, with their English names."""
-        tables = [chinese_names(text), {n: e[0] for n, e in self._names(text).items() if e}]
+        tables = [chinese_searched(text), {n: e[0] for n, e in self._names(text).items() if e}]
         for name, english in ((n, e) for table in reversed(tables) for n, e in table.items()):
             if HAN.search(name) and len(name) >= SHORTEST_NAME and name not in _words():
                 yield name, english[:1].lower() + english[1:] if english[1:2].islower() else english

@@ -171,9 +171,10 @@ def chinese_terms(text: str) -> list[str]:
     return list(chinese_names(text).values())
 
 
-def chinese_searched(text: str) -> list[str]:
-    """The same by a table ten times as long, of all that is searched for: symptoms, tests and treatments too."""
-    return list(chinese_names(text, _chinese("chinese_searched", "chinese")).values())
+def chinese_searched(text: str) -> dict[str, str]:
+    """The names of a text with their English ones by a table twenty times as long, of all that is searched for:
+    symptoms, tests and treatments too."""
+    return chinese_names(text, _chinese("chinese_searched", "chinese"))
 
 
 def chinese_names(text: str, table: Sequence[tuple[str, str]] = ()) -> dict[str, str]:

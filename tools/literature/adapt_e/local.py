@@ -262,7 +262,7 @@ class QueryPlannerLocal:
     def _translated(self, text: str) -> list[Candidate]:
         """English names of what a text names in Chinese: nothing else of it can be sent."""
         text = "，".join(clause for clause in CLAUSE.split(text) if not DENIED.match(clause))
-        names = chinese_searched(text) if HAN.search(text) else []
+        names = list(chinese_searched(text).values()) if HAN.search(text) else []
         if HAN.search(text) and self._other_names is not None:
             names += [n[0] for written, n in self._other_names(text).items() if HAN.search(written) and n]
         return [Candidate(text=t.text, weight=1.0) for t in clean_terms(names, self._vocabulary, case=False)]
