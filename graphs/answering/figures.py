@@ -52,7 +52,7 @@ RATE = _kind(
     rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence)\b"
     r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
     r"|多少次|发生率|患病率",
-    rf"{SHARE}|\b\d[\d,.]{0,12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+    rf"{SHARE}|\b\d[\d,.]{0, 12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
 )
 KINDS = (DOSE, NEEDED, ACCURACY, RATE)
 
