@@ -5,7 +5,8 @@ terms from talk, and it tells names, which are common in everyday English and ra
 
 The files of `words/` are made by `evals/training/privacy_words.py` out of published texts and ontologies; `names.txt`,
 `words_and_names.txt`, `places.txt`, `brands.txt`, `chinese.txt`, `chinese_searched.txt`, `grammar.txt`, `asking.txt`,
-`abbreviations.txt`, `phrases.txt` and `well_known_eponyms.txt` are ours. Words are kept in small letters, codes as written.
+`abbreviations.txt`, `phrases.txt` and `well_known_eponyms.txt` are ours. Words are kept in small letters, codes as
+written.
 """
 
 from __future__ import annotations
