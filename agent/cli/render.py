@@ -209,6 +209,8 @@ def _studies(out: Console, shown: Presentation) -> None:
         for row in studies.rows:
             table.add_row(*map(escape, studies.cells(row)))
         out.print(table)
+    elif studies.none:
+        _paragraph(out, Text(studies.none, style="dim"))
 
 
 def _mark(line: Line) -> Text:

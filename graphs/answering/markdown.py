@@ -85,6 +85,8 @@ def _studies(shown: Presentation) -> Iterator[str]:
         rows = [list(map(escaped, studies.heads)), ["---"] * len(studies.heads)]
         rows += [[escaped(cell) for cell in studies.cells(row)] for row in studies.rows]
         yield f"**{shown.words['answer.studies']}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    elif studies.none:
+        yield f"*{escaped(studies.none)}*"
 
 
 def _report(shown: Presentation) -> Iterator[str]:

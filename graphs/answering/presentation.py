@@ -31,7 +31,8 @@ NAME = 60  # ours: characters of a given text that name it
 FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
 OTHERS = 2  # ours: diseases that the direct answer names after the first
 STANDS_OUT = 0.15  # ours: share of belief from which the first is said to fit best
-WRITTEN = frozenset({"library", "graph", "calculator", "calculation"})  # collections that hold no studies
+STARTER = "library"  # the collection of the starter library
+WRITTEN = frozenset({STARTER, "graph", "calculator", "calculation"})  # collections that hold no studies
 
 # Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
 NONE = ("stopped", "no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
@@ -145,11 +146,13 @@ class Study(NamedTuple):
 
 
 class Studies(NamedTuple):
-    """The evidence table: ``columns`` are names of fields that any row has, ``heads`` their words."""
+    """The evidence table: ``columns`` are names of fields that any row has, ``heads`` their words; ``none``: what
+    stands in its place where no study is cited."""
 
     columns: tuple[str, ...]
     heads: tuple[str, ...]
     rows: tuple[Study, ...]
+    none: str = ""
 
     def cells(self, row: Study) -> list[str]:
         """A row's texts, a column each."""
@@ -590,7 +593,17 @@ def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> 
     one_side = len({row.side for row in rows}) < 2
     names = [n for n in Study._fields if any(getattr(r, n) for r in rows) and not (n == "side" and one_side)]
     names.sort(key=("number", "side", "name", "design", "people", "comparison", "result", "year", "quotes").index)
-    return Studies(tuple(names), tuple(words[f"study.{n}"] for n in names), tuple(rows))
+    none = "" if rows else _no_study(answer, sources, words)
+    return Studies(tuple(names), tuple(words[f"study.{n}"] for n in names), tuple(rows), none)
+
+
+def _no_study(answer: Answer, sources: Mapping[str, Source], words: Messages) -> str:
+    """That no study is cited, where the answer to a question rests on the starter library alone; "" elsewhere."""
+    cited = {EvidenceId.parse(s.id).collection for s in sources.values() if s.number}
+    if answer.kind != Kind.EVIDENCE or cited != {STARTER}:
+        return ""
+    off = any(n.code == "pubmed_off" for n in answer.notices) and not any(e.level in START for e in answer.evidence)
+    return words["study.none_off" if off else "study.none"]
 
 
 def _suggested(answer: Answer, ranking: Ranking, lead: Lead, words: Messages) -> Iterable[str]:

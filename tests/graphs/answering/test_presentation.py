@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from agent.cli.render import show_answer
 from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
 from graphs.answering.presentation import Presentation, as_data, present
 from graphs.triage.contract import RedFlag
@@ -41,6 +44,12 @@ def quoted(item: Evidence, text: str = "", told: str = "") -> Statement:
 
 def answer(kind: str = "evidence", **fields: Any) -> Answer:
     return Answer(question="q", kind=kind, language=fields.pop("language", "en"), **fields)
+
+
+def terminal(answer: Answer) -> str:
+    out = io.StringIO()
+    show_answer(Console(file=out, width=200), answer)
+    return out.getvalue()
 
 
 def note(code: str, text: str = "", severity: Severity = Severity.WARNING) -> Notice:
@@ -112,6 +121,26 @@ def test_a_column_that_no_study_fills_is_left_out_and_a_monograph_is_no_study() 
     assert "side" not in shown.studies.columns
     assert "result" not in shown.studies.columns
     assert [line.text for line in shown.lines] == ["It helps."]
+
+
+def test_where_no_study_is_cited_the_place_of_the_table_says_so() -> None:
+    page = Evidence(id="library:x@0-9", text="It helps.", title="X", kind="passage", origin=Origin.RETRIEVED)
+    held = answer(statements=[quoted(page)], evidence=[page])
+    off = held.model_copy(update={"notices": [note("pubmed_off")]})
+    none = "No study is cited; what is quoted is general knowledge of the starter library."
+    assert present(held).studies.none == none
+    told = present(off).studies.none
+    assert told.endswith("Live search of PubMed is off.")
+    for shown in (off.to_markdown(), off._repr_html_(), terminal(off)):
+        assert told in " ".join(shown.split())
+    label = page.model_copy(update={"id": "label:x@0-9"})
+    for other in (
+        held.model_copy(update={"kind": "case"}),
+        answer(statements=[quoted(label)], evidence=[label]),
+        answer(statements=[quoted(page), quoted(TRIAL)], evidence=[page, TRIAL]),
+        answer(evidence=[page], abstained=True),
+    ):
+        assert present(other).studies.none == ""
 
 
 def test_a_verdict_is_not_said_twice_where_its_sentence_says_it() -> None:

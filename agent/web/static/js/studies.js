@@ -7,7 +7,7 @@ import { announce, h, replace } from "./dom.js";
 
 /** @param {Studies} studies @param {Translate} t */
 export function studiesView(studies, t) {
-  if (!studies.rows.length) return null;
+  if (!studies.rows.length) return studies.none ? h("p", { class: "small muted no-study" }, studies.none) : null;
   const body = h("tbody", {});
   let sorted = "";
   let down = false;

@@ -41,7 +41,7 @@
  * @typedef {{rank: number, name: string, code: string, share: string, disease: string, told: Line[]}} Row
  * @typedef {{number: number, name: string, design: string, people: string, comparison: string, result: string,
  *   year: string, quotes: string[], side: string}} Study
- * @typedef {{columns: string[], heads: string[], rows: Study[]}} Studies
+ * @typedef {{columns: string[], heads: string[], rows: Study[], none: string}} Studies
  * @typedef {{title: string, unknown: string, groups: [string, Line[]][]}} Part
  * @typedef {{number: number, id: string, name: string, origin: string, facts: string[], citation: string,
  *   passages: {item: string}[]}} Source a document; its passages are ids of evidence
