@@ -9,11 +9,13 @@ from datetime import date
 from graphs.answering.contract import AnswerView
 from graphs.answering.figures import asks_figure, gives_figure
 from graphs.answering.presentation import source_name
+from graphs.answering.uncovered import uncovered
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_own
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.literature.vocabulary import asks
+from tools.messages import messages
 from tools.notices import noted
 from tools.text.frequency import zipf
 from tools.text.language import language_of
@@ -25,7 +27,7 @@ INFO = frozenset(
     "report_of_cases_only evidence_in_english starter_knowledge where_ranked not_ranked "
     "nothing_against nothing_to_ask why_asked case_so_far read_from_case certainty rests_on "
     "certainty_graded certainty_ungraded "
-    "other_order gaps_left_open stopped".split()
+    "other_order gaps_left_open not_covered stopped".split()
 )
 DANGER = frozenset({"barred_medicine", "breaks_constraint"})
 
@@ -64,6 +66,10 @@ def notices_for(
         out.append(notice("no_figure", view.language))
     if open_ := unanswered(view, " ".join([*(e.title for e in cited), *(f"{text} {title}" for text, title in given)])):
         out.append(notice("not_answered", view.language, "; ".join(f"“{q}”" for q in open_)))
+    if view.kind == Kind.EVIDENCE and (
+        missing := uncovered(view.question, [f"{t} {title}" for t, title in given], view.language)
+    ):
+        out.append(notice("not_covered", view.language, messages(view.language).joined(missing)))
     late = [e for e in cited if e.review_by and e.review_by < today.isoformat()]
     if late:
         out.append(notice("past_review_date", view.language, _names(late)))

@@ -42,6 +42,7 @@ REPLIES = (
     *("nothing_said_before", "no_differential_yet", "no_entry", "emergency_first", "calculation_refused"),
     *(Kind.SMALL_TALK.value, Kind.ASSISTANT.value, Kind.OUT_OF_SCOPE.value),
 )
+UNTOUCHED = ("not_covered", "not_answered")  # what was asked too: told under the answer to a question
 DECISIVE = frozenset(
     "clinician_review sparse_information evidence_under_concern choice_breaks_constraint options_barred model_view"
     " choice_not_borne_out case_corrected".split()
@@ -270,6 +271,9 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
     lead, told = _lead(answer, ranking, lines, studies, words)
     if not lead.head and not lead.lines and len(answer.differential) < len(whole_answer.differential):
         lead = Lead(words["answer.too_little"], found=False)
+    untouched = [n for n in answer.notices if n.code in UNTOUCHED and answer.kind == Kind.EVIDENCE]
+    lead = lead._replace(facts=(*lead.facts, *(n.text for n in untouched)))
+    told = [*told, *untouched]
     quoted = {q for row in studies.rows for q in row.quotes}
     rest = [line for line in lines if line not in lead.lines and not (line.text in quoted and line.numbers)]
     notices = [n for n in answer.notices if n not in told and not (n.code == "gaps_left_open" and lead.found)]
