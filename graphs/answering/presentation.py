@@ -428,8 +428,11 @@ def source_facts(item: Evidence, language: str = "en") -> tuple[str, ...]:
 
 def _facts(item: Evidence, language: str) -> tuple[str | None, ...]:
     status = "" if item.status is Status.OK else item.status.value.upper()
-    level = messages(language).get(f"level.{item.level}", item.level)
-    return level, item.section, item.date, item.source, item.licence, status
+    words = messages(language)
+    level, section = (
+        words.get(f"{of}.{told}", told) for of, told in (("level", item.level), ("section", item.section))
+    )
+    return level, section, item.date, item.source, item.licence, status
 
 
 def _sources(answer: Answer) -> dict[str, Source]:

@@ -301,7 +301,7 @@ def test_a_chinese_answer_has_no_english_label(page_server: Served, browser: Any
         shown.locator(".found .places").wait_for()
         while (closed := shown.locator("details:not([open]) > summary:visible")).count():
             closed.first.click()
-        labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels > span, .lead")
+        labels = shown.locator("button, summary, th, caption, h3, h4, .badge, .labels > span, .lead, .card > .muted")
         told = " ".join(labels.all_inner_texts())
         words = {word for word in told.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 3}
         assert words <= {"PubMed"}, "a label is in English"

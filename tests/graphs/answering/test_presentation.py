@@ -11,12 +11,15 @@ from rich.console import Console
 
 from agent.cli.render import show_answer
 from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
-from graphs.answering.presentation import Presentation, as_data, present
+from graphs.answering.presentation import Presentation, as_data, present, source_facts
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
 from support.verdict_evidence import piece
 from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
+from tools.library.monograph import SECTIONS
+from tools.medicines.pages import HEADINGS
+from tools.text.language import HAN
 
 TRIAL = piece(
     "In 3730 adults with heart failure, it lowered admissions compared with placebo (hazard ratio 0.75).",
@@ -231,6 +234,13 @@ def test_sources_are_merged_by_document_and_can_be_cited() -> None:
     assert shown.sources[0].facts == ("review", "Aim", "Result", "2021-02", "2021-03")
     assert shown.sources[0].citation == "On it. 2021-02. review. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
     assert shown.dates == "Searched 2026-11-26; newest source 2021-03"
+
+
+def test_the_sections_of_the_starter_library_have_names_in_both_languages() -> None:
+    for section in {*(name for names in SECTIONS.values() for name in names), *HEADINGS.values()}:
+        item = Evidence(id="library:x@0-1", text="x", kind="x", origin=Origin.RETRIEVED, section=section)
+        assert source_facts(item, "en") == (section,)
+        assert HAN.search(source_facts(item, "zh")[0]), section
 
 
 def test_a_choice_leads_with_what_it_rests_on_and_not_with_the_machines_reason() -> None:
