@@ -28,6 +28,7 @@ LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
 LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
+MANY = 200  # ours: texts read at once from which speed matters; a case of a page makes fewer
 REMEMBERED = 512  # ours: texts; at most 15 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 
@@ -63,7 +64,8 @@ def _read(texts: Sequence[str]) -> list[Features]:
     if not texts:
         return []
     cut = [_cut(text) for text in texts]
-    dense = LAYERS_WEIGH * _encoder().encode_layers(cut, LAYERS)
+    encoder = _encoder() if len(texts) < MANY else _quick_encoder()
+    dense = LAYERS_WEIGH * encoder.encode_layers(cut, LAYERS)
     return [_features(text, row.astype(np.float32)) for row, text in zip(dense, cut, strict=True)]
 
 
@@ -77,6 +79,12 @@ def _features(text: str, dense: NDArray[np.float32]) -> Features:
 @lru_cache(maxsize=1)
 def _encoder() -> MiniLMEncoder:
     return MiniLMEncoder()
+
+
+@lru_cache(maxsize=1)
+def _quick_encoder() -> MiniLMEncoder:
+    """The same for a long message, by shorter numbers where the processor is faster with them: it holds them twice."""
+    return MiniLMEncoder(bf16=None)
 
 
 def pieces(text: str, layers: Sequence[int]) -> Pieces:

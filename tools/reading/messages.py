@@ -39,7 +39,7 @@ CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])
 MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
 MOST_SENTENCES = 12  # ours: of a message that is read without each in turn; a longer one is a history
 QUIET = 0.3  # ours: probability up to which a sentence without a term may be beside the point
-AT_ONCE = 32  # ours: sentences that are read together to find those
+AT_ONCE = 8  # ours: sentences that are read together to find those
 AGE_ALONE = re.compile(r"(?:\w+(?:'s|'m)? ){1,3}\d+(?: years? old)?(?:,? not \d+)?\W*", re.ASCII)  # "He is 63, not 36."
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
