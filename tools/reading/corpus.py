@@ -62,7 +62,7 @@ ROLE_OF = (
     (re.compile(r"objective|aim|purpose|question|hypothes", re.I), Role.AIM),
     (re.compile(r"background|introduc|context|rationale", re.I), Role.BACKGROUND),
 )
-MIXED_HEADING = re.compile(r"\band\b.*(?:result|finding)|/", re.I)
+MIXED_HEADING = re.compile(r"\band\b.{0,80}(?:result|finding)|/", re.I)
 # The same comparison as closed questions, and what each answers for increased, decreased and no difference; ours.
 CLOSED = (
     ("Does {i} increase {o} compared with {c}?", "ynn"), ("Does {i} reduce {o} compared with {c}?", "nyn"),
