@@ -38,7 +38,7 @@ class Place(BaseModel):
 
     Attributes:
         searches: how often. hits: what was listed there, each document once.
-        queries: those of PubMed and of a mirror, as they were sent.
+        queries: what was searched for, each text once; at PubMed and a mirror as it was sent.
         failed: why it gave nothing, or not all; "" where nothing went wrong.
     """
 
@@ -113,27 +113,30 @@ def _places(seen: Happened, notices: Mapping[str, str]) -> list[Place]:
         failed = call.outcome == Outcome.UNAVAILABLE and not call.strategy
         if failed:
             note(call.tool, (), failed="; ".join(n.text for n in call.notices))
-        for searched in _searched(call.strategy):
+        asked = str(call.arguments.get("query") or call.arguments.get("question") or "")
+        for searched in _searched(call.strategy, asked):
             note(*searched)
         if call.tool == "find_answered_question" and not call.strategy:
-            note("questions", ())
+            note("questions", (), queries=[asked])
     away = next((notices[code] for code in AWAY if code in notices), "")
     if away and ("pubmed", "") not in found:
         note("pubmed", (), failed=away, searches=0)
     return [place.model_copy(update={"hits": len(hits)}) for place, hits in found.values()]
 
 
-def _searched(strategy: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str, str, list[str]]]:
-    """Each search of a tool call: the place, the ids that it listed, its name, what went wrong, what was sent."""
+def _searched(strategy: Sequence[Mapping[str, Any]], text: str) -> Iterator[tuple[str, list[str], str, str, list[str]]]:
+    """Each search of a tool call for a text: the place, the ids that it listed, its name, what went wrong, and what was
+    searched for: the text, that of a gap, or what was sent."""
     rungs: list[str] = []
     queries: list[str] = []
     asked = [str(s.get("document")) for s in strategy if s.get("step") == "questions"]
     if asked:
-        yield "questions", asked, "", "", []
+        yield "questions", asked, "", "", [text]
     for step in strategy:
+        text = str(step.get("gap") or text)
         match step.get("step"):
             case "library":
-                yield "library", [str(d.get("id")) for d in step.get("documents") or ()], "", "", []
+                yield "library", [str(d.get("id")) for d in step.get("documents") or ()], "", "", [text]
             case "rung":
                 rungs += [str(i) for i in step.get("ids") or ()]
                 queries.append(str(step.get("query", "")))

@@ -61,6 +61,7 @@ def test_places_tell_their_searches_and_hits_and_what_failed(agent: Agent) -> No
     agent.ask("croup?", session="s")
     library, mirror = told(agent).places
     assert (library.place, library.searches, library.hits, library.failed) == ("library", 2, 2, "")
+    assert library.queries == ["croup", "croup treatment"], "what was searched for, each text once"
     assert (mirror.place, mirror.name, mirror.searches, mirror.hits) == ("mirror", "ours", 2, 1)
     assert (mirror.failed, mirror.queries) == ("cut short", ["croup[tiab]"])
 

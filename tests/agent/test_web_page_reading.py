@@ -326,6 +326,13 @@ def test_the_browser_measures_a_cold_page(page_server: Served, browser: Any) -> 
     assert found["page, layout shift"] < 0.1, "what is read does not move (0.1 is what Web Vitals call good)"
 
 
+def how(server: Served, key: str, page: Any) -> list[dict[str, Any]]:
+    """The places that were searched for the first turn, as the API tells them."""
+    with server.client(key) as client:
+        places: list[dict[str, Any]] = client.get(f"/api/sessions/{session_of(page)}/turns/1/how").json()["places"]
+        return places
+
+
 def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(page_server: Served, browser: Any) -> None:
     with logged_in(browser, page_server) as opened:
         page = opened.page
@@ -337,6 +344,10 @@ def test_how_an_answer_was_found_is_told_whole_after_the_session_is_reopened(pag
         places.wait_for()
         assert re.search(r"Library of this machine: [1-9]\d* found in [1-9]\d* searches\.", places.inner_text())
         assert "PubMed: not searched." in places.inner_text()
+        searched = places.locator("code").all_inner_texts()
+        assert "How is gout treated?" in searched
+        assert sorted(searched) == sorted(q for p in how(page_server, opened.key, page) for q in p["queries"])
+        assert places.locator("a").count() == 0, "what was searched here is no query of PubMed"
         shown.get_by_text("Found and not used").click()
         first = shown.locator(".unused li").first
         first.get_by_text("The whole reason").click()

@@ -39,7 +39,8 @@ function placesView(places, t) {
   if (!places.length) return null;
   const items = places.map(({ place, name, searches, hits, queries, failed }) => {
     const called = has(`place_${place}`) ? `place_${place}` : `tool_${place}`;
-    const sent = queries.map((query) => h("li", {}, h("code", {}, query), " ", atPubMed(query, t)));
+    const linked = place === "pubmed" || place === "mirror";
+    const sent = queries.map((query) => h("li", {}, h("code", {}, query), " ", linked ? atPubMed(query, t) : null));
     const counted = searches ? t(searches === 1 ? "foundHitsOnce" : "foundHits", { hits, searches }) : t("foundNot");
     return h("li", {}, h("strong", {}, t(called), name ? ` (${name})` : ""), `: ${counted}`, failed ? ` ${failed}` : null, sent.length ? h("ul", {}, sent) : null);
   });
