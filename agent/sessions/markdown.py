@@ -38,7 +38,7 @@ def turn_alone(session: SessionExport) -> str:
     made = (
         f"Session {session.session.id}, turn {turn.turn}, asked {_time(turn.asked_at)}; {session.program}. {RESEARCH}"
     )
-    answer = "*No answer: the turn was cut off.*" if turn.answer is None else markdown_of(turn.answer)
+    answer = "*No answer: the turn was cut off.*" if turn.answer is None else markdown_of(turn.answer, kept=True)
     review = list(_review(None, turn.review))
     return "\n\n".join([f"# {' '.join(escaped(turn.asked).split())}", answer, *review, f"*{made}*"]) + "\n"
 
@@ -51,7 +51,7 @@ def _turn(turn: ExportedTurn) -> Iterable[str]:
         yield "*No answer: the turn was cut off.*"
     else:
         yield "### Answer"
-        yield markdown_of(turn.answer, whole=True)
+        yield markdown_of(turn.answer, whole=True, kept=True)
         yield from _generated(turn.answer)
     yield from _review(turn.answer, turn.review)
     yield from _searches(turn.searches)

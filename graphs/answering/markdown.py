@@ -19,13 +19,16 @@ def escaped(text: str) -> str:
     return LEADING.sub(lambda m: f"{m[1]}{m[2][:-1]}\\{m[2][-1]}", MARKUP.sub(r"\\\1", " ".join(text.split())))
 
 
-def markdown_of(answer: Answer, *, whole: bool = False) -> str:
+def markdown_of(answer: Answer, *, whole: bool = False, kept: bool = False) -> str:
     """The answer: what to do now, the direct answer, what it rests on, what to ask, sources, what it cost.
 
-    ``whole``: every ranked disease, not only those that are worth a row.
+    ``whole``: every ranked disease, not only those that are worth a row; ``kept``: for a file, in which nobody can ask
+    on: without the messages that go on from it.
     """
-    cost = cost_of(answer)
-    return "\n\n".join([*_blocks(present(answer, whole=whole)), *([f"*{escaped(cost)}*"] if cost else [])])
+    cost, shown = cost_of(answer), present(answer, whole=whole)
+    if kept:
+        shown = shown._replace(suggested=())
+    return "\n\n".join([*_blocks(shown), *([f"*{escaped(cost)}*"] if cost else [])])
 
 
 def markdown_so_far(shown: Presentation) -> str:

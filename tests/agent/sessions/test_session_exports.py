@@ -225,6 +225,7 @@ def test_a_turn_and_a_session_are_word_documents_that_show_every_text_as_it_is(
     assert any("no medical advice" in line and "turn 1" in line for line in lines)
     assert sum(p.style.name.startswith("Heading") for p in turn.paragraphs) == 2, "the question and the review"
     assert turn.core_properties.author == "Anamnesis"
+    assert "You may ask" not in lines
     whole = docx.Document(io.BytesIO(run(agent.records.document("s"))))
     said = "\n".join(p.text for p in whole.paragraphs)
     assert '"croup"[tiab] AND steroid*' in said

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from agent.cli.render import show_answer
 from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
+from graphs.answering.markdown import markdown_of
 from graphs.answering.presentation import Presentation, as_data, present, source_facts
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
@@ -234,6 +235,15 @@ def test_sources_are_merged_by_document_and_can_be_cited() -> None:
     assert shown.sources[0].facts == ("review", "Aim", "Result", "2021-02", "2021-03")
     assert shown.sources[0].citation == "On it. 2021-02. review. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
     assert shown.dates == "Searched 2026-11-26; newest source 2021-03"
+
+
+def test_what_may_be_asked_next_stands_in_no_file() -> None:
+    page = Evidence(id="library:x@0-9", text="It helps.", title="X", kind="passage", origin=Origin.RETRIEVED)
+    held = answer(statements=[quoted(page)], evidence=[page])
+    asks = markdown_of(held).split("**You may ask**")
+    assert len(asks) == 2
+    assert "You may ask" not in markdown_of(held, kept=True)
+    assert asks[0] in markdown_of(held, kept=True)
 
 
 def test_the_sections_of_the_starter_library_have_names_in_both_languages() -> None:
