@@ -34,7 +34,7 @@ UNSAFE = re.compile(r"[^\w .-]")  # what stands in no file's name here
 UNDATED = (".pdf",)  # the date that such a file gives itself is that of its making, often the day on which it is put in
 AT_ONCE = 2  # ours: files that are read at once
 NOT_ASSESSED = "your document, not assessed"  # its level of evidence, in words
-LIBRARY = "Whoever runs this can add it to the library: anamnesis library add FILE."
+LIBRARY = "Whoever runs this can add it to the library."
 
 
 class SessionDocument(BaseModel):

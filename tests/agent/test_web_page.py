@@ -162,6 +162,7 @@ def test_a_session_is_renamed_exported_and_deleted_only_when_confirmed(page_serv
         page.locator(".menu summary").click()
         page.get_by_role("button", name="Delete").click()
         expecting(page.get_by_role("button", name="Cancel")).to_be_focused()
+        assert "its documents, ratings, reviews" in page.get_by_role("dialog").inner_text()
         page.keyboard.press("Enter")
         page.get_by_role("dialog").wait_for(state="detached")
         assert whole(page_server, opened.key, session)["session"]["title"] == "<b>COPD</b> & smoking"
@@ -169,6 +170,11 @@ def test_a_session_is_renamed_exported_and_deleted_only_when_confirmed(page_serv
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         page.locator(".welcome").wait_for()
         assert whole(page_server, opened.key, session)["error"]["code"] == "no_session"
+        page.goto(f"{page_server.url}/#/s/{session}")
+        told = page.get_by_role("alert")
+        told.wait_for()
+        assert "Choose a session in the list" in told.inner_text()
+        assert "anamnesis" not in told.inner_text(), "a command helps nobody who reads the page"
         page.locator(".session").wait_for(state="detached")
 
 

@@ -29,6 +29,7 @@ let me = null;
 let list = newList();
 /** @type {Conversation | null} */
 let open = null;
+let left = 0; // where the page was scrolled to when the list was opened
 let shown = 0; // counts what was opened, so that a slow answer does not take the place of a later one
 
 /** Begins, or begins again after a log-in. */
@@ -155,10 +156,13 @@ function go(id) {
   route();
 }
 
-/** @param {boolean} open */
+/** The list stands above the conversation: it is brought in view, and what was read when it closes. @param {boolean} open */
 function toggleMenu(open) {
+  if (nav.hidden === !open) return;
+  if (open) left = window.scrollY;
   nav.hidden = !open;
   menu.setAttribute("aria-expanded", String(open));
+  window.scrollTo(0, open ? 0 : left);
 }
 
 /** Puts the words of index.html into the reader's language. */
@@ -203,7 +207,7 @@ nav.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !NARROW.matches) return;
   event.preventDefault();
   toggleMenu(false);
-  menu.focus();
+  menu.focus({ preventScroll: true });
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || !open?.view.isConnected || document.querySelector("dialog[open]")) return;

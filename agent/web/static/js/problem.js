@@ -6,6 +6,9 @@ import { has } from "./words.js";
 
 /** @typedef {import("./types.js").Translate} Translate */
 
+// advice for programs and operators, which whoever reads the page cannot follow
+const MACHINE = /\b(?:GET|POST|PUT|DELETE)\b|`|\banamnesis [a-z]|\bdocs\//;
+
 /**
  * A box that tells a failure, loudly to a screen reader.
  *
@@ -15,7 +18,7 @@ import { has } from "./words.js";
  */
 export function problemBox(error, t, again = null) {
   const told = error instanceof Problem ? error : new Problem(0, { message: String(error) });
-  const advice = told.advice || (has(`${told.code}Advice`) ? t(`${told.code}Advice`) : "");
+  const advice = has(`${told.code}Advice`) ? t(`${told.code}Advice`) : MACHINE.test(told.advice) ? "" : told.advice;
   return h(
     "div",
     { class: "problem", role: "alert" },

@@ -34,7 +34,8 @@ export const EN = {
   delete: "Delete",
   deleteTitle: "Delete this session?",
   deleteText:
-    "“{title}” goes with everything that was said in it, its answers, reviews and traces. This cannot be undone.",
+    "“{title}” goes with everything that belongs to it: what was said in it, its answers, its documents, ratings, " +
+    "reviews and traces. This cannot be undone.",
   deleted: "The session is deleted.",
   renamed: "The session is renamed.",
   exportAs: "Export as {format}",
@@ -195,5 +196,14 @@ export const EN = {
   unreachableAdvice: "Look whether it runs and whether you are connected, then try again. Nothing is done twice.",
   cut_off: "The connection broke before the answer came.",
   cut_offAdvice: "The turn is kept. Finish it here, or come back to this session later.",
+  no_sessionAdvice: "Choose a session in the list, or begin a new one.",
+  no_turnAdvice: "Open the session again from the list.",
+  no_traceAdvice: "Its answer stays; only how it was made is not kept any more.",
+  no_questionAdvice: "Write what you want to say as a message.",
+  session_busyAdvice: "Wait for the answer that is being made, or press Stop there; then try again.",
+  turn_timeoutAdvice: "Press “Try again”; what was done so far is kept.",
+  stoppingAdvice: "Wait a few seconds and press “Try again”.",
+  internalAdvice: "Try again; if it fails once more, tell whoever runs this the request’s number.",
+  wrong_keyAdvice: "Enter the key again, or ask whoever runs this for another.",
   loading: "Loading",
 };
