@@ -67,7 +67,7 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     if heard is None:
         return shown
     found = _likeliest(heard.kinds)
-    if found.code == POISONING and _tells(text, "usual_dose"):
+    if found.code == POISONING and _tells(text, "usual_dose") and not _tells(text, "excess"):
         return shown
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
