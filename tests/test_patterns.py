@@ -142,7 +142,7 @@ def slow(fragment: str, seconds: Callable[[re.Pattern[str], str, int], float] = 
         short = seconds(pattern, fragment, SHORT)
         if short < LEAST:
             continue
-        ratio = min(seconds(pattern, fragment, LONG) / seconds(pattern, fragment, SHORT) for _ in range(2))
+        ratio = min(seconds(pattern, fragment, LONG) / seconds(pattern, fragment, SHORT) for _ in range(3))
         if ratio > GROWTH and short * (20_000 / SHORT) ** 2 > MOST:
             found.append(place)
     return found
@@ -159,4 +159,5 @@ def test_patterns_are_found_and_a_bad_one_is_told(monkeypatch: pytest.MonkeyPatc
     assert len(patterns()) > 500
     bad = re.compile(r"\d+x")
     monkeypatch.setitem(patterns(), "here.BAD", bad)
-    assert slow("1", lambda p, f, most: _seconds(p, f, most) if p is bad else 0.0) == ["here.BAD"]
+    assert slow("1", lambda p, f, most: 1e-8 * most**2 if p is bad else 1e-6 * most) == ["here.BAD"]
+    assert _seconds(bad, "1", LONG) > 0.0
