@@ -25,7 +25,6 @@ ADVISED = 0.5  # ours: the same of what to do
 VIGNETTE = re.compile(
     r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I
 )
-POISONING = "poisoning"
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我", re.IGNORECASE)
 QUOTED = 200  # ours: characters of a clause that are told
 MOST_TOLD, CLAUSES = 3, 30  # ours: clauses that are told, and of a long message those that are looked at
@@ -60,15 +59,12 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     """
     if exam and VIGNETTE.match(text):
         return ()
-    nobody = exam and not FIRST_PERSON.search(text)
-    shown = () if nobody else (*by_words(text, language), *by_numbers(text, language))
+    shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
     told = plain_of(text)
     heard = None if is_steady(text) else emergency_in(told, alone=alone and not exam)
     if heard is None:
         return shown
     found = _likeliest(heard.kinds)
-    if found.code == POISONING and _tells(text, "usual_dose") and not _tells(text, "excess"):
-        return shown
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
     return (_flag(found, language, telling(told)), *shown)

@@ -97,6 +97,24 @@ def test_what_is_present_counts_beside_what_is_denied_or_past() -> None:
     assert codes("My mum is unconscious and I can't wake her")
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (
+            "A woman of 24 has hives, wheeze and low blood pressure 10 minutes after eating peanuts.",
+            "anaphylaxis",
+        ),
+        ("He took about 40 propranolol tablets an hour ago.", "poisoning"),
+        ("She swallowed 30 pills in one go.", "poisoning"),
+        ("No hives, no wheeze, blood pressure normal after the peanuts.", ""),
+        ("Hives on the arms after strawberries, breathing easily.", ""),
+        ("She has taken 28 tablets over the last month as prescribed.", ""),
+    ],
+)
+def test_hives_with_wheeze_and_many_tablets_are_told_by_words(text: str, code: str) -> None:
+    assert [flag.code for flag in by_words(text, "en")] == ([code] if code else [])
+
+
 def test_a_vignette_of_an_examination_is_nobody() -> None:
     text = "A 19-year-old girl has hives all over, is wheezing and feels faint minutes after a bee sting. What now?"
     assert codes(text, exam=True) == set()
