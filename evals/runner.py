@@ -82,7 +82,7 @@ def prepare(
     named_model = by_model or task.by_model
     sources = {"search": searched_sources((*task.inputs, *task.optional))}
     settings = (
-        load_settings(config=config, literature=offline, knowledge=sources, model_cache="evaluation")
+        written_questions(load_settings(config=config, literature=offline, knowledge=sources, model_cache="evaluation"))
         if named_model
         else local_settings(config, knowledge=sources)
     )
@@ -108,7 +108,15 @@ def local_settings(config: str = "", **more: Any) -> Settings:
     """The settings, or those of a configuration, without a language model and without PubMed."""
     offline = {"live": "off", "mirror": None}
     more.setdefault("knowledge", {"search": NO_SOURCE})
-    return load_settings(config=config, model="", literature=offline, **more).without_models()
+    return written_questions(load_settings(config=config, model="", literature=offline, **more).without_models())
+
+
+def written_questions(settings: Settings) -> Settings:
+    """The settings with the questions that were written with the documents, where they do not say which count: others
+    are in the data folder of whoever has generated some, and figures do not depend on that."""
+    if settings.questions.stored != "both":
+        return settings
+    return settings.model_copy(update={"questions": settings.questions.model_copy(update={"stored": "written"})})
 
 
 def searched_sources(inputs: Sequence[str]) -> str:

@@ -89,6 +89,14 @@ def test_the_environment_gives_an_evaluation_no_model_and_no_mirror(
     assert (given[0].settings.config, given[0].settings.kg_mode) == ("", "ours")
 
 
+def test_an_evaluation_asks_no_questions_that_this_data_folder_has_generated(data: Path) -> None:
+    given: list[TaskContext] = []
+    task = replace(TOY, run=lambda context: given.append(context) or [], by_agent=True)
+    for config in ("", "qb-rag"):
+        run_task(task, data, limit=2, seed=0, config=config)
+    assert [context.settings.questions.stored for context in given] == ["written", "generated"]
+
+
 def test_a_report_says_what_the_environment_changes_and_no_key_or_place(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from agent.assembly import assemble, open_encoder, open_search
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from evals.contract import Item
-from evals.runner import NO_SOURCE
+from evals.runner import NO_SOURCE, written_questions
 from evals.scripted.player import play
 from evals.scripted.server import serving_by
 from evals.sessions import Event, Sittings, cached
@@ -140,11 +140,13 @@ class Bench:
         searched = {"live": "off", "mirror": own.mirror, "full_text_folder": own.full_texts, "full_text_seconds": 600}
         given: dict[str, Any] = {"home": self._settings.home, "knowledge": {"search": NO_SOURCE}}
         if not config.startswith(PLAYED):
-            return load_settings(config=config, model="", literature=searched, **given).without_models()
+            alone = load_settings(config=config, model="", literature=searched, **given).without_models()
+            return written_questions(alone)
         if self._player is None:
             self._player = self._at_end.enter_context(serving_by(play)).url
         model = {"model": "played", "openai_base_url": self._player, "openai_api_key": None}
-        return load_settings(config=config.removeprefix(PLAYED), literature=searched, **model, **given)
+        config = config.removeprefix(PLAYED)
+        return written_questions(load_settings(config=config, literature=searched, **model, **given))
 
     def parts(self, config: str) -> Parts:
         """The machine of a configuration."""
