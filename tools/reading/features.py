@@ -28,8 +28,8 @@ LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
 LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
-MANY = 200  # ours: texts read at once from which speed matters; a case of a page makes fewer
-REMEMBERED = 512  # ours: texts; at most 15 MB
+MANY = 100  # ours: texts read at once from which speed matters; a case of a page makes fewer
+REMEMBERED = 1024  # ours: texts; at most 30 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 
 
@@ -47,7 +47,8 @@ class Features(NamedTuple):
 
 def features(texts: Sequence[str]) -> list[Features]:
     """What the heads see of some texts; of a long one its beginning and its end. The last ones are remembered."""
-    wanted = dict.fromkeys(texts)
+    cut = [_cut(text) for text in texts]
+    wanted = dict.fromkeys(cut)
     with _lock:
         known = {text: _known[text] for text in wanted if text in _known}
     new = [text for text in wanted if text not in known]
@@ -57,16 +58,15 @@ def features(texts: Sequence[str]) -> list[Features]:
             _known[text] = known[text]
         while len(_known) > REMEMBERED:
             _known.popitem(last=False)
-    return [known[text] for text in texts]
+    return [known[text] for text in cut]
 
 
 def _read(texts: Sequence[str]) -> list[Features]:
     if not texts:
         return []
-    cut = [_cut(text) for text in texts]
     encoder = _encoder() if len(texts) < MANY else _quick_encoder()
-    dense = LAYERS_WEIGH * encoder.encode_layers(cut, LAYERS)
-    return [_features(text, row.astype(np.float32)) for row, text in zip(dense, cut, strict=True)]
+    dense = LAYERS_WEIGH * encoder.encode_layers(texts, LAYERS)
+    return [_features(text, row.astype(np.float32)) for row, text in zip(dense, texts, strict=True)]
 
 
 def _features(text: str, dense: NDArray[np.float32]) -> Features:

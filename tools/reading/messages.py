@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +40,6 @@ CLAUSE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])[,，。；！!](?=[\u4e00-\u9fff])
 MOST_CLAUSES = 8  # ours: of a Chinese message, which may be one long sentence, that are read by themselves
 MOST_SENTENCES = 12  # ours: of a message that is read without each in turn; a longer one is a history
 QUIET = 0.3  # ours: probability up to which a sentence without a term may be beside the point
-AT_ONCE = 8  # ours: sentences that are read together to find those
 AGE_ALONE = re.compile(r"(?:\w+(?:'s|'m)? ){1,3}\d+(?: years? old)?(?:,? not \d+)?\W*", re.ASCII)  # "He is 63, not 36."
 LONG = 50  # ours: words, or pairs of Chinese characters, of a long history
 WORDS = re.compile(r"[A-Za-z\d'-]+|[\u4e00-\u9fff]{1,2}")
@@ -281,13 +281,15 @@ def to_the_point(text: str) -> str:
 def _pointed(said: Sequence[str]) -> list[int]:
     """The places of the sentences that are to the point, until they are as much as is read of a beginning."""
     kept: list[int] = []
-    for at in range(0, len(said), AT_ONCE):
-        some = said[at : at + AT_ONCE]
+    at, wanted = 0, READ
+    while at < len(said) and wanted >= 0:
+        ends = accumulate(len(part) + 1 for part in said[at:])
+        some = said[at : at + 1 + sum(end <= wanted for end in ends)]  # at least these are needed
         for n, (part, seen) in enumerate(zip(some, features(some), strict=True), start=at):
             if _chance(seen) > QUIET or not _is_aside(part, seen):
                 kept.append(n)
-        if sum(len(said[n]) + 1 for n in kept) > READ:
-            break
+                wanted -= len(part) + 1
+        at += len(some)
     return kept
 
 
