@@ -517,7 +517,7 @@ def _known(low: str, vocabulary: Vocabulary, known: KnownWords, shaped: float = 
 def _code(word: str, vocabulary: Vocabulary, known: KnownWords, text: str, *, personal: bool) -> bool:
     if word[0].isdigit():
         return False
-    parts = word.split("-")
+    parts = RULES["of_code"].sub("", word).split("-")
     if known.code(word) or all(known.code(p) or known.listed(p.lower()) or (p.isdigit() and len(p) < 3) for p in parts):
         return True
     if vocabulary.collection is not None and vocabulary.collected(word):

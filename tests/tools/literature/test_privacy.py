@@ -97,6 +97,12 @@ def test_brands_genes_and_new_substances_are_known(word: str) -> None:
     assert word.lower() in left(f"What is known of {word} in lymphoma?")
 
 
+@pytest.mark.parametrize("code", ["HER2-positive", "GNAO1-related", "PIK3CA-mutated", "OSBPL2-induced"])
+def test_what_belongs_to_a_gene_s_name_does_not_hold_it(code: str) -> None:
+    assert code.lower() in left(f"How is {code} disease treated?")
+    assert "rx4471982-related" not in left("How is RX4471982-related disease treated?")
+
+
 def test_what_is_held_is_shown_and_released_for_a_turn_alone() -> None:
     text = "Is Brightwater fever a kind of malaria?"
     assert not_sent(cleared(text).held).startswith("Not sent: “Brightwater”. To send a word all the same")
