@@ -37,6 +37,9 @@ CHAPTERS = ["Start", "Use", "Trust", "Methods", "Operate", "Develop"]
 TRANSCRIPT = re.compile(r'`anamnesis (ask "[^`]*")` with PubMed switched off:\n\n```\n(.*?)```', re.DOTALL)
 VARIES = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{16}/1|\d+\.\d+ s")  # days, ids and times of a transcript
 
+LONGEST = 30  # words of a sentence
+STOP = re.compile(r'(?<=[.!?:;])\s+(?=[A-Z"“(])|:\s')
+
 # What is run of the blocks, in this order in one data folder, and a part of what it prints. ID and RUN are those of
 # the README's transcript, which comes first and whose session is gone on with.
 RUN = {
@@ -187,6 +190,20 @@ def _check(parameter: Any, context: Any, value: Any, *, whole: bool) -> None:
         raise ValueError(f"{parameter.name} is missing")
     if given and not any(STAND_IN.fullmatch(str(v)) or "|" in str(v) or "..." in str(v) for v in given):
         parameter.process_value(context, value)
+
+
+def told(page: str) -> Iterator[str]:
+    """The sentences of a page: its blocks and tables left out, a piece of code and what a link shows as one word."""
+    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    text = re.sub(r"`[^`]*`", "x", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    for part in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", text):
+        if not part.lstrip().startswith(("|", "#")):
+            yield from STOP.split(" ".join(part.split()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_sentence_is_longer_than_a_reader_holds(page: str) -> None:
+    assert [sentence for sentence in told(page) if len(sentence.split()) > LONGEST] == []
 
 
 def test_every_command_of_a_block_exists_with_its_options_and_values() -> None:
