@@ -52,6 +52,14 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class SameWork(Frozen):
+    """Documents of one work, in order of rank, and how that is known; ``preprints`` are those of them that are."""
+
+    ids: tuple[str, ...]
+    why: str
+    preprints: tuple[str, ...] = ()
+
+
 class EvidenceId(Frozen):
     """The parts of an evidence id."""
 

@@ -29,7 +29,7 @@ from tools.contract import (
     RankedDisease,
     SimilarRecord,
 )
-from tools.evidence import Evidence, Frozen, Statement
+from tools.evidence import Evidence, Frozen, SameWork, Statement
 from tools.rare_diseases import RareDisease
 
 ANSWER_SCHEMA = 2  # raised with every change of a field's meaning
@@ -99,6 +99,8 @@ class Answer(BaseModel):
     Attributes:
         statements: sentences, each cited or parametric.
         evidence: every piece of evidence that a statement cites, and what was kept beside.
+        same_work: by the searches of the turn, documents of one work (a preprint and its article), of which at least
+            one is among the evidence.
         differential: for a case, diseases best first with findings for and against.
         diagnoses: for a case that a language model answered, the diagnoses in its order, which the text has.
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
@@ -140,6 +142,7 @@ class Answer(BaseModel):
     emergency: list[RedFlag] = Field(default_factory=list)
     statements: list[Statement] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
+    same_work: list[SameWork] = Field(default_factory=list)
     differential: list[RankedDisease] = Field(default_factory=list)
     diagnoses: list[Diagnosis] = Field(default_factory=list)
     outside: bool = False

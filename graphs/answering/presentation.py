@@ -21,7 +21,7 @@ from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.shown import facts, value_in_words
 from prompts.report import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
-from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement, Status
+from tools.evidence import Citation, Evidence, EvidenceId, Origin, SameWork, Statement, Status
 from tools.messages import Messages, messages
 from tools.notebook.ranking import shown_diseases
 from tools.references.contract import in_a_line
@@ -70,8 +70,8 @@ class Passage(NamedTuple):
 class Source(NamedTuple):
     """A document, with the pieces of it that the answer holds.
 
-    ``number``: 0 for one that no statement cites; ``facts``: level, sections, date, status, where there are any;
-    ``citation``: how to cite it, in one line.
+    ``number``: 0 for one that no statement cites; ``facts``: level, sections, date, status, where there are any, and
+    of which other documents it is the same work; ``citation``: how to cite it, in one line.
     """
 
     number: int
@@ -302,7 +302,7 @@ def present(answer: Answer, *, whole: bool = False) -> Presentation:
         labels=tuple({label.text: label for label in labels}.values()),
         dates=_dates(answer, sources.values(), words),
         sources=tuple(s for s in sources.values() if s.number),
-        beside=tuple(s for s in sources.values() if not s.number),
+        beside=tuple(_together([s for s in sources.values() if not s.number], answer.same_work)),
         gate=explained(answer.gate, answer.language) if answer.gate is not None else None,
         gate_brief=_gate_brief(answer),
         how=tuple(dict.fromkeys(n.text for n in notices if n.code in TRACED or n in twice or _short(n, words))),
@@ -445,7 +445,31 @@ def _sources(answer: Answer) -> dict[str, Source]:
         pieces.setdefault(item.document_id, []).append(Passage(item, tuple(sorted(quoted.get(item.id, ())))))
     cited = [document for document, passages in pieces.items() if any(p.spans for p in passages)]
     numbers = {document: n for n, document in enumerate(cited, start=1)}
-    return {d: _source(numbers.get(d, 0), d, passages, answer.language) for d, passages in pieces.items()}
+    sources = {d: _source(numbers.get(d, 0), d, passages, answer.language) for d, passages in pieces.items()}
+    words = messages(answer.language)
+    for work in answer.same_work:
+        for source in [sources[i] for i in work.ids if i in sources]:
+            facts_ = (*source.facts, _same_work(source.id, work, numbers, words))
+            sources[source.id] = source._replace(facts=facts_)
+    return sources
+
+
+def _same_work(id: str, work: SameWork, numbers: Mapping[str, int], words: Messages) -> str:
+    """Of which other documents one is the same work: by their numbers, by their ids where they are not cited."""
+    others = [(f"[{numbers[i]}]" if i in numbers else i, i in work.preprints) for i in work.ids if i != id]
+    named = [words.say("same_work.preprint", name=name) if preprint else name for name, preprint in others]
+    reasons = [words.get(f"same_work.{why}", why) for why in work.why.split(", ")]
+    return words.say("same_work.told", others=words.joined(named), why=words["gate.comma"].join(reasons))
+
+
+def _together(sources: Sequence[Source], works: Sequence[SameWork]) -> list[Source]:
+    """Sources without numbers in their order, those of one work behind the first of them."""
+    first: dict[str, int] = {}
+    for place, source in enumerate(sources):
+        work = next((w for w in works if source.id in w.ids), None)
+        for name in work.ids if work is not None else (source.id,):
+            first.setdefault(name, place)
+    return sorted(sources, key=lambda s: first[s.id])
 
 
 def _source(number: int, id: str, passages: Sequence[Passage], language: str) -> Source:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from langchain_core.messages import ToolMessage
+
 from graphs.answering.constrained import constrained
 from graphs.answering.contract import Answer, Draft, Usage
 from graphs.answering.notices import notice
@@ -20,8 +22,9 @@ from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
 from graphs.triage.facts import changes_in
 from prompts.metering import Usage as ModelUsage
-from tools.contract import Differential, Notice, RankedDisease, Severity
-from tools.evidence import Evidence
+from tools.contract import Differential, Notice, RankedDisease, Severity, ToolArtifact
+from tools.evidence import Evidence, SameWork
+from tools.literature.strategy import works_among
 from tools.messages import messages
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
@@ -103,6 +106,7 @@ def build(
         emergency=[*flags, *draft.emergency],
         statements=list(draft.statements),
         evidence=list(evidence),
+        same_work=_same_work(state, context, evidence),
         differential=list(shown.ranking),
         diagnoses=list(draft.diagnoses),
         outside=shown.outside,
@@ -135,6 +139,13 @@ def _still_open(notices: Sequence[Notice], draft: Draft, language: str) -> list[
     told = [n for n in notices if n.code != OPEN]
     left = [notice(OPEN, language, messages(language).joined(draft.left_open))] if draft.left_open else []
     return [*told, *left]
+
+
+def _same_work(state: State, context: TurnContext, evidence: Sequence[Evidence]) -> list[SameWork]:
+    """The works of the turn's searches of which a document is among the evidence."""
+    keys = [m.artifact["key"] for m in state["calls"] if isinstance(m, ToolMessage) and m.artifact is not None]
+    artifacts = [a for key in keys if (a := context.load(ToolArtifact, key)) is not None]
+    return works_among({e.document_id for e in evidence}, [step for a in artifacts for step in a.strategy])
 
 
 def _on_case(state: State) -> bool:

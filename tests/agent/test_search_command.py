@@ -14,11 +14,12 @@ from agent.cli.app import app
 from agent.cli.search import _show
 from agent.sessions import Home
 from prompts.errors import InputError
+from tools.evidence import SameWork
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.ladder import Climb
 from tools.literature.live import LiveResult
 from tools.literature.report import account
-from tools.literature.strategy import Source, make_strategy
+from tools.literature.strategy import FoundDocument, Hit, Source, make_strategy
 from tools.mirror.load import load_records
 from tools.mirror.records import MirrorRecord
 
@@ -109,6 +110,19 @@ def test_without_pubmed_and_without_a_mirror_it_says_what_to_set(
     assert isinstance(result.exception, InputError)
     assert result.exception.exit_code == 2
     assert "--mirror" in result.exception.advice
+
+
+def test_a_result_says_beside_it_which_other_is_the_same_work(capsys: pytest.CaptureFixture[str]) -> None:
+    hits = (Hit(stream="pubmed", rank=1),)
+    found = [FoundDocument(id=f"pubmed:{n}", title=f"Title {n}.", rank=n, hits=hits) for n in (1, 2, 3)]
+    strategy = make_strategy(QUESTION, SearchPlan(), Climb(), Source(kind="pubmed", name="x"), 20, documents=found)
+    same = SameWork(ids=("pubmed:1", "pubmed:3"), why="joined by PubMed", preprints=("pubmed:3",))
+    strategy = strategy.model_copy(update={"same_work": (same,)})
+    _show(strategy, LiveResult(documents=(), strategy=strategy, notices=[], failed=False), 5)
+    first, second, third = capsys.readouterr().out.split("Title ")[1:]
+    assert "the same work as pubmed:3 (preprint) (joined by PubMed)" in first
+    assert "the same work" not in second
+    assert "the same work as pubmed:1 (joined by PubMed)" in third
 
 
 def test_a_source_that_failed_is_never_nothing_found(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ A saved strategy carries the question's hash, not its words, unless the user wan
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, Field, ValidationError
 
 from prompts.errors import DataError, InputError, ServiceError
-from tools.evidence import Frozen, Status
+from tools.evidence import Frozen, SameWork, Status
 from tools.files import write_atomic
 from tools.fusion import RRF_K
 from tools.literature.adapt_e.contract import SearchPlan
@@ -91,14 +91,6 @@ JOINED = frozenset(
     | {f"{name}{way}" for name in ("CorrectedandRepublished", "CorrectedAndRepublished") for way in ("In", "From")}
 )
 LONG = 30  # ours: letters from which a title tells a work; "Editorial" or "Acute bronchitis" is of many
-
-
-class SameWork(Frozen):
-    """Documents of one work, in order of rank, and how that is known; ``preprints`` are those of them that are."""
-
-    ids: tuple[str, ...]
-    why: str
-    preprints: tuple[str, ...] = ()
 
 
 def same_works(articles: Sequence[Article]) -> tuple[SameWork, ...]:
@@ -252,6 +244,34 @@ def strategies_of(steps: Sequence[Mapping[str, Any]]) -> tuple[list[SearchStrate
             case _:
                 others.append(dict(step))
     return strategies, others
+
+
+def works_among(shown: Collection[str], steps: Sequence[Mapping[str, Any]]) -> list[SameWork]:
+    """The works of all searches in some steps of which a document is shown; groups that share one are one work.
+
+    ``shown``: ids of documents; an article of which the full text is shown goes by the id of that.
+    """
+    works: list[SameWork] = []
+    for search in strategies_of(steps)[0]:
+        names = {d.id: [n for n in dict.fromkeys((d.id, d.text)) if n in shown] or [d.id] for d in search.documents}
+        for found in search.same_work:
+            group = _renamed(found, names)
+            met = [work for work in works if not set(work.ids).isdisjoint(group.ids)]
+            works = [*(work for work in works if work not in met), _one_work([*met, group])]
+    return [work for work in works if not set(work.ids).isdisjoint(shown)]
+
+
+def _renamed(group: SameWork, names: Mapping[str, Sequence[str]]) -> SameWork:
+    ids, preprints = (tuple(name for i in some for name in names[i]) for some in (group.ids, group.preprints))
+    return SameWork(ids=ids, why=group.why, preprints=preprints)
+
+
+def _one_work(groups: Sequence[SameWork]) -> SameWork:
+    return SameWork(
+        ids=tuple(dict.fromkeys(i for g in groups for i in g.ids)),
+        why=", ".join(dict.fromkeys(why for g in groups for why in g.why.split(", "))),
+        preprints=tuple(dict.fromkeys(i for g in groups for i in g.preprints)),
+    )
 
 
 def save_strategy(strategy: SearchStrategy, path: Path) -> None:

@@ -11,13 +11,14 @@ from rich.console import Console
 
 from agent.cli.render import show_answer
 from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
+from graphs.answering.html import html_of
 from graphs.answering.markdown import markdown_of
 from graphs.answering.presentation import Presentation, as_data, present, source_facts
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
 from support.verdict_evidence import piece
 from tools.contract import Notice, RankedDisease, Severity
-from tools.evidence import Evidence, Origin, Statement, cite
+from tools.evidence import Evidence, Origin, SameWork, Statement, cite
 from tools.library.monograph import SECTIONS
 from tools.medicines.pages import HEADINGS
 from tools.text.language import HAN
@@ -235,6 +236,44 @@ def test_sources_are_merged_by_document_and_can_be_cited() -> None:
     assert shown.sources[0].facts == ("review", "Aim", "Result", "2021-02", "2021-03")
     assert shown.sources[0].citation == "On it. 2021-02. review. pubmed:7. https://pubmed.ncbi.nlm.nih.gov/7/"
     assert shown.dates == "Searched 2026-11-26; newest source 2021-03"
+
+
+def one_work(*, language: str = "en", cited: int = 3) -> Answer:
+    """An answer on a trial, a small study, and the trial's preprint; it cites the first few of them."""
+    evidence = [TRIAL, SMALL, piece("A preprint.", name="3", status="preprint", title="A large trial")]
+    same = SameWork(ids=("pubmed:1", "pubmed:3"), why="joined by PubMed, same title", preprints=("pubmed:3",))
+    return answer(
+        statements=[quoted(e) for e in evidence[:cited]], evidence=evidence, same_work=[same], language=language
+    )
+
+
+def test_sources_of_one_work_say_so_under_numbers_that_stay() -> None:
+    trial, small, preprint = present(one_work()).sources
+    assert [trial.number, small.number, preprint.number] == [1, 2, 3]
+    assert trial.facts[-1] == "same work as [3], a preprint (joined by PubMed, same title)"
+    assert preprint.facts == ("PREPRINT", "same work as [1] (joined by PubMed, same title)")
+    assert small.facts == ("observational study", "2019")
+    said = present(one_work(language="zh")).sources[0].facts[-1]
+    assert said == "同一文献另见：预印本 [3]（PubMed 已关联、标题相同）"
+
+
+def test_another_document_of_a_work_goes_by_its_id_where_no_statement_cites_it() -> None:
+    shown = present(one_work(cited=2))
+    assert shown.sources[0].facts[-1].startswith("same work as pubmed:3, a preprint (")
+    assert [s.facts[-1] for s in shown.beside] == ["same work as [1] (joined by PubMed, same title)"]
+
+
+def test_what_was_read_beside_stands_together_by_work() -> None:
+    shown = present(one_work(cited=0))
+    assert [s.id for s in shown.beside] == ["pubmed:1", "pubmed:3", "pubmed:2"]
+
+
+def test_every_way_of_showing_tells_sources_of_one_work() -> None:
+    held = one_work()
+    assert "same work as [3], a preprint (joined by PubMed" in " ".join(terminal(held).split())
+    assert r"same work as \[3\], a preprint (joined by PubMed" in markdown_of(held)
+    assert "same work as [3], a preprint (joined by PubMed" in html_of(held)
+    assert "same work" not in markdown_of(held.model_copy(update={"same_work": []}))
 
 
 def test_what_may_be_asked_next_stands_in_no_file() -> None:

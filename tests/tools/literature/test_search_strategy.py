@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from prompts.errors import DataError, InputError, ServiceError
 from support.search_words import starter_vocabulary
+from tools.evidence import SameWork
 from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.article import Article
 from tools.literature.client import SearchResult
@@ -21,7 +22,6 @@ from tools.literature.ladder import adapt_e
 from tools.literature.report import SHOWN, account, folded
 from tools.literature.strategy import (
     Excluded,
-    SameWork,
     SearchStrategy,
     Source,
     load_strategy,
