@@ -33,8 +33,9 @@ QUESTIONS = (
 OPTIONS = {"A": "azithromycin", "B": "metformin"}
 # Words of parsers, schemas and programs, which say nothing to who reads an answer.
 JARGON = re.compile(
-    r"\bJSON\b|\bschema\b|line \d+|column \d+|[Ee]xpect(?:ing|ed) (?:value|property|ident|end|one of|[^\w\s])|delimiter|[Vv]alidation|Field required|Input should"
-    r"|_forbidden|_type\b|Traceback|pydantic|Error\b|\bdict\b|\bNone\b|finish_reason|reply_unusable"
+    r"\bJSON\b|\bschema\b|line \d+|column \d+|[Ee]xpect(?:ing|ed) (?:value|property|ident|end|one of|[^\w\s])|delimiter"
+    r"|[Vv]alidation|Field required|Input should|_forbidden|_type\b|Traceback|pydantic|Error\b|\bdict\b|\bNone\b"
+    r"|finish_reason|reply_unusable"
 )
 
 
