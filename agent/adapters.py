@@ -14,7 +14,8 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
 from tools.fusion import reciprocal_rank_fusion
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.library.contract import LibraryHit, SearchableLibrary
+from tools.library.contract import LibraryHit, QuestionHit, SearchableLibrary
+from tools.library.document import Document
 from tools.library.own import paragraph_windows
 from tools.library.search import words_of
 from tools.literature.tool import SearchLiterature
@@ -174,6 +175,32 @@ class DocumentPassages:
             fused = reciprocal_rank_fusion({"words": [str(n) for n in near], "meaning": [str(n) for n in meant]})
             windows = [windows[n] for n in sorted(int(f.id) for f in fused[:limit])]
         return [passage(record, w.start, w.end) for w in windows]
+
+
+class DocumentQuestions:
+    """The questions that were written with documents of the library."""
+
+    def __init__(self, library: SearchableLibrary, encoder: Encoder) -> None:
+        self._library, self._encoder = library, encoder
+
+    def of(self, asked: str, ids: Sequence[str]) -> list[QuestionHit]:
+        """Those of some documents on the subject of one asked, nearest first; none of a document that is not held."""
+        known = [(d, q) for d in map(self._document, ids) if d is not None for q in d.questions]
+        if not known:
+            return []
+        cosines = self._encoder.encode_documents([q.text for _, q in known]) @ self._encoder.encode_queries([asked])[0]
+        near = [min(1.0, float(cosine)) for cosine in cosines]
+        hits = [
+            QuestionHit(document=d, question=q, similarity=n, lexical=0.0)
+            for (d, q), n in zip(known, near, strict=True)
+        ]
+        return sorted((h for h in hits if h.similarity >= ON_SUBJECT), key=lambda h: -h.similarity)
+
+    def _document(self, id: str) -> Document | None:
+        try:
+            return self._library.document(id)
+        except InputError:
+            return None
 
 
 def _by_words(question: str, texts: Sequence[str]) -> list[int]:

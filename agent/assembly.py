@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from agent.adapters import DocumentPassages, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
+from agent.adapters import DocumentPassages, DocumentQuestions, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
 from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
@@ -161,6 +161,7 @@ def assemble(
         document=library.document,
         weighs=settings.evidence_weighs,
         passages=DocumentPassages(encoder).of,
+        questions=DocumentQuestions(library, encoder).of,
     )
     judged = by_models(parts, settings, models, encoder)
     if isinstance(judged.planner, PlannerByModel):

@@ -55,7 +55,7 @@ def clinical_graph(parts: Parts, checkpointer: BaseCheckpointSaver[Any] | bool |
     add("differential_filter", filter_node(parts.filter, weighs=parts.weighs))
     add("answer", answer_node(parts.answerer))
     add("report", report_node(parts.reporter))
-    add("verify", verify_node(parts.verifier))
+    add("verify", verify_node(parts.verifier, parts.questions))
 
     graph.add_edge(START, "triage")
     graph.add_conditional_edges("triage", after_triage)

@@ -21,6 +21,7 @@ from graphs.verification.contract import Verifier
 from prompts.metering import Meter
 from tools.contract import Differential, Finding, Tool
 from tools.evidence import Evidence
+from tools.library.contract import QuestionHit
 from tools.library.document import Document
 from tools.readers.contract import Record
 from tools.recorder import NullRecorder, Recorder
@@ -28,6 +29,7 @@ from tools.store import TextStore
 from tools.summaries import Said, first_words
 
 Passages = Callable[[Record, str, int], list[Evidence]]
+Questions = Callable[[str, Sequence[str]], Sequence[QuestionHit]]
 
 Model = TypeVar("Model", bound=BaseModel)
 T = TypeVar("T")
@@ -57,6 +59,7 @@ class Parts:
     ``document`` gives a document of the library by the id of a slice of it, and raises InputError for one that is gone.
     ``weighs``: what was read raises and lowers the diagnoses (`graphs.nodes.filter`).
     ``passages`` of a document that a user put into the session, for a question: (record, question, limit) to evidence.
+    ``questions`` that were written with some documents, nearest to one asked first: (asked, ids of documents) to hits.
     """
 
     triage: Triage
@@ -75,6 +78,7 @@ class Parts:
     document: Callable[[str], Document] | None = None
     weighs: bool = False
     passages: Passages | None = None
+    questions: Questions | None = None
 
 
 @dataclass(frozen=True)

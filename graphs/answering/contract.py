@@ -121,6 +121,8 @@ class Answer(BaseModel):
         verdict: for a closed question, what a cited statement entails; None where none does.
         choice: for a multiple-choice question, the option, only with evidence or marked ``parametric``.
         follow_up_questions: what to ask next, most useful first.
+        suggested: for a question of evidence, up to two that were written with documents that the statements cite,
+            and that no quote answers; nearest to the question first.
         notices: what the user must know that is no statement about medicine.
         abstained: nothing could be answered; ``statements`` is then empty.
         report: for a case, when it was asked for: MedRAG's report, each sentence cited or parametric.
@@ -159,6 +161,7 @@ class Answer(BaseModel):
     verdict: Verdict | None = None
     choice: Choice | None = None
     follow_up_questions: list[FollowUpQuestion] = Field(default_factory=list)
+    suggested: list[str] = Field(default_factory=list)
     notices: list[Notice] = Field(default_factory=list)
     abstained: bool = False
     report: Report | None = None

@@ -30,6 +30,7 @@ from tools.text.language import HAN
 NAME = 60  # ours: characters of a given text that name it
 FACTS = ("effect", "population", "certainty")  # of a verdict; its sources stand below
 OTHERS = 2  # ours: diseases that the direct answer names after the first
+MESSAGES = 3  # ours: those that are suggested to go on from an answer
 STANDS_OUT = 0.15  # ours: share of belief from which the first is said to fit best
 STARTER = "library"  # the collection of the starter library
 WRITTEN = frozenset({STARTER, "graph", "calculator", "calculation"})  # collections that hold no studies
@@ -638,12 +639,15 @@ def _no_study(answer: Answer, sources: Mapping[str, Source], words: Messages) ->
 
 
 def _suggested(answer: Answer, ranking: Ranking, lead: Lead, words: Messages) -> Iterable[str]:
-    """Messages that go on from an answer."""
-    if answer.emergency or not lead.found or answer.kind in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.CALCULATION):
+    """Messages that go on from an answer: first questions that its documents answer, which help without one too."""
+    if answer.emergency or answer.kind in (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.CALCULATION):
         return ()
+    if not lead.found:
+        return answer.suggested
     of_case = ranking.rows and not answer.outside
     names = ("treated", "against", "sure") if of_case else ("why", "sure") if answer.statements else ()
-    return (words[f"suggest.{name}"] for name in names if words[f"suggest.{name}"] != answer.question)
+    generic = [words[f"suggest.{name}"] for name in names if words[f"suggest.{name}"] != answer.question]
+    return (*answer.suggested, *generic)[:MESSAGES]
 
 
 def _folded(notice: Notice) -> bool:

@@ -40,10 +40,15 @@ def finish(
     draft: Draft,
     evidence: Sequence[Evidence],
     report: Report | None = None,
+    suggested: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The channels that end a turn: answer, assistant message, and the question that the next message may answer."""
+    """The channels that end a turn: answer, assistant message, and the question that the next message may answer.
+
+    ``suggested``: questions that the answer suggests.
+    """
     more = fallback_notices(context.meter, state["language"])
-    answer = build(state, context, draft, evidence, more).model_copy(update={"report": report})
+    answer = build(state, context, draft, evidence, more)
+    answer = answer.model_copy(update={"report": report, "suggested": list(suggested)})
     shown = answer.text or "\n".join(n.text for n in answer.notices)
     message = {"role": "assistant", "turn": state["turn"], "key": context.store.put(context.session, shown)}
     asked = None
@@ -83,7 +88,7 @@ def _name(disease: RankedDisease, language: str) -> str:
 def build(
     state: State, context: TurnContext, draft: Draft, evidence: Sequence[Evidence], more: Sequence[Notice] = ()
 ) -> Answer:
-    """The public answer of a turn, without its report. ``more``: notices on how it was made."""
+    """The public answer of a turn, without its report and suggestions. ``more``: notices on how it was made."""
     draft = _within_constraints(state, context, draft)
     flagged = bool(state["red_flags"] or draft.emergency)
     if flagged and state["kind"] != Kind.EXPLAIN and not state.get("replied"):

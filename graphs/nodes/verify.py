@@ -5,6 +5,7 @@ Whoever listens is told of the answer as soon as its own statements are verified
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from graphs.answering.contract import Answer, Draft
 from graphs.answering.markdown import markdown_so_far
 from graphs.answering.notices import notice
 from graphs.answering.presentation import as_data, present, settled, verified_lines
-from graphs.context import TurnContext
+from graphs.answering.suggestions import cited_documents, suggestions
+from graphs.context import Questions, TurnContext
 from graphs.differential_filter.contract import Verdict
 from graphs.nodes.answer import kept_evidence
 from graphs.nodes.finish import build, finish
@@ -30,8 +32,8 @@ from tools.evidence import Evidence, Origin, Statement
 USELESS = "nothing_useful_retrieved"  # the gap tool says the same by this code
 
 
-def verify_node(verifier: Verifier) -> Body:
-    """The node's body around a verifier."""
+def verify_node(verifier: Verifier, questions: Questions | None = None) -> Body:
+    """The node's body around a verifier. ``questions``: of documents, to suggest; None suggests none."""
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
         draft = context.load(Draft, state["draft_key"]) or Draft(abstained=True)
@@ -56,7 +58,8 @@ def verify_node(verifier: Verifier) -> Body:
         evidence = _shown(verified, report, known, [e.id for e in kept])
         whole = verified.model_copy(update={"notices": tuple(notices)})
         summary = f"{len(verified.statements)} statements verified, {dropped} dropped"
-        return {**finish(state, context, whole, evidence, report), SUMMARY: summary}
+        suggested = await _suggested(state, context, verified, questions) if questions is not None else []
+        return {**finish(state, context, whole, evidence, report, suggested), SUMMARY: summary}
 
     return body
 
@@ -69,6 +72,17 @@ def _tell(answer: Answer, *, reported: bool) -> None:
     shown = settled(present(answer), reported=reported)
     data = {"sentences": sentences, "view": as_data(shown)}
     get_stream_writer()({"step": "verify", "status": "verified", "text": markdown_so_far(shown), "data": data})
+
+
+async def _suggested(state: State, context: TurnContext, draft: Draft, questions: Questions) -> list[str]:
+    """What to ask next of the documents that the answer to a question of evidence cites; nothing in an emergency."""
+    cited = cited_documents(draft.statements)
+    if state["kind"] != Kind.EVIDENCE or state["red_flags"] or draft.emergency or not cited:
+        return []
+    asked = context.text(state["question_key"])
+    said = [context.text(m["key"]) for m in state["messages"] if m["role"] == "user"]
+    known = await asyncio.to_thread(questions, asked, cited)
+    return suggestions(known, draft.statements, [*said, asked], state["language"])
 
 
 def _shown(draft: Draft, report: Report | None, known: Mapping[str, Evidence], kept: Sequence[str]) -> list[Evidence]:

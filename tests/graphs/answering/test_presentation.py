@@ -285,6 +285,19 @@ def test_what_may_be_asked_next_stands_in_no_file() -> None:
     assert asks[0] in markdown_of(held, kept=True)
 
 
+def test_questions_that_its_documents_answer_lead_what_an_answer_suggests() -> None:
+    open_ones = ["Is it safe?", "How long does it help?"]
+    held = answer(statements=[quoted(TRIAL)], evidence=[TRIAL], suggested=open_ones)
+    assert present(held).suggested == (*open_ones, "Why?")
+    assert "You may ask\n  Is it safe?\n  How long does it help?\n  Why?\n" in terminal(held)
+    one = held.model_copy(update={"suggested": open_ones[:1]})
+    assert present(one).suggested == ("Is it safe?", "Why?", "How sure are you?")
+    undecided = held.model_copy(update={"notices": [note("no_verdict")]})
+    assert present(undecided).suggested == tuple(open_ones)
+    flag = RedFlag(code="airway", seen="stridor", advice="Call an ambulance.")
+    assert present(held.model_copy(update={"emergency": [flag]})).suggested == ()
+
+
 def test_the_sections_of_the_starter_library_have_names_in_both_languages() -> None:
     for section in {*(name for names in SECTIONS.values() for name in names), *HEADINGS.values()}:
         item = Evidence(id="library:x@0-1", text="x", kind="x", origin=Origin.RETRIEVED, section=section)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters import LibraryDocuments
+from agent.adapters import DocumentQuestions, LibraryDocuments
 from tools.encoders import Encoder
 from tools.library.adding import add
 from tools.library.collection import Library
@@ -142,6 +142,8 @@ def test_a_user_s_question_answers_beside_the_starter_s(library: Library, encode
     assert best.similarity == pytest.approx(1, abs=1e-4)
     assert best.document.text[best.question.start : best.question.end] == "Cold night air eases croup for a while."
     assert joined.question_titles == (*library.question_titles, "Croup at night")
+    (beside,) = DocumentQuestions(joined, encoder).of("What does night air do to croup?", [best.document.id])
+    assert beside.question == best.question
 
 
 def test_the_nearest_documents_are_found_however_far_and_by_meaning_alone(joined: JoinedLibrary) -> None:
