@@ -252,10 +252,11 @@ def works_among(shown: Collection[str], steps: Sequence[Mapping[str, Any]]) -> l
     ``shown``: ids of documents; an article of which the full text is shown goes by the id of that.
     """
     works: list[SameWork] = []
-    for search in strategies_of(steps)[0]:
-        names = {d.id: [n for n in dict.fromkeys((d.id, d.text)) if n in shown] or [d.id] for d in search.documents}
-        for found in search.same_work:
-            group = _renamed(found, names)
+    for step in steps:
+        found = [SameWork.model_validate(group) for group in step.get("same_work", ())]
+        texts = [(d["id"], d.get("text", "")) for d in step["documents"]] if found else []
+        names = {i: [n for n in dict.fromkeys((i, text)) if n in shown] or [i] for i, text in texts}
+        for group in (_renamed(one, names) for one in found):
             met = [work for work in works if not set(work.ids).isdisjoint(group.ids)]
             works = [*(work for work in works if work not in met), _one_work([*met, group])]
     return [work for work in works if not set(work.ids).isdisjoint(shown)]
