@@ -11,7 +11,7 @@ from tools.evidence import Evidence, Origin, content_key
 from tools.text.language import language_of
 from tools.text.spaces import without_gaps
 
-MOST_STATEMENTS = 3_000  # ours: of so many, short as they are, reading takes two seconds of a processor
+MOST_STATEMENTS = 2_000  # ours: of so many, short as they are, reading takes two seconds of a processor
 MOST_DIFFERENT = 700  # ours: the same of statements that differ, each of which is read for itself
 STATEMENT = re.compile(r"\d+(?:\.\d+)?|[^\s\d,;:.!?、，；：。！？][^\d,;:.!?\n、，；：。！？]*")  # or a value
 NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8

@@ -127,7 +127,7 @@ def test_twice_the_text_takes_about_twice_the_time(fragment: str, most: int, gra
 
 def test_so_many_statements_are_refused_with_what_to_do_and_a_given_text_may_be_a_table() -> None:
     table = "1.2, " * (MOST_STATEMENTS + 1)
-    with pytest.raises(InputError, match=r"statements and values; at most 3,000.*later message"):
+    with pytest.raises(InputError, match=r"statements and values; at most 2,000.*later message"):
         check_message(table, MOST)
     assert check_message(table, MOST, stated=False) == table.strip()
 
