@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,6 +103,9 @@ def main() -> None:
         raise SystemExit(3)
     import gc
 
+    # Products of the trained heads are small: a second thread gains them nothing and spins while it waits for more,
+    # which is a quarter of the processor time of a long message. Encoder and vector index have threads of their own.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from agent.cli.app import BRIEF, run
 
     # A million objects are loaded and live to the end: to look through them for garbage, again and again while they

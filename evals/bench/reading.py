@@ -78,8 +78,8 @@ def measure() -> list[Figure]:
         graph, triage = KnowledgeGraph(open_encoder(settings, home), home.indexes), TriageLocal()
         some = [(name, let_through(text, settings.max_characters)) for name, text in texts(settings.max_characters)]
         for text in (CASE, some[0][1]):  # the first ones load what later ones find
-            triage.decide_now(text, SessionView())
-            graph.look_up(text[::-1])  # backwards, so that nothing of it is remembered
+            triage.decide_now(text[::-1], SessionView())  # backwards, so that nothing of it is remembered
+            graph.look_up(text[::-1])
         for n, (name, text) in enumerate(some, start=1):
             by_triage = _seconds(partial(triage.decide_now, text, SessionView()))
             looked = _seconds(partial(graph.look_up, text))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import threading
 import zlib
-from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,6 +28,7 @@ LONGEST = 4  # ours: characters of an n-gram
 LAYERS_WEIGH, GRAMS_WEIGH = 2.0, 1.5  # ours: of the two parts of a feature vector
 LAYERS_ZH, GRAMS_ZH = 0.3, 2.0  # ours: what they weigh more or less in a Chinese text
 READ = 1200  # ours: characters of a text's beginning, and of its end, that are read
+SHORT = 20  # ours: characters of a word whose n-grams are remembered
 MANY = 100  # ours: texts read at once from which speed matters; a case of a page makes fewer
 REMEMBERED = 1024  # ours: texts; at most 30 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
@@ -45,14 +46,18 @@ class Features(NamedTuple):
     values: NDArray[np.float32]
 
 
-def features(texts: Sequence[str]) -> list[Features]:
-    """What the heads see of some texts; of a long one its beginning and its end. The last ones are remembered."""
+def features(texts: Sequence[str], *, of_long: bool = False) -> list[Features]:
+    """What the heads see of some texts; of a long one its beginning and its end. The last ones are remembered.
+
+    ``of_long``: they belong to a text that is long itself.
+    """
     cut = [_cut(text) for text in texts]
+    quick = of_long or len(texts) >= MANY or any(map(is_cut, texts))
     wanted = dict.fromkeys(cut)
     with _lock:
         known = {text: _known[text] for text in wanted if text in _known}
     new = [text for text in wanted if text not in known]
-    known |= dict(zip(new, _read(new), strict=True))
+    known |= dict(zip(new, _read(new, quick=quick), strict=True))
     with _lock:
         for text in new[-REMEMBERED:]:
             _known[text] = known[text]
@@ -61,10 +66,15 @@ def features(texts: Sequence[str]) -> list[Features]:
     return [known[text] for text in cut]
 
 
-def _read(texts: Sequence[str]) -> list[Features]:
+def is_cut(text: str) -> bool:
+    """Whether a text is longer than what is read of it."""
+    return len(text) > 2 * READ
+
+
+def _read(texts: Sequence[str], *, quick: bool) -> list[Features]:
     if not texts:
         return []
-    encoder = _encoder() if len(texts) < MANY else _quick_encoder()
+    encoder = _quick_encoder() if quick else _encoder()
     dense = LAYERS_WEIGH * encoder.encode_layers(texts, LAYERS)
     return [_features(text, row.astype(np.float32)) for row, text in zip(dense, texts, strict=True)]
 
@@ -105,21 +115,26 @@ def meanings(read: Sequence[Features]) -> Vectors:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 2 * READ else f"{text[:READ]} {text[-READ:]}"
+    return f"{text[:READ]} {text[-READ:]}" if is_cut(text) else text
 
 
 def _grams(text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Buckets of the character n-grams of each word and of the pairs of words, and the roots of their counts."""
     words = WORD.findall(text.lower())
-    found: Counter[str] = Counter(f"{a}_{b}" for a, b in pairwise(["^", *words, "$"]))
-    for word in words:
-        told = f" {word} "
-        for size in range(1, LONGEST + 1):
-            found.update(g for at in range(len(told) - size + 1) if (g := told[at : at + size]).strip())
-    counts: Counter[int] = Counter()
-    for gram, count in found.items():
-        counts[zlib.crc32(gram.encode()) % BUCKETS] += count
-    buckets = np.array(sorted(counts), dtype=np.int32)
-    values = np.sqrt(np.array([counts[int(b)] for b in buckets], dtype=np.float32))
+    pairs = _buckets(f"{a}_{b}" for a, b in pairwise(["^", *words, "$"]))
+    within = [_of_word(word) if len(word) <= SHORT else _of_word.__wrapped__(word) for word in words]
+    buckets, counts = np.unique(np.concatenate([pairs, *within]), return_counts=True)
+    values = np.sqrt(counts.astype(np.float32))
     weighed = GRAMS_WEIGH * values / max(float(np.linalg.norm(values)), 1.0)
     return buckets, weighed.astype(np.float32)
+
+
+@lru_cache(maxsize=20_000)
+def _of_word(word: str) -> NDArray[np.int32]:
+    told = f" {word} "
+    sizes = range(1, LONGEST + 1)
+    return _buckets(g for n in sizes for at in range(len(told) - n + 1) if (g := told[at : at + n]).strip())
+
+
+def _buckets(grams: Iterable[str]) -> NDArray[np.int32]:
+    return np.array([zlib.crc32(gram.encode()) % BUCKETS for gram in grams], dtype=np.int32)

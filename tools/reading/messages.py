@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tools.encoders import Vectors
 from tools.literature.vocabulary import Vocabulary, asks, chinese_terms, folded, known_words
-from tools.reading.features import BUCKETS, READ, Features, features
+from tools.reading.features import BUCKETS, READ, Features, features, is_cut
 from tools.spelling import corrected
 from tools.text.questions import is_question, parts
 from tools.weights import stored
@@ -272,20 +272,20 @@ def to_the_point(text: str) -> str:
     are of another sort or tell an age alone. Of a long one as much of its beginning and of its end as the heads read.
     """
     said = parts(text)
-    first = _pointed(said)
-    last = _pointed(said[: first[-1] : -1]) if first else []
+    first = _pointed(said, of_long=is_cut(text))
+    last = _pointed(said[: first[-1] : -1], of_long=is_cut(text)) if first else []
     kept = [said[n] for n in first] + [said[len(said) - 1 - n] for n in reversed(last)]
     return " ".join(kept or said)
 
 
-def _pointed(said: Sequence[str]) -> list[int]:
+def _pointed(said: Sequence[str], *, of_long: bool) -> list[int]:
     """The places of the sentences that are to the point, until they are as much as is read of a beginning."""
     kept: list[int] = []
     at, wanted = 0, READ
     while at < len(said) and wanted >= 0:
         ends = accumulate(len(part) + 1 for part in said[at:])
         some = said[at : at + 1 + sum(end <= wanted for end in ends)]  # at least these are needed
-        for n, (part, seen) in enumerate(zip(some, features(some), strict=True), start=at):
+        for n, (part, seen) in enumerate(zip(some, features(some, of_long=of_long), strict=True), start=at):
             if _chance(seen) > QUIET or not _is_aside(part, seen):
                 kept.append(n)
                 wanted -= len(part) + 1
