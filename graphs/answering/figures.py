@@ -1,4 +1,4 @@
-"""Figures that are asked for, and sentences that give one: a dose, a number needed to treat, an accuracy, a rate."""
+"""Figures that are asked for, and sentences that give one: a dose, a number needed to treat, an accuracy, a rate, a duration."""
 
 from __future__ import annotations
 
@@ -54,19 +54,26 @@ RATE = _kind(
     r"|多少次|发生率|患病率",
     rf"{SHARE}|\b\d[\d,.]{0, 12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
 )
-KINDS = (DOSE, NEEDED, ACCURACY, RATE)
+DURATION = _kind(
+    r"\bhow (?:long|many (?:\w+ )?(?:hours?|days?|weeks?|months?|years?))\b|\b(?:duration|length) of\b"
+    r"|多久|多长时间|几(?:天|周|个月|年)|疗程|持续时间",
+    rf"\b{COUNT}(?:(?:-| to | or |–){COUNT})?[ -](?:hours?|days?|weeks?|months?|years?)\b(?! ?old)|\ba (?:day|week|month|year)\b"
+    r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
+)
+KINDS = (DOSE, NEEDED, ACCURACY, RATE, DURATION)
 
 
 def asks_figure(question: str) -> bool:
-    """Whether a question asks for a dose, a number needed to treat, an accuracy or a rate."""
+    """Whether a question asks for a dose, a number needed to treat, an accuracy, a rate or a duration."""
     return any(kind.asks.search(question) for kind in KINDS)
 
 
 def gives_figure(question: str, sentence: str, title: str = "") -> bool:
     """Whether a sentence gives a figure of a kind that the question asks for; where the question names a medicine, of
-    that: the sentence or the title of its document names it, or its class."""
-    if not any(kind.gives.search(sentence) for kind in KINDS if kind.asks.search(question)):
-        return False
+    that: the sentence or the title of its document names it, or its class. A duration may be that of the illness."""
+    given = [kind for kind in KINDS if kind.asks.search(question) and kind.gives.search(sentence)]
+    if not given or DURATION in given:
+        return bool(given)
     asked = {m.generic or m.family for m in medicines_in(question)}
     return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))
 

@@ -9,6 +9,7 @@ from tools.contract import Differential
 
 SEVERE = frozenset({"emergency", "urgent"})  # severities of the knowledge format
 LEAST = 0.1  # ours: share of the likeliest disease that another one needs
+NEXT = 3  # ours: of the first diseases those that are told, severe or not, where the likeliest is not severe
 
 
 def diagnosed(flags: Sequence[RedFlag]) -> bool:
@@ -20,7 +21,8 @@ def beside_flags(
     differential: Differential | None, flags: Sequence[RedFlag], kind: str, *, replied: bool = False
 ) -> Differential | None:
     """The differential as it is told beside red flags: the leader and what else is severe and fits, no question, and no
-    disease at all where the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case.
+    disease at all where the emergency is none (`RedFlag.diagnosed`) or no known disease explains the case. A leader
+    that is not severe is told with what else leads: the flag may be mistaken.
 
     A question about what was said ("what else could it be?") is answered from all of it; after a reply to our question
     (``replied``) the interview goes on.
@@ -28,8 +30,9 @@ def beside_flags(
     if differential is None or not flags or kind == Kind.EXPLAIN:
         return differential
     told = () if differential.outside or not diagnosed(flags) else differential.ranking
-    severe = (d for d in told[1:] if d.severity in SEVERE and d.findings_for)
-    kept = told[:1] + tuple(d for d in severe if d.score >= LEAST * told[0].score)
+    first = NEXT if told and told[0].severity not in SEVERE else 1
+    fitting = (d for n, d in enumerate(told) if (n < first or d.severity in SEVERE) and d.findings_for)
+    kept = told[:1] + tuple(d for d in fitting if d != told[0] and d.score >= LEAST * told[0].score)
     rare = differential.rare if kept else ()
     questions = differential.questions if replied else ()
     named = differential.hypotheses if kept else ()

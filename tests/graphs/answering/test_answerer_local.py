@@ -174,6 +174,10 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("What is the sensitivity of the test?", "Its sensitivity is 95 per cent.", True),
         ("What is the risk of stroke?", "One in 20 people with TIA has a stroke within a week.", True),
         ("What is the prevalence of gout?", "Gout is common after 60.", False),
+        ("How many days of antibiotics are enough?", "Five days are often enough in a stable person.", True),
+        ("How long does flu last?", "Most people are well again after about 2 weeks.", True),
+        ("How long should amoxicillin be taken?", "It is given at 500 mg in people over 40 years old.", False),
+        ("流感会持续多久？", "发热多在3至5天内消退。", True),
     ],
 )
 def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str, gives: bool) -> None:

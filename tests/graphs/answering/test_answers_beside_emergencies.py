@@ -49,6 +49,18 @@ def test_a_leader_that_is_not_severe_stays_first() -> None:
     assert named(beside_flags(panic_first, [FLAG], Kind.CASE)) == ["panic", "infarction", "dissection"]
 
 
+def test_behind_a_leader_that_is_not_severe_the_next_are_told_severe_or_not() -> None:
+    gout = (
+        disease("gout", "routine", 0.4),
+        disease("psoriasis", "routine", 0.3),
+        disease("bunion", "routine", 0.3, fits=False),
+        disease("sprain", "routine", 0.3),
+        disease("sepsis", "emergency", 0.1),
+    )
+    whole = differential().model_copy(update={"ranking": gout})
+    assert named(beside_flags(whole, [FLAG], Kind.CASE)) == ["gout", "psoriasis", "sepsis"]
+
+
 def test_no_disease_is_told_beside_a_wish_to_die_or_where_none_explains_the_case() -> None:
     assert named(beside_flags(differential(), [FLAG, WISH], Kind.CASE)) == []
     assert named(beside_flags(differential(outside=True), [FLAG], Kind.CASE)) == []
