@@ -418,6 +418,20 @@ def verdicts(
     train_verdicts(out or WEIGHTS, tell=typer.echo)
 
 
+def topical(
+    data: DataOption,
+    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+) -> None:
+    """Train what tells whether a study is about a question, on the fit part of the data (ten minutes)."""
+    from evals.runner import prepare
+    from evals.tasks.registry import find_task
+    from evals.training.topical import train_topical
+    from graphs.verdicts.topical import WEIGHTS
+
+    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
+    train_topical(context, out or WEIGHTS, tell=typer.echo)
+
+
 def evaluate(data: DataOption) -> None:
     """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
     from evals.runner import print_report, run_task
@@ -457,5 +471,5 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (train, heads, findings, assertions, revisions, answers, medicines, verdicts, evaluate, read):
+for _training in (train, heads, findings, assertions, revisions, answers, medicines, verdicts, topical, evaluate, read):
     reader.command()(_training)

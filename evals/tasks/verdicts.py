@@ -5,8 +5,10 @@ questions, and any verdict where the library covers nothing is one; ``right`` is
 ``uncovered_answered`` of the others. No difference counts as no; conflicting and insufficient count as depends.
 ``pubmedqa`` and ``bioasq`` are the questions that nothing was trained on. PubMedQA's abstract, without conclusion, is
 given with the question; ``right_of_surest_N`` is what is right of the surest N % when every question must be answered.
-BioASQ is asked with its gold snippets as evidence (``gold``) and over a mirror (``mirror``); unanswered questions are
-wrong for their class, and left out of ``macro_f1_answered``. ``risk@N`` and ``aurc`` are the curve of risk over
+``pubmedqa.elsewhere`` asks the same questions over a mirror that lacks the articles they were made of: any verdict is
+one on another question, but where another article has the answer. BioASQ is asked with its gold snippets as evidence
+(``gold``) and over a mirror (``mirror``); unanswered questions are wrong for their class, and left out of
+``macro_f1_answered``. ``risk@N`` and ``aurc`` are the curve of risk over
 coverage when every question must be answered: what the judge leans to, as sure as the leading sentence's answer is
 probable (the event ``leaning`` of a trace); what it leans to nowhere stands last and is wrong. ``ends.STAGE`` tells how
 far the sentences of a question came (`graphs.verdicts.contract.Stage`), or that its page was not found. ``words`` are
@@ -50,7 +52,7 @@ from tools.reading.reader import TrainedReader
 ENGLISH = ("closed.strangers", "closed.a", "closed.b")
 CHINESE = "closed.zh"
 LATER = "closed.c"  # on pages and medicines that came later; counted by itself, so that the others stay comparable
-GIVEN, SEARCHED = "pubmedqa.given", "bioasq.mirror"
+GIVEN, ELSEWHERE, SEARCHED = "pubmedqa.given", "pubmedqa.elsewhere", "bioasq.mirror"
 NOT_COVERED = "not_covered"
 LEANING, STAGE = "leaning", "verdict_stage"  # events of a trace
 UNFOUND = "unfound"  # where a question ends whose page was not among what was found
@@ -92,12 +94,21 @@ def items(context: TaskContext) -> list[Item]:
         Item(f"{GIVEN}/{row.id}", GIVEN, (row.question,), GOLD[row.answer], row, given=(abstract(row),))
         for row in abstracts(context, judge=True)
     ]
-    questions = snippets(context, judge=True)
-    mirror = _mirror(context) if questions else None
-    if mirror is not None:
-        searched = [(row, Searching(row, mirror)) for row in questions]
-        out += [Item(f"{SEARCHED}/{row.id}", SEARCHED, (row.question,), row.gold, own) for row, own in searched]
-    return out
+    return out + _searching(context, SEARCHED) + _searching(context, ELSEWHERE)
+
+
+def _searching(context: TaskContext, group: str) -> list[Item]:
+    """The questions of a group that is asked over a mirror: BioASQ's, or PubMedQA's where their articles are not."""
+    away = group == ELSEWHERE
+    rows: Sequence[Any] = abstracts(context, judge=True) if away else snippets(context, judge=True)
+    mirror = _mirror(context, group) if rows else None
+    if mirror is None:
+        return []
+    gold = [NOT_COVERED if away else row.gold for row in rows]
+    return [
+        Item(f"{group}/{row.id}", group, (row.question,), target, Searching(row, mirror))
+        for row, target in zip(rows, gold, strict=True)
+    ]
 
 
 def closed_sets(context: TaskContext) -> dict[str, list[ClosedQuestion]]:
@@ -123,13 +134,18 @@ def snippets(context: TaskContext, *, judge: bool) -> list[SnippetQuestion]:
     return context.sample(rows) if judge else rows
 
 
-def _mirror(context: TaskContext) -> Path | None:
-    """The folder of the mirror of all records, the one of `literature`; built the first time."""
+def _mirror(context: TaskContext, group: str) -> Path | None:
+    """The folder of the mirror of all records, the one of `literature`, or of those that no question of PubMedQA was
+    made of; built the first time."""
     missing = [file for file in (ABSTRACTS, SNIPPETS) if not context.has(file)]
     if missing:
-        context.not_run[SEARCHED] = ABSENT.format(" and ".join(missing))
+        context.not_run[group] = ABSENT.format(" and ".join(missing))
         return None
-    return prepared(context, read_collection(context.data))[0]
+    documents = read_collection(context.data)
+    if group == SEARCHED:
+        return prepared(context, documents)[0]
+    asked = {row.pmid for row in read_pubmedqa(context.data)}
+    return prepared(context, [d for d in documents if d.pmid not in asked], "elsewhere")[0]
 
 
 class SearchingSittings(Sittings):
@@ -225,6 +241,7 @@ def counted(context: TaskContext, told: Told) -> list[Figure]:
         out += stage_figures(name, [stage_of(item, reply) for item, reply in rows])
     out += words_figures(context, [item for name in ENGLISH for item in by_set[name]])
     out += pubmedqa_figures(context, said.get(GIVEN, []), leant.get(GIVEN, []))
+    out += share(f"{ELSEWHERE}.answered", [verdict is not None for _, verdict in said.get(ELSEWHERE, [])])
     out += risk_coverage(SEARCHED, leant.get(SEARCHED, []), context.seed)
     return out + bioasq_figures(context, said.get(SEARCHED, []))
 

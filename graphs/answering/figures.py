@@ -1,4 +1,4 @@
-"""Figures that are asked for, and sentences that give one: a dose, a number needed to treat, an accuracy, a rate, a duration."""
+"""Figures that are asked for, and sentences that give one: dose, number needed to treat, accuracy, rate, duration."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ RATE = _kind(
 DURATION = _kind(
     r"\bhow (?:long|many (?:\w+ )?(?:hours?|days?|weeks?|months?|years?))\b|\b(?:duration|length) of\b"
     r"|多久|多长时间|几(?:天|周|个月|年)|疗程|持续时间",
-    rf"\b{COUNT}(?:(?:-| to | or |–){COUNT})?[ -](?:hours?|days?|weeks?|months?|years?)\b(?! ?old)|\ba (?:day|week|month|year)\b"
+    rf"\b{COUNT}(?:(?:-| to | or |–){COUNT})?[ -](?:hours?|days?|weeks?|months?|years?)\b(?! ?old)"
+    r"|\ba (?:day|week|month|year)\b"
     r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
 )
 KINDS = (DOSE, NEEDED, ACCURACY, RATE, DURATION)

@@ -13,16 +13,19 @@ from graphs.verdicts.studies import (
     OPPOSITE,
     SHORT_ANSWER,
     WRITTEN,
+    Document,
     Said,
     Studies,
     StudySettings,
     as_directed,
     as_tested,
+    documents_of,
     likeliest,
     medicines_of,
     significance,
     words_held,
 )
+from graphs.verdicts.topical import topical
 from graphs.verdicts.warrant import Candidate, Known, warrants
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
@@ -67,6 +70,7 @@ class VerdictSettings(Frozen):
         on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
             not settled says it of this question.
         silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
+        topical: probability of being about what is asked from which a study, or a document of the user's, may speak.
         alike: cosine from which a closed question that a sentence of the library is known to answer is read beside it;
             compared, known: how many are compared, and read, the likest first.
         warranted: probability of its answer (`graphs.verdicts.warrant`) from which a sentence of the library carries a
@@ -94,6 +98,7 @@ class VerdictSettings(Frozen):
     carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
+    topical: float = 0.75
     alike: float = 0.55
     compared: int = 128
     known: int = 10
@@ -131,7 +136,12 @@ class VerdictJudgeLocal:
         pieces = self._shared_out(question, may) if which_way else may[: self.settings.pairs]
         alike = self._alike(question, pieces)
         about, plain, rest = self._about(question, pieces)
-        near = self._studies.of(question, pieces)
+        documents = documents_of(pieces)
+        beside_it = self._beside_it(question, documents)
+        about = [may and e.document_id not in beside_it for may, (e, _, _) in zip(about, pieces, strict=True)]
+        near = self._studies.near(
+            question, [d for name, d in documents.items() if name not in beside_it and d.is_study]
+        )
         chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | {*rest, *near})
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
         readings = dict(zip(chosen, self._reader.read(pairs), strict=True))
@@ -192,6 +202,13 @@ class VerdictJudgeLocal:
         ]
         rest = sorted((at for at, may in enumerate(about) if not may), key=lambda at: -near[at])[: own.besides]
         return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)], rest
+
+    def _beside_it(self, question: str, documents: Mapping[str, Document]) -> set[str]:
+        """The documents, by their ids, that are not about what the question asks (`graphs.verdicts.topical`)."""
+        if self._encoder is None:
+            return set()
+        chances = topical(question, list(documents.values()), self._encoder)
+        return {name for name, p in zip(documents, chances, strict=True) if p < self.settings.topical}
 
     def _alike(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[tuple[int, Answered]]:
         """Questions like this one that sentences are known to answer, each with its sentence's place."""

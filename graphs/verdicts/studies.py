@@ -92,19 +92,12 @@ WAYS = {  # what a question that asks which way is answered by
 }
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
 WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
-HALF = 0.5  # ours: share of a subject's words that name it
 
 
 class StudySettings(Frozen):
     """Settings of what studies say. All ours, chosen on the made-up trials of `evals/data/dev/own_documents.jsonl`.
 
     Attributes:
-        title: cosine of the question with a document's title (its opening, where it has none) from which the document
-            may be about it.
-        subject: cosine of what the question asks about with the document's nearest sentence, where neither half of its
-            words nor a medicine of its class is there.
-        words, titled: share of the question's words that the document holds; less where its title is so near.
-        outcome: cosine of the outcome that is asked for with the document's nearest sentence or title.
         relevant: relevance that a sentence of such a document needs.
         whole, worded: weights of the question's nearness beside the outcome's, and of the outcome's words.
         first, figures: what is added for the first result with a test of significance, and for any other with one.
@@ -116,11 +109,6 @@ class StudySettings(Frozen):
         told: of a question that asks which way, the sum of a direction over the studies from which it is the answer.
     """
 
-    title: float = 0.55
-    subject: float = 0.55
-    words: float = 0.3
-    titled: float = 0.65
-    outcome: float = 0.4
     relevant: float = 0.5
     whole: float = 0.3
     worded: float = 0.2
@@ -383,8 +371,23 @@ def _near(said: Said) -> float:
     return said.study.near if said.study is not None else 0.0
 
 
+def documents_of(pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[str, Document]:
+    """The documents of sentences that were published or are the user's own, by their ids."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for at, (e, _, _) in enumerate(pieces):
+        published = EvidenceId.parse(e.id).collection in PUBLISHED
+        if e.origin is not Origin.CASE and (published or is_own(e)):
+            found[e.document_id].append(at)
+    return {
+        name: Document(
+            pieces[places[0]][0].title, tuple(places), tuple(pieces[at][1].of(pieces[at][0].text) for at in places)
+        )
+        for name, places in found.items()
+    }
+
+
 class Studies:
-    """Which documents ask what a question asks, and how near each sentence of theirs is to the outcome.
+    """How near each sentence of a study is to the outcome that is asked for, and what the study says in all.
 
     Args:
         encoder: of meaning; None where all documents were chosen for the question, which is then near by its words.
@@ -405,9 +408,7 @@ class Studies:
         self.settings = settings or StudySettings()
 
     def near(self, question: str, documents: Sequence[Document]) -> dict[int, float]:
-        """Of the sentences of documents that ask what the question asks, each by its place, how near it is to it."""
-        if not documents:
-            return {}
+        """Of sentences of studies that ask what the question asks how near each is to its outcome, by their places."""
         asked, own = parts_of(question), self.settings
         if self._encoder is None:
             return {
@@ -415,38 +416,14 @@ class Studies:
                 for d in documents
                 for place, text in zip(d.places, d.sentences, strict=True)
             }
-        whole, subject, outcome = self._encoder.encode_queries([question, asked.subject, asked.outcome])
+        whole, outcome = self._encoder.encode_queries([question, asked.outcome])
         out: dict[int, float] = {}
         for document in documents:
-            vectors = self._encoder.encode_documents([document.opening, *document.sentences])
-            titled = float(vectors[0] @ whole)
-            held = words_held(question, document.text)
-            named = (
-                words_held(asked.subject, document.text) >= HALF
-                or medicines_of(asked.subject) & medicines_of(document.text)
-                or float((vectors @ subject).max()) >= own.subject
-            )
-            same = titled >= own.title and (held >= own.words or titled >= own.titled)
-            if same and named and float((vectors @ outcome).max()) >= own.outcome:
-                meant = (1 - own.whole) * (vectors[1:] @ outcome) + own.whole * (vectors[1:] @ whole)
-                worded = [own.worded * words_held(asked.outcome, text) for text in document.sentences]
-                out |= zip(document.places, (meant + worded).tolist(), strict=True)
+            vectors = self._encoder.encode_documents(document.sentences)
+            meant = (1 - own.whole) * (vectors @ outcome) + own.whole * (vectors @ whole)
+            worded = [own.worded * words_held(asked.outcome, text) for text in document.sentences]
+            out |= zip(document.places, (meant + worded).tolist(), strict=True)
         return out
-
-    def of(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[int, float]:
-        """Of sentences of studies that ask what the question asks how near each is to the outcome, by their places."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for at, (e, _, _) in enumerate(pieces):
-            published = EvidenceId.parse(e.id).collection in PUBLISHED
-            if e.origin is not Origin.CASE and (published or is_own(e)):
-                found[e.document_id].append(at)
-        documents = [
-            Document(
-                pieces[places[0]][0].title, tuple(places), tuple(pieces[at][1].of(pieces[at][0].text) for at in places)
-            )
-            for places in found.values()
-        ]
-        return self.near(question, [d for d in documents if d.is_study])
 
     def tested(
         self,

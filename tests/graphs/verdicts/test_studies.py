@@ -15,6 +15,7 @@ from graphs.verdicts.contract import Certainty, Stage, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings
 from graphs.verdicts.shown import value_in_words
 from graphs.verdicts.studies import Document, Studies, as_tested, of_a_part, parts_of, significance, significances
+from graphs.verdicts.topical import topical
 from support.scripted_reader import NO, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece
 from tools.encoders import Encoder
@@ -109,13 +110,38 @@ def document(title: str, *sentences: str) -> Document:
     return Document(title, tuple(range(len(sentences))), sentences)
 
 
-def test_a_report_is_read_that_asks_the_same_in_other_words_and_no_other_one(encoder: Encoder) -> None:
-    near = Studies(encoder).near
-    told = near(QUESTION, [document(TITLE, STAY, PAIN)])
+def test_a_report_is_about_what_is_asked_in_other_words_and_no_other_one_is(encoder: Encoder) -> None:
+    outcome = "Alanine aminotransferase rose with velmoxatrine (p = 0.01)."
+    asked = topical(
+        QUESTION,
+        [
+            document(TITLE, STAY, PAIN),
+            document("Warfarin in atrial fibrillation", STAY),
+            document("Liver enzymes on velmoxatrine", outcome),
+            document("Bread", "Bread is baked."),
+        ],
+        encoder,
+    )
+    least = VerdictSettings().topical
+    assert [p >= least for p in asked] == [True, False, False, False]
+    assert topical(QUESTION, [], encoder) == []
+
+
+def test_a_study_of_another_outcome_gives_no_verdict(encoder: Encoder) -> None:
+    text = "Glucose sensitivity of beta cells rose with velagliflozin added to metformin (p < 0.02)."
+    judge = VerdictJudgeLocal(ScriptedReader({text: reading(Stance.SUPPORTS, 0.99)}), encoder)
+    study = piece(text, title="Velagliflozin, an SGLT2 inhibitor, improves beta cell function in type 2 diabetes")
+    asked = "Does adding an SGLT2 inhibitor to metformin lower hospital admission for heart failure in type 2 diabetes?"
+    assert judge.judge(asked, [study]).verdict is None
+    same = "Does velagliflozin added to metformin improve beta cell function in type 2 diabetes?"
+    assert judge.judge(same, [study]).verdict is not None
+
+
+def test_sentences_of_a_study_are_near_the_outcome_or_not(encoder: Encoder) -> None:
+    told = Studies(encoder).near(QUESTION, [document(TITLE, STAY, PAIN)])
     assert set(told) == {0, 1}
-    assert not near(QUESTION, [document("Warfarin in atrial fibrillation", STAY)])
-    assert not near(QUESTION, [document("Bread", "Bread is baked.")])
-    assert near(QUESTION, []) == {}
+    assert told[0] != told[1]
+    assert Studies(encoder).near(QUESTION, []) == {}
 
 
 def test_the_main_result_of_a_study_leads_though_it_holds_no_word_of_the_question(encoder: Encoder) -> None:

@@ -195,7 +195,8 @@ def test_a_sentence_leads_only_where_it_is_plainly_about_the_question(encoder: E
     reader = ScriptedReader({elsewhere: YES, LESS: YES})
     asked = VerdictJudgeLocal(reader, encoder)
     assert asked.judge(QUESTION, [piece(elsewhere)]).verdict is None
-    assert carrying(asked.judge(QUESTION, [piece(f"{elsewhere} {LESS}")])) == [LESS]
+    both = [piece(elsewhere, "a", title="Insulin"), piece(LESS, "b", title="Velmoxatrine in gout")]
+    assert carrying(asked.judge(QUESTION, both)) == [LESS]
     given = piece(elsewhere, name="a", collection="given", origin=Origin.CASE)
     assert carrying(asked.judge(QUESTION, [given])) == [elsewhere]
 
