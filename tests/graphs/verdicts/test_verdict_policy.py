@@ -201,6 +201,15 @@ def test_a_sentence_leads_only_where_it_is_plainly_about_the_question(encoder: E
     assert carrying(asked.judge(QUESTION, [given])) == [elsewhere]
 
 
+def test_a_result_of_another_medicine_is_none_of_the_one_that_is_asked_about() -> None:
+    other = "Glibenclamide was associated with more cancers (RR 1.55, 95% CI 1.48 to 1.63)."
+    own = "Metformin was associated with fewer cancers (RR 0.70, 95% CI 0.55 to 0.90)."
+    table = {other: reading(Stance.REFUTES, 0.99), own: reading(Stance.SUPPORTS, 0.97)}
+    asked = "Does metformin reduce the risk of cancer?"
+    assert judge(table).judge(asked, [piece(other)]).verdict is None
+    assert carrying(judge(table).judge(asked, [piece(other, "a"), piece(own, "b")])) == [own]
+
+
 @pytest.mark.parametrize(
     ("text", "said", "value"),
     [
