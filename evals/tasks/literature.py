@@ -198,15 +198,10 @@ def _since(started: float) -> float:
     return 1000 * (time.perf_counter() - started)
 
 
-def prepared(
-    context: TaskContext, documents: Sequence[LiteratureDocument], name: str = "literature"
-) -> tuple[Path, Lexicon]:
-    """The folder of the mirror of the collection, and its words; built the first time and kept by its content.
-
-    ``name``: of the choice of documents, where not all of the data are in it.
-    """
+def prepared(context: TaskContext, documents: Sequence[LiteratureDocument]) -> tuple[Path, Lexicon]:
+    """The folder of the mirror of the collection, and its words; built the first time and kept by its content."""
     digest = data_sha256(context.data, (data.ABSTRACTS, SNIPPETS))[:16]
-    folder = context.home.cache / "evaluations" / f"{name}-{digest}"
+    folder = context.home.cache / "evaluations" / f"literature-{digest}"
 
     def build() -> None:
         rows = map(mirror_record, context.each(documents, "mirror"))

@@ -35,15 +35,17 @@ from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion, read_closed
 from evals.datasets.literature import ABSTRACTS, read_collection
 from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
 from evals.datasets.rows import SHIPPED
+from evals.runner import data_sha256
 from evals.sessions import Held, Sittings, sitting
 from evals.statistics import Pairs, macro_f1, risk_coverage, share
 from evals.tasks.answers import abstract
-from evals.tasks.literature import prepared
+from evals.tasks.literature import build_once, mirror_record, prepared
 from graphs.answering.contract import Answer
 from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal
 from tools.evidence import Evidence, Origin
 from tools.library.monograph import COLLECTION
+from tools.mirror.load import load_records
 from tools.reading import corpus
 from tools.reading.contract import Pair, Reader, Reading, Stance
 from tools.reading.corpus import BIOASQ, PUBMEDQA
@@ -145,7 +147,16 @@ def _mirror(context: TaskContext, group: str) -> Path | None:
     if group == SEARCHED:
         return prepared(context, documents)[0]
     asked = {row.pmid for row in read_pubmedqa(context.data)}
-    return prepared(context, [d for d in documents if d.pmid not in asked], "elsewhere")[0]
+    digest = data_sha256(context.data, (ABSTRACTS, SNIPPETS))[:16]
+    folder = context.home.cache / "evaluations" / f"elsewhere-{digest}"
+    others = [d for d in documents if d.pmid not in asked]
+
+    def build() -> None:
+        rows = map(mirror_record, context.each(others, "mirror"))
+        load_records(folder / "mirror", rows, source="verdicts evaluation")
+
+    build_once(folder, build)
+    return folder / "mirror"
 
 
 class SearchingSittings(Sittings):

@@ -264,8 +264,8 @@ class VerdictJudgeLocal:
         return {at: _as_weighed(readings[at], told) for at, told in zip(places, chances, strict=True)}
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
-        """Whether a sentence tells a result or a conclusion, of a study not of other medicines alone than are asked about;
-        that something is not settled, of what is asked."""
+        """Whether a sentence tells a result or a conclusion, not of other medicines alone than the question names; that
+        something is not settled, of what is asked."""
         asked, told = medicines_of(question), medicines_of(said.sentence.text)
         if said.of_a_study and asked and told and not asked & told:
             return False
