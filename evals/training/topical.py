@@ -91,7 +91,7 @@ def searched(context: TaskContext, encoder: Encoder) -> Iterator[Rows]:
     search = open_search(context.settings, context.home, folder)
     for row in context.each(abstracts(context, judge=False), "questions"):
         found = asyncio.run(search.search(row.question, case=False, limit=FOUND)).documents
-        pieces = [(e, is_own(e.id, row)) for d in found[:FOUND] for e in d.evidence]
+        pieces = [(e, of_question(e.id, row)) for d in found[:FOUND] for e in d.evidence]
         if pieces:
             documents = [
                 _document("" if own else e.title, [s.of(e.text) for s in sentences(e.text)]) for e, own in pieces
@@ -100,8 +100,8 @@ def searched(context: TaskContext, encoder: Encoder) -> Iterator[Rows]:
             yield Rows(x, np.array([own for _, own in pieces]), (row.id,) * len(pieces))
 
 
-def is_own(evidence_id: str, row: PubMedQuestion) -> bool:
-    """Whether a piece of evidence is of the article that a question was made of."""
+def of_question(evidence_id: str, row: PubMedQuestion) -> bool:
+    """Whether an id is of a piece of the article that a question was made of."""
     return evidence_id.partition("@")[0] == f"pubmed:{row.pmid}"
 
 

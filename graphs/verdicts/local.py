@@ -137,10 +137,10 @@ class VerdictJudgeLocal:
         alike = self._alike(question, pieces)
         about, plain, rest = self._about(question, pieces)
         documents = documents_of(pieces)
-        beside_it = self._beside_it(question, documents)
-        about = [may and e.document_id not in beside_it for may, (e, _, _) in zip(about, pieces, strict=True)]
+        off_topic = self._off_topic(question, documents)
+        about = [may and e.document_id not in off_topic for may, (e, _, _) in zip(about, pieces, strict=True)]
         near = self._studies.near(
-            question, [d for name, d in documents.items() if name not in beside_it and d.is_study]
+            question, [d for name, d in documents.items() if name not in off_topic and d.is_study]
         )
         chosen = sorted({at for at, may in enumerate(about) if may} | {at for at, _ in alike} | {*rest, *near})
         pairs = [Pair(question, s.of(e.text), e.title, b) for e, s, b in (pieces[at] for at in chosen)]
@@ -203,7 +203,7 @@ class VerdictJudgeLocal:
         rest = sorted((at for at, may in enumerate(about) if not may), key=lambda at: -near[at])[: own.besides]
         return about, [c >= own.plain_near and w >= own.plain_words for c, w in zip(near, held, strict=True)], rest
 
-    def _beside_it(self, question: str, documents: Mapping[str, Document]) -> set[str]:
+    def _off_topic(self, question: str, documents: Mapping[str, Document]) -> set[str]:
         """The documents, by their ids, that are not about what the question asks (`graphs.verdicts.topical`)."""
         if self._encoder is None:
             return set()
