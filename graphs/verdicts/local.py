@@ -98,7 +98,7 @@ class VerdictSettings(Frozen):
     carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
-    topical: float = 0.75
+    topical: float = 0.85
     alike: float = 0.55
     compared: int = 128
     known: int = 10
