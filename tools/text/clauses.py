@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tools.spelling import mended
@@ -57,6 +57,17 @@ _PATIENT = re.compile(
     re.IGNORECASE,
 )
 _TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve| had| feel| get)\b(?! (?:writing|asking|calling|worried|here)\b)")
+_JOINED = re.compile(r"\W*(?:,|&|and|or)\W*", re.IGNORECASE)
+_PLACED = re.compile(
+    r"(?:\w+ )?\w+ (?:of|in|over|around|on) (?:the|my|his|her|their|one|both|left|right)\b", re.IGNORECASE
+)
+# ours: complaints that are of a place, told without it: "redness", "sudden pain"
+_LOCAL = re.compile(
+    r"(?:(?:no|the|some|sudden|severe|mild|marked|painful) )*"
+    r"(?:redness|pains?|swelling|itch(?:ing|iness)?|burning|tenderness|numbness|tingling|stiffness|warmth|heat|soreness|"
+    r"aching|aches?|bruising|erythema|oedema|edema)",
+    re.IGNORECASE,
+)
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -111,7 +122,17 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
         )
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
         found.append(_understand(text, where, number, absent, past, other))
-    return sorted(found, key=lambda c: (c.start, c.end))
+    return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)))
+
+
+def _with_sites(text: str, found: list[Clause]) -> list[Clause]:
+    """Clauses with the place that they share with the next: "redness and swelling of the toe" is redness of the toe."""
+    for at in range(len(found) - 2, -1, -1):
+        clause, following = found[at], found[at + 1]
+        joined = _JOINED.fullmatch(text, clause.end, following.start) and _PLACED.match(following.text)
+        if joined and following.sites and not clause.sites and _LOCAL.fullmatch(clause.text):
+            found[at] = replace(clause, sites=following.sites)
+    return found
 
 
 def _signs(sentence: str) -> str:

@@ -156,3 +156,19 @@ def test_vital_signs_become_findings_with_their_numbers() -> None:
         ("fast breathing", True, "RR 28"),
         ("low oxygen saturation", True, "SpO2 91%"),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "where"),
+    [
+        ("redness and swelling of the right big toe", "redness", {"foot"}),
+        ("Pain and swelling of the left knee.", "Pain", {"joint", "leg"}),
+        ("No redness or swelling of the calf", "No redness", {"leg"}),
+        ("cough and pain in the chest", "cough", set()),
+        ("redness, and my father has swelling of the legs", "redness", set()),
+        ("redness. Swelling of the legs", "redness", set()),
+    ],
+)
+def test_a_complaint_of_a_place_shares_the_place_of_the_next(text: str, first: str, where: set[str]) -> None:
+    told = next(c for c in clauses(text) if c.text.strip(" ,.") == first)
+    assert told.sites == where
