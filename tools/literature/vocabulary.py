@@ -173,8 +173,8 @@ def chinese_terms(text: str) -> list[str]:
 
 
 def chinese_searched(text: str) -> dict[str, str]:
-    """The names of a text with their English ones by a table twenty times as long, of all that is searched for:
-    symptoms, tests and treatments too."""
+    """The names of a text with their English ones by a table seventy times as long, of all that is searched for:
+    symptoms, tests and treatments too, in clinical and in everyday words."""
     return chinese_names(text, _chinese("chinese_searched", "chinese"))
 
 
