@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphs.verdicts.studies import PLAIN, Document, parts_of
 from tools.encoders import Encoder
-from tools.literature.vocabulary import Vocabulary
+from tools.literature.vocabulary import published
 from tools.reading.answered import content_words
 from tools.text.tokens import tokens
 from tools.weights import stored
@@ -75,18 +75,13 @@ def with_products(rows: Matrix) -> Matrix:
 
 def _wanted(question: str) -> list[tuple[frozenset[str], float]]:
     """The stems of each word of a question that names something, with how rare it is in published prose."""
-    words = [(frozenset(tokens(w)), _published().weight(w)) for w in content_words(question) if len(w) > 1]
+    words = [(frozenset(tokens(w)), published().weight(w)) for w in content_words(question) if len(w) > 1]
     return [(stems, weight) for stems, weight in words if stems - PLAIN]
 
 
 def _share(wanted: Sequence[tuple[frozenset[str], float]], text: str) -> float:
     held, total = set(tokens(text)), sum(weight for _, weight in wanted)
     return sum(weight for stems, weight in wanted if stems & held) / total if total else 1.0
-
-
-@lru_cache(maxsize=1)
-def _published() -> Vocabulary:
-    return Vocabulary({}, 0)
 
 
 @lru_cache(maxsize=1)

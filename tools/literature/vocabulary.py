@@ -279,6 +279,12 @@ class Vocabulary:
         return self.collected(word), self.collection.documents
 
 
+@lru_cache(maxsize=1)
+def published() -> Vocabulary:
+    """What published medical prose knows of words, without any library."""
+    return Vocabulary({}, 0)
+
+
 class CountedWords:
     """The words of a collection that can count: each word is counted once and remembered.
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import Vectors
-from tools.literature.vocabulary import Vocabulary, asks, chinese_terms, folded, known_words
+from tools.literature.vocabulary import asks, chinese_terms, folded, known_words, published
 from tools.reading.features import BUCKETS, READ, Features, features, is_cut
 from tools.spelling import corrected
 from tools.text.questions import is_question, parts
@@ -211,14 +211,8 @@ def _term(word: str) -> Term | None:
     code = known.code(word)
     if asks(low) or (len(low) < 3 and not code):
         return None
-    technical = min(max(_published().technical(word), -FURTHEST), FURTHEST)
+    technical = min(max(published().technical(word), -FURTHEST), FURTHEST)
     return Term(technical, known.listed(low), code, known.any(word))
-
-
-@lru_cache(maxsize=1)
-def _published() -> Vocabulary:
-    """What published medical prose knows of words."""
-    return Vocabulary({}, 0)
 
 
 def meant(text: str, *, of_case: bool) -> dict[Meaning, float]:
