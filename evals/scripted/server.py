@@ -256,11 +256,18 @@ async def _exchange(
     try:
         answer = await _answer(model, respond, request)
         await asyncio.sleep(answer.pause)
-        stays = await _write(answer, request, writer)
+        *pieces, last = _sent(answer, request)
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(answer.between)
     finally:
         model.open -= 1
+    # Before the last bytes: whoever has read them finds the exchange.
     model.done(Exchange(request, headers, started, time.monotonic(), answer))
-    return stays
+    writer.write(last)
+    await writer.drain()
+    return not answer.cut
 
 
 async def _answer(model: ScriptedModel, respond: Answering, request: Request) -> Scripted:
@@ -282,38 +289,24 @@ async def _read(reader: asyncio.StreamReader) -> tuple[dict[str, str], Request]:
     return headers, request
 
 
-async def _write(answer: Scripted, request: Request, writer: asyncio.StreamWriter) -> bool:
+def _sent(answer: Scripted, request: Request) -> list[bytes]:
+    """The bytes of an answer, as they are sent one after another: at least one piece."""
     if request.get("stream") and answer.body is None and answer.status == HTTPStatus.OK:
-        return await _stream(answer, request, writer)
+        told = events(answer, request)
+        pieces = [b"%x\r\n%s\r\n" % (len(e), e) for e in told[: max(len(told) - answer.cut, 0)]] or [b""]
+        pieces[0] = _head(answer, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}) + pieces[0]
+        if not answer.cut or answer.cleanly:
+            pieces[-1] += b"0\r\n\r\n"
+        return pieces
     body = completion(answer)
     length = len(body) - (answer.cut if answer.cleanly else 0)
-    _head(writer, answer, {"Content-Type": "application/json", "Content-Length": str(length)})
+    head = _head(answer, {"Content-Type": "application/json", "Content-Length": str(length)})
     kept = body[: max(len(body) - answer.cut, 0)]
-    if answer.between:
-        half = len(kept) // 2
-        writer.write(kept[:half])
-        await writer.drain()
-        await asyncio.sleep(answer.between)
-        kept = kept[half:]
-    writer.write(kept)
-    await writer.drain()
-    return not answer.cut
+    half = len(kept) // 2 if answer.between else 0
+    return [head + kept[:half], kept[half:]] if half else [head + kept]
 
 
-async def _stream(answer: Scripted, request: Request, writer: asyncio.StreamWriter) -> bool:
-    _head(writer, answer, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
-    told = events(answer, request)
-    for event in told[: max(len(told) - answer.cut, 0)]:
-        writer.write(b"%x\r\n%s\r\n" % (len(event), event))
-        await writer.drain()
-        await asyncio.sleep(answer.between)
-    if not answer.cut or answer.cleanly:
-        writer.write(b"0\r\n\r\n")
-        await writer.drain()
-    return not answer.cut
-
-
-def _head(writer: asyncio.StreamWriter, answer: Scripted, usual: dict[str, str]) -> None:
+def _head(answer: Scripted, usual: dict[str, str]) -> bytes:
     phrase = HTTPStatus(answer.status).phrase
     lines = [f"HTTP/1.1 {answer.status} {phrase}", *(f"{n}: {v}" for n, v in {**usual, **answer.headers}.items())]
-    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
