@@ -23,7 +23,7 @@ GROWN_UP = 18.0  # ours: years from which a patient is no child
 WORDS: dict[str, tuple[Risk, str, str]] = {
     "signs": (Risk.EMERGENCY, "signs of an emergency", "急症征象"),
     "severe": (Risk.EMERGENCY, "a severe leading diagnosis", "首位诊断可能严重"),
-    "dose": (Risk.MEDICINE, "a dose of a medicine", "涉及用药剂量"),
+    "dose": (Risk.MEDICINE, "the dose or course of a medicine", "涉及用药剂量或疗程"),
     "change": (Risk.MEDICINE, "starting or stopping a patient's medicine", "涉及患者的起始用药或停药"),
     "unsupported": (Risk.UNSUPPORTED, "statements that rest on no retrieved evidence", "有陈述并非依据检索到的证据"),
     "concern": (Risk.CONCERN, "a publication under concern", "引用了被表示关注的文献"),
@@ -41,7 +41,7 @@ AMOUNT = re.compile(
     r"\d[ -]?(?:g|grams?|ml|millilit(?:re|er)s?)\b(?! ?(?:/|per) ?(?:d?l\b|lit|min))|\d ?(?:克|毫升)", re.I
 )
 ASKS_DOSE = re.compile(r"\b(?:dos(?:e|es|ing|ages?)|overdose)\b|剂量|用量|过量|服多少|吃多少", re.I)
-ASKS_AMOUNT = re.compile(r"\bhow (?:much|many|often)\b", re.I)  # of a medicine, where the question names one
+ASKS_AMOUNT = re.compile(r"\bhow (?:much|many|often|long)\b", re.I)  # of a medicine, where the question names one
 BEFORE = re.compile(
     r"\b(?:start|begin|initiate|commence|stop|discontinue|withdraw|withhold|taper|wean|switch)"
     r"(?:s|ed|ing|ped|ping|ning)?(?: \w+){0,3} ?\W?$",

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -55,6 +56,7 @@ MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
 VALUE, RATE = re.compile(r"\b\d{2,3}\b"), re.compile(r"\b(?:eGFR|GFR|clearance|mL/min)", re.IGNORECASE)
+OR = re.compile(r",? (?:or|versus|vs\.?|v) (?:\w+ )?", re.IGNORECASE)
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 WAYS = ("openly", "interacts", "harm", "may")
 ADVICE = {Severity.SEVERE: Advice.AVOID, Severity.MODERATE: Advice.CAUTION, Severity.MILD: Advice.USUAL}
@@ -154,6 +156,7 @@ def check(question: str, case: str = "") -> Checked:
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
+    asks = "openly" if _is_choice(asked_for) else asks
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
     words = _words()
@@ -169,6 +172,13 @@ def _way(part: str) -> str:
     if words["leave"].search(part) and not (words["openly"].search(part) or words["interacts"].search(part)):
         return "harm" if words["avoiding"].search(part) else "may"
     return next((way for way in WAYS if words[way].search(part)), "")
+
+
+def _is_choice(asked_for: str) -> bool:
+    """Whether a sentence asks which of two medicines it should be, which neither yes nor no answers."""
+    named = named_in(asked_for)
+    between = (asked_for[a.start + len(a.written) : b.start] for a, b in pairwise(named))
+    return any(OR.fullmatch(b) for b in between) and not _words()["either"].search(asked_for)
 
 
 def _is_asked(text: str, medicine: Medicine) -> bool:

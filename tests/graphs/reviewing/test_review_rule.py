@@ -68,6 +68,7 @@ FLAG = RedFlag(code="stroke", seen="face droops", advice="Call.")
         (answer_of("It helps.", kind="case"), "Hello, our little girl has had a rash since Monday.", Risk.CHILD),
         (answer_of("It helps.", kind="case"), "Hello doctor, my wife is pregnant and has a cough.", Risk.PREGNANCY),
         (answer_of("It helps.", question="Does dexamethasone help children with croup?"), "", Risk.CHILD),
+        (answer_of("It helps.", question="For how long is amoxicillin taken in tonsillitis?"), "", Risk.MEDICINE),
         (answer_of("It helps.", kind="case", language="zh"), "男孩，3岁，咳嗽两天。", Risk.CHILD),
     ],
 )

@@ -46,6 +46,8 @@ def test_a_question_of_an_effect_is_not_answered_as_one_for_leave(question: str,
         ("Can I take ibuprofen with my warfarin?", "", "no"),
         ("Is it dangerous to take sildenafil with a GTN spray?", "", "yes"),
         ("ok to give her ramipril?", "She is 14 weeks pregnant.", "no"),
+        ("She takes simvastatin and needs clarithromycin for a chest infection. Is that a problem?", "", "yes"),
+        ("He takes lithium. I want to add naproxen. Is there an issue with that?", "", "yes"),
     ],
 )
 def test_a_danger_is_told(question: str, told: str, right: str, reader: Reader) -> None:
@@ -55,6 +57,8 @@ def test_a_danger_is_told(question: str, told: str, right: str, reader: Reader) 
 def test_where_nothing_is_found_and_of_what_is_asked_openly_there_is_no_answer(reader: Reader) -> None:
     assert answer("Is the weather fine?", reader) == ""
     assert answer("Why is ibuprofen avoided with warfarin?", reader) == ""
+    assert answer("Metal valve, warfarin or dabigatran?", reader) == ""
+    assert answer("Can I take ibuprofen or naproxen with warfarin?", reader) == "no"
 
 
 def test_to_other_languages_the_rules_answer() -> None:
