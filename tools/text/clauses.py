@@ -56,6 +56,11 @@ _PATIENT = re.compile(
     rf"(?: \w+){{0,3}}? ({negation.RELATIVE})\b",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"^\W*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|hope|sorry|thanks?|thank you|quick question|just a)\b"
+    r"(?:\W+\w+){0,6}\W*$",
+    re.IGNORECASE,
+)  # ours: an opening sentence that tells of nobody
 _TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve| had| feel| get)\b(?! (?:writing|asking|calling|worried|here)\b)")
 _JOINED = re.compile(r"\W*(?:,|&|and|or)\W*", re.IGNORECASE)
 _PLACED = re.compile(
@@ -185,10 +190,7 @@ def _without_negation(told: str, absent: bool) -> tuple[str, bool]:
 
 def patient_in(text: str) -> str:
     """The word by which the teller names the patient (``my little boy is two``), "" when the teller is the patient."""
-    first = sentences(text)[:1]
-    if not first:
-        return ""
-    lead = first[0].of(text)
+    lead = next((told for s in sentences(text) if not _GREETING.match(told := s.of(text))), "")
     match = _PATIENT.match(lead)
     if match is None or _TELLER.search(lead):
         return ""

@@ -115,6 +115,46 @@ def test_hives_with_wheeze_and_many_tablets_are_told_by_words(text: str, code: s
     assert [flag.code for flag in by_words(text, "en")] == ([code] if code else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (
+            "Sciatica for years. Since last night he can't feel the toilet paper and has not passed urine.",
+            "cauda_equina",
+        ),
+        ("Hi there. My wife has a bad back and her legs tingle, numb between her legs since noon.", "cauda_equina"),
+        ("Numb down below for years after the birth, and a bad back for years.", ""),
+        ("Saddle sore after a long ride, back aches.", ""),
+        ("Black stools since Friday, he is pale and light-headed.", "severe_bleeding"),
+        ("黑便两天，今天头晕出冷汗", "severe_bleeding"),
+        ("My stools are black since I take iron, otherwise well.", ""),
+        ("No melaena. A bit dizzy today.", ""),
+    ],
+)
+def test_a_numb_saddle_and_black_stools_with_faintness_are_told_by_words(text: str, code: str) -> None:
+    assert [flag.code for flag in by_words(text, language_of(text))] == ([code] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("I had my baby 9 days ago and my breast is hard and red, I am shivering with a temp of 38.9.", "infant"),
+        ("61M with sudden severe pain low on one side of the belly, vomiting.", "ovarian_torsion"),
+        (
+            "44F, shivering and confused, heart racing after her neck operation, Ca low, cramps of the hands",
+            "thyroid_storm",
+        ),
+    ],
+)
+def test_none_is_named_that_the_patient_cannot_have_or_that_is_not_sure(text: str, code: str) -> None:
+    assert code not in codes(text)
+
+
+def test_what_numbers_show_is_told_without_a_guess_beside_it() -> None:
+    found = codes("67M with rigors and green sputum, RR 30, SpO2 90% on air, BP 88/54")
+    assert found == {"shock", "breathing_failure"}
+
+
 def test_a_vignette_of_an_examination_is_nobody() -> None:
     text = "A 19-year-old girl has hives all over, is wheezing and feels faint minutes after a bee sting. What now?"
     assert codes(text, exam=True) == set()
@@ -274,3 +314,7 @@ def test_a_notice_quotes_the_words_that_set_it_off_and_not_the_whole_message() -
     (wish,) = by_words("I moved house in May, and now I want to end my life.", "en")
     assert "end my life" in wish.seen
     assert "May" not in wish.seen
+    (twisted,) = red_flags(
+        "It looks odd. My son of 13 woke with terrible pain in his right testicle, being sick.", "en"
+    )
+    assert "testicle" in twisted.seen

@@ -172,3 +172,13 @@ def test_vital_signs_become_findings_with_their_numbers() -> None:
 def test_a_complaint_of_a_place_shares_the_place_of_the_next(text: str, first: str, where: set[str]) -> None:
     told = next(c for c in clauses(text) if c.text.strip(" ,.") == first)
     assert told.sites == where
+
+
+@pytest.mark.parametrize("greeting", ["", "Hope you are well. ", "Hi doctor. ", "Good morning! "])
+def test_a_greeting_does_not_hide_of_whom_is_told(greeting: str) -> None:
+    told = clauses(f"{greeting}My husband is 55, he has a bad back and his leg is numb.")
+    assert [c.other for c in told if "back" in c.text or "leg" in c.text] == [False, False]
+
+
+def test_a_relative_beside_ones_own_complaint_is_no_patient() -> None:
+    assert any(c.other for c in clauses("I have chest pain. My husband is 55 and has asthma."))
