@@ -57,7 +57,7 @@ _PATIENT = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^\W*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|hope|sorry|thanks?|thank you|quick question|just a)\b"
+    r"^\W*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|hope|sorry|thanks?|thank you|quick|just a)\b"
     r"(?:\W+\w+){0,6}\W*$",
     re.IGNORECASE,
 )  # ours: an opening sentence that tells of nobody

@@ -119,7 +119,7 @@ def test_hives_with_wheeze_and_many_tablets_are_told_by_words(text: str, code: s
     ("text", "code"),
     [
         (
-            "Sciatica for years. Since last night he can't feel the toilet paper and has not passed urine.",
+            "Sciatica for years. Since last night he can't feel the toilet paper and has not peed.",
             "cauda_equina",
         ),
         ("Hi there. My wife has a bad back and her legs tingle, numb between her legs since noon.", "cauda_equina"),
@@ -141,7 +141,7 @@ def test_a_numb_saddle_and_black_stools_with_faintness_are_told_by_words(text: s
         ("I had my baby 9 days ago and my breast is hard and red, I am shivering with a temp of 38.9.", "infant"),
         ("61M with sudden severe pain low on one side of the belly, vomiting.", "ovarian_torsion"),
         (
-            "44F, shivering and confused, heart racing after her neck operation, Ca low, cramps of the hands",
+            "44F, confused, heart racing after her neck operation, Ca low, cramps of the hands",
             "thyroid_storm",
         ),
     ],
@@ -314,7 +314,5 @@ def test_a_notice_quotes_the_words_that_set_it_off_and_not_the_whole_message() -
     (wish,) = by_words("I moved house in May, and now I want to end my life.", "en")
     assert "end my life" in wish.seen
     assert "May" not in wish.seen
-    (twisted,) = red_flags(
-        "It looks odd. My son of 13 woke with terrible pain in his right testicle, being sick.", "en"
-    )
+    (twisted,) = red_flags("It looks odd. My son of 13 woke with terrible pain in his testicle, being sick.", "en")
     assert "testicle" in twisted.seen
