@@ -150,7 +150,8 @@ def _can_have(text: str, only: Mapping[str, Any]) -> bool:
     person = read_person(text)
     mother = only.get("below") is not None and _rules()["words"]["gave_birth"].search(text) is not None
     age_fits = person.age is None or only.get("from", 0) <= person.age < only.get("below", math.inf)
-    return age_fits and not mother and person.sex in (None, only.get("sex", person.sex))
+    told = "words" not in only or _rules()["words"][only["words"]].search(text) is not None
+    return told and age_fits and not mother and person.sex in (None, only.get("sex", person.sex))
 
 
 def telling(text: str) -> str:

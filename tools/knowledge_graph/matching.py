@@ -32,7 +32,16 @@ THRESHOLD = 0.5  # code: t, a match counts strictly above it
 GAIN = 0.05  # ours: what clauses read together must add to the score that each has alone
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
+_BOTH_EN, _ONE_EN = (
+    re.compile(r"\b(?:both|bilateral\w*)\b", re.I),
+    re.compile(r"\bone (?:arm|leg|eye|ear|side)\b", re.I),
+)
 _BOTH_ZH, _ONE_ZH = re.compile(r"双|两侧"), re.compile(r"单|一侧|一条")  # in Chinese names of findings
+_ONE_PART = re.compile(
+    r"\b(?:my|the|his|her|their|one|left|right|an?) (?:(?:left|right|lower|upper|whole) )?"
+    r"(?:leg|ankle|foot|calf|arm|hand|knee|eye|ear|shin|thigh|wrist|shoulder|hip)\b",
+    re.IGNORECASE,
+)
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -70,6 +79,8 @@ class Matcher:
         findings = compiled.graph.findings
         self._sites = [frozenset({f.site} if f.site else ()) | sites(f.name) for f in findings]
         self._both_sides = np.array([_BOTH_ZH.search(f.zh) is not None for f in findings])
+        self._both_en = np.array([_BOTH_EN.search(f.name) is not None for f in findings])
+        self._one_en = np.array([_ONE_EN.search(f.name) is not None for f in findings])
         self._one_side = np.array([_ONE_ZH.search(f.zh) is not None for f in findings])
         self._spreading = np.array([_about_spreading(f) for f in findings])
         self._pains = np.array([_PAIN.search(f"{f.name} {f.zh}") is not None for f in findings])
@@ -149,8 +160,14 @@ class Matcher:
             allowed = allowed * (self._least <= days)
         if clause.side is not None and language_of(unit.text) == "zh":
             allowed = allowed * ~(self._one_side if clause.side == "both" else self._both_sides)
+        if _BOTH_EN.search(unit.text):
+            allowed = allowed * ~self._one_en
+        elif _ONE_PART.search(unit.text):  # one leg is not "both legs"
+            allowed = allowed * ~self._both_en
         if clause.reading:
-            allowed = allowed * (self._measured | np.array([unit.text in named for named in self._named]))
+            named = np.array([unit.text in names for names in self._named])
+            named[[above for n in np.flatnonzero(named) for above in self._above[n]]] = True
+            allowed = allowed * (named if named.any() else self._measured)
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
         assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
         return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)

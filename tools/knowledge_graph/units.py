@@ -20,6 +20,18 @@ _GOES_ON = re.compile(
     r"aggravated|lasts|lasted|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
     re.IGNORECASE,
 )
+# ours: what changes a complaint, which says nothing without it: "worse lying flat"
+_CHANGES = re.compile(
+    r"^\W*(?:worse|better|relieved|eased|eases|aggravated|brought on|made (?:worse|better))\b", re.IGNORECASE
+)
+# ours: a test without its result
+_BARE_TEST = re.compile(
+    r"\W*(?:(?:the|his|her|my|an?|repeat|urgent)\W+)*(?:CT|MRI?|MRA|CTPA|CXR|(?:chest )?X-?rays?|ultrasound|USS?|"
+    r"scans?|ECG|EKG|electrocardiogram|echo(?:cardiogram)?|EEG|bloods?(?: tests?)?|FBC|LFTs?|urine(?: dip)?|dipstick|"
+    r"lumbar puncture|CSF|endoscopy|colonoscopy|biopsy|O/E|on examination)"
+    r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip))*\W*",
+    re.IGNORECASE,
+)
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
 _TOPICS = (
@@ -71,10 +83,11 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     out: list[Unit] = []
     topic, where, told_in = "", frozenset[str](), -1
     for i, clause in enumerate(clauses):
-        if tells_of_none(clause.text):
+        if tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
             continue
         denied = clause.present is False
-        out.append(Unit(i, after_subject(clause.plain), (i,), negative=_negative(clause), denied=denied))
+        if not (topic and _CHANGES.match(clause.plain)):
+            out.append(Unit(i, after_subject(clause.plain), (i,), negative=_negative(clause), denied=denied))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)

@@ -51,6 +51,7 @@ _BODY = (
 IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
     (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
+    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
     (re.compile(r"\bLt\b"), "left"),
     (re.compile(r"\bRt\b"), "right"),
     (re.compile(r"\b(\d{1,2})/7\b"), r"\1 days"),

@@ -73,6 +73,15 @@ _LOCAL = re.compile(
     r"aching|aches?|bruising|erythema|oedema|edema)",
     re.IGNORECASE,
 )
+# ours: how a place looks or feels, told without it after the place: "my calf, sore and warm"
+_FELT = re.compile(
+    r"\W*(?:(?:and|also|is|are|it(?:'s)?|feels?|looks?|very|really|quite|so|a|bit|all|bright|dark|slightly|mildly|minimally|"
+    r"generally|red(?:d?ish)?|pink(?:ish)?)\W+)*"
+    r"(?:sore|warm|hot|red(?:d?ish)?|swollen|tender|tight|itchy|scaly|painful|hurts?|aching|achy|throbs|throbbing|puffy|"
+    r"bruised|hard|firm|shiny|numb|stiff|inflamed|crusty|flaky|weeping|oozing|blistered|peeling)"
+    r"(?:\W+(?:edges?|borders?|margins?|rim|skin|to (?:the )?touch|(?:since|for) .{1,20}|now|today|like hell))*\W*",
+    re.IGNORECASE,
+)
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -131,12 +140,16 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
 
 
 def _with_sites(text: str, found: list[Clause]) -> list[Clause]:
-    """Clauses with the place that they share with the next: "redness and swelling of the toe" is redness of the toe."""
+    """Clauses with the place that they share with the next ("redness and swelling of the toe" is redness of the toe),
+    or that was told before how it looks or feels."""
     for at in range(len(found) - 2, -1, -1):
         clause, following = found[at], found[at + 1]
         joined = _JOINED.fullmatch(text, clause.end, following.start) and _PLACED.match(following.text)
         if joined and following.sites and not clause.sites and _LOCAL.fullmatch(clause.text):
             found[at] = replace(clause, sites=following.sites)
+    for at in range(1, len(found)):
+        if not found[at].sites and found[at - 1].sites and _FELT.fullmatch(found[at].text):
+            found[at] = replace(found[at], sites=found[at - 1].sites)
     return found
 
 
@@ -166,7 +179,7 @@ def _understand(text: str, where: Span, number: int, absent: bool, past: bool, o
         other=other,
         past=past or negation.is_past(told),
         side=side(told),
-        sites=sites(told),
+        sites=sites(told) or sites(words),
         sentence=number,
     )
 

@@ -60,6 +60,8 @@ EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
     r"\b(?:normal|unremarkable|intact|fine|ok|okay|clear|symmetrical|settled|nothing abnormal|within normal limits|"
+    r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
+    r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
@@ -82,6 +84,12 @@ OTHER = re.compile(
     rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband) (?:has|had|with|died|also))\b|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
+    re.IGNORECASE,
+)
+# What a mother tells of herself: "I had my baby nine days ago".
+MOTHERS = re.compile(
+    r"\b(?:had|have had|delivered|gave birth to|expecting|carrying|(?:breast-?)?feeding|nursing) (?:my|our|a|the|her) "
+    r"(?:\w+ ){0,2}(?:baby|twins|child|son|daughter|boy|girl)\b",
     re.IGNORECASE,
 )
 REPORTS = re.compile(
@@ -175,7 +183,7 @@ def is_other_person(text: str, patient: str = "") -> bool:
     """Whether a clause is about somebody else. ``patient`` is the word by which the teller names the patient."""
     if REPORTS.search(text):
         return False
-    match = OTHER.search(text)
+    match = OTHER.search(MOTHERS.sub("", text))
     return match is not None and not (patient and re.search(rf"\b{patient}\b", match[0], re.IGNORECASE))
 
 

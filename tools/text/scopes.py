@@ -73,7 +73,9 @@ class Piece:
 
 _JOINT = re.compile(
     r"[;()\[\]]|:(?!\d|\s*(?:none|nil|no|neg(?:ative)?|absent|denied)\s*(?:[,;.]|$))|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
-    r"because|and|or|nor|plus)\b",
+    r"because|and|or|nor|plus)\b|"
+    r"\bas(?=\W+(?:not|unable|no longer)\b)|"
+    r"\bdespite(?=\W+(?:an? )?(?:good|normal|increased|great|eating|adequate|healthy|big)\b)",
     re.IGNORECASE,
 )
 _JOINT_ZH = re.compile(
@@ -83,12 +85,15 @@ _SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
 _COMPANION = ("with", "by")  # joints of `tools.text.companions`: what follows is told as what goes before
 # ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
 _OWN_START = re.compile(
-    r"^\W*(?:I|I'm|he|she|it|we|they|you|there|my|his|her|the|an?|some|has|have|had|is|was|now|mild|slight|severe|also|just|only|"
+    r"^\W*(?:I|I'm|he|she|it|we|they|you|there|my|his|her|the|an?|some|has|have|had|is|was|now|mild(?:ly)?|"
+    r"slight(?:ly)?|severe(?:ly)?|minimal(?:ly)?|diffuse(?:ly)?|also|just|only|"
     r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
     re.IGNORECASE,
 )
 _OWN_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says)\b|\d", re.IGNORECASE
+    r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says|all|gone|very|really|quite|"
+    r"getting)\b|\d",
+    re.IGNORECASE,
 )
 # a clause of its own within another: what it denies is not what it stands by (``ulcers that don't hurt``)
 _RELATIVE = re.compile(

@@ -34,6 +34,13 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("I have a slight cough.", "cough", "chest-pain-on-coughing"),
         ("今天头痛，想吐。", "nausea", "vomiting"),
         ("She also has facial pain.", "facial-pain", "face-pain-set-off-by-touch"),
+        ("My leg is swollen.", "one-leg-swelling", "leg-oedema"),
+        ("Both my legs are swollen.", "leg-oedema", "one-leg-swelling"),
+        ("Type 1 diabetes, stopped insulin as 'not eating'.", "missed-insulin", "insulin-or-sulfonylurea"),
+        ("Chest pain, worse lying flat.", "chest-pain-worse-lying", "orthopnoea"),
+        ("An itchy round patch on my forearm, reddish scaly edge.", "ring-shaped-scaly-rash", "crusty-lid-margins"),
+        ("Confused. CT head no metastases.", "confusion", "brain-scan-lesion"),
+        ("MCV 108.", "macrocytosis", "microcytosis"),
         ("A 40-year-old woman with vomiting.", "vomiting", "nausea"),
         ("The patient has a headache, which is not severe.", "headache", "thunderclap-headache"),
     ],
@@ -54,6 +61,7 @@ def test_what_is_told_is_shown_and_its_neighbour_is_not(
         ("I have no green phlegm.", "purulent-sputum", "dry-cough"),
         ("I didn't pass out.", "fainting", "light-headedness"),
         ("Non-smoker.", "smoking", "passive-smoking"),
+        ("Abdo soft.", "abdominal-guarding", "abdominal-tenderness"),
     ],
 )
 def test_a_denial_is_shown_of_what_it_denies_only(

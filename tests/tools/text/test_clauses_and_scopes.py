@@ -180,5 +180,30 @@ def test_a_greeting_does_not_hide_of_whom_is_told(greeting: str) -> None:
     assert [c.other for c in told if "back" in c.text or "leg" in c.text] == [False, False]
 
 
+@pytest.mark.parametrize(
+    ("text", "present", "absent"),
+    [
+        ("Stopped insulin as not drinking alcohol.", "Stopped insulin", "drinking alcohol"),
+        ("No gunk, lips all cracked and a red rash.", "lips all cracked", "gunk"),
+        ("Abdo soft, minimally tender.", "minimally tender", "peritonism"),
+        ("Weight loss despite good appetite.", "Weight loss", "appetite"),
+    ],
+)
+def test_a_denial_reaches_no_further_than_its_own_words(text: str, present: str, absent: str) -> None:
+    assert present in stated(text)
+    assert absent in denied(text)
+
+
+def test_a_mother_who_tells_of_the_birth_tells_of_herself() -> None:
+    assert not any(c.other for c in clauses("I had my baby 9 days ago and my breast is red, I am shivery."))
+    assert any(c.other for c in clauses("I have a cough. My baby has a fever."))
+
+
+def test_how_a_place_feels_is_told_of_that_place() -> None:
+    told = {c.text: c.sites for c in clauses("my left calf, sore and warm since Tuesday, no cough")}
+    assert told["sore"] == told["warm since Tuesday"] == told["my left calf"] != frozenset()
+    assert told["no cough"] != told["sore"]
+
+
 def test_a_relative_beside_ones_own_complaint_is_no_patient() -> None:
     assert any(c.other for c in clauses("I have chest pain. My husband is 55 and has asthma."))

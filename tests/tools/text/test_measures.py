@@ -25,6 +25,7 @@ def told(text: str) -> set[tuple[str, bool]]:
             "白细胞18.5",
             ("low white blood cell count", "raised white blood cell count"),
         ),
+        ("MCV 70", "MCV 90", "MCV 108 fL", ("small red cells", "large red cells")),
     ],
 )
 def test_a_range_has_two_ends(low: str, normal: str, high: str, words: tuple[str, str]) -> None:
@@ -51,6 +52,7 @@ def test_a_range_has_two_ends(low: str, normal: str, high: str, words: tuple[str
         ("EF 30%", "LVEF 60%", "reduced ejection fraction"),
         ("CSF: WCC 250", "LP - WCC 2", "white cells in the spinal fluid"),
         ("platelets 0.8 lakh", "platelets 1.2 million", "low platelet count"),
+        ("ECG QTc 510 ms", "QTc 420", "long QT on the ECG"),
         ("血小板8万", "血小板21万", "low platelet count"),
         ("SpO2 86% RA", "SpO2 98% RA", "low oxygen saturation"),
     ],
