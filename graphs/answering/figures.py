@@ -37,6 +37,13 @@ DOSE = _kind(
     r"|^\W*dos(?:e|es|age|ing)\b|\bdos(?:e|es|age|ing)\W*$|剂量|多少(?:毫克|克)",
     rf"\d ?{UNIT}(?! ?(?:/|per) ?d?(?:l\b|lit))",  # an amount, no level in blood
 )
+# a study's own arms, which are no advice on a dose
+REGIMEN = re.compile(
+    r"\b(?:was|were) (?:then |randomly )?(?:given|administered|randomi[sz]ed|assigned|allocated|treated|infused|"
+    r"injected)\b|"
+    r"\b(?:received|took|ingested)\b|\bplacebo\b",
+    re.IGNORECASE,
+)
 DOSING = re.compile(r"\bdos(?:e|es|age|ing)\b|\bdirections\b|剂量|用法", re.IGNORECASE)
 NEEDED = _kind(
     r"\bnumbers? needed\b|\bNNT\b|\bNNH\b|多少人",
@@ -49,9 +56,11 @@ ACCURACY = _kind(
     rf"{SHARE}|\b0[.·]\d",
 )
 RATE = _kind(
-    rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence)\b"
+    rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence|"
+    r"mortality|fatality|survival)\b|\bhow (?:common|frequent|likely|rare)\b"
+    r"|\bhow often (?:does|do|is|are)\b(?![^?]*\b(?:take|taken|give|given|measure|check|test|screen|repeat|dose)\w*\b)"
     r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
-    r"|多少次|发生率|患病率",
+    r"|多少次|发生率|患病率|死亡率|生存率|多常见",
     rf"{SHARE}|\b\d[\d,.]{0, 12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
 )
 DURATION = _kind(
@@ -77,6 +86,11 @@ def gives_figure(question: str, sentence: str, title: str = "") -> bool:
         return bool(given)
     asked = {m.generic or m.family for m in medicines_in(question)}
     return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))
+
+
+def of_regimen(question: str, sentence: str) -> bool:
+    """Whether a question asks for a dose and a sentence tells what the people of a study got."""
+    return DOSE.asks.search(question) is not None and REGIMEN.search(sentence) is not None
 
 
 def of_dosing(question: str, section: str) -> bool:

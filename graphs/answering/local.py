@@ -14,7 +14,7 @@ from graphs.answering.differential_answer import DifferentialSettings, Different
 from graphs.answering.explaining import Explainer
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.extractive import Extractor, by_score, statement
-from graphs.answering.figures import asks_figure, gives_figure, of_dosing
+from graphs.answering.figures import asks_figure, gives_figure, of_dosing, of_regimen
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
@@ -22,7 +22,7 @@ from graphs.answering.urgent import diagnosed
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
-from graphs.verdicts.certainty import plain_verdict
+from graphs.verdicts.certainty import is_published, plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
 from tools.contract import Differential, Notice, RankedDisease
 from tools.encoders import Encoder
@@ -250,9 +250,11 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses."""
+    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses; what the
+    people of a study got is no answer to what dose to give."""
     if not asks_figure(question):
         return list(scored)
+    scored = [s for s in scored if not (is_published(s.evidence) and of_regimen(question, s.text))]
     given = [
         gives_figure(question, s.text, s.evidence.title) * (1 + of_dosing(question, s.evidence.section or ""))
         for s in scored

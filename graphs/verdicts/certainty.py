@@ -13,11 +13,12 @@ START = {
     "guideline": Certainty.HIGH, "systematic review": Certainty.HIGH, "meta-analysis": Certainty.HIGH,
     "randomised trial": Certainty.MODERATE, "clinical trial": Certainty.LOW, "review": Certainty.LOW,
     "observational study": Certainty.LOW, "case report": Certainty.VERY_LOW, "other": Certainty.VERY_LOW,
+    "study protocol": Certainty.VERY_LOW,
 }  # fmt: skip
 RANKS = (Certainty.VERY_LOW, Certainty.LOW, Certainty.MODERATE, Certainty.HIGH)
 AGREEING = 2  # ours: sources of one design that agree raise the certainty by one step
 SMALL = 100  # ours: a study of fewer people lowers it by one step
-PUBLISHED = frozenset({"pubmed", "pmc"})  # collections of which the level is PubMed's own; the rest is not assessed
+PUBLISHED = frozenset({"pubmed", "pmc"})  # collections whose level types and titles tell; the rest is not assessed
 ASSESSED = PUBLISHED | {"library", "graph", "calculator"}  # what is neither published nor the house's own is the user's
 # "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
 STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
@@ -98,7 +99,7 @@ def certainty_of(carrying: Sequence[Sentence], *, disputed: bool) -> Certainty:
     stated = [m for e in pieces if (m := STATED.search(e.text))]
     if stated:
         return Certainty(stated[0][1].lower().replace(" ", "_"))
-    rated = [e for e in pieces if EvidenceId.parse(e.id).collection in PUBLISHED and e.level in START]
+    rated = [e for e in pieces if is_published(e) and e.level in START]
     if not rated:
         return Certainty.NOT_ASSESSED
     best = max(RANKS.index(START[e.level or "other"]) for e in rated)
@@ -124,6 +125,11 @@ def plain_verdict(value: VerdictValue, sentences: Sequence[Sentence]) -> Verdict
     )
 
 
+def is_published(evidence: Evidence) -> bool:
+    """Whether it is of a publication."""
+    return EvidenceId.parse(evidence.id).collection in PUBLISHED
+
+
 def is_own(evidence: Evidence) -> bool:
     """Whether it is of a document of the user's, or of a text given with the question: nobody assessed it."""
     return evidence.origin is Origin.CASE or (
@@ -141,7 +147,7 @@ def design_of(evidence: Evidence) -> str:
         return "your document, not assessed"
     if evidence.source:
         return f"{evidence.level or 'document'}, not assessed here"
-    published = EvidenceId.parse(evidence.id).collection in PUBLISHED
+    published = is_published(evidence)
     return (evidence.level or "other") if published else "general knowledge, not clinically reviewed"
 
 

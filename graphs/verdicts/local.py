@@ -29,6 +29,7 @@ from graphs.verdicts.topical import topical
 from graphs.verdicts.warrant import Candidate, Known, warrants
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
+from tools.literature.article import PROTOCOL
 from tools.medicines.names import medicines_in
 from tools.reading.answered import Answered, asks_the_same, known_answers, turned_round
 from tools.reading.contract import ANSWERS, ROLES, STANCES, Direction, Pair, Reader, Reading, Role, Stance
@@ -44,6 +45,7 @@ VALUE = {
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
 # ours: how a study's title ends, which the reader may take for a result
 TITLED = re.compile(r":\s+(?:an?|the)\s[^.!?]*\b(?:trial|study|review|analysis|cohort|survey|protocol)$", re.IGNORECASE)
+AIMED = re.compile(r"^\W*(?:To [a-z]+|Whether)\b[^,;:]*[.?]?$")  # an aim without a sentence around it
 ROLE_ASKED = "Is the treatment effective?"  # ours: a role hangs on no question; the head learned it beside closed ones
 
 
@@ -98,7 +100,7 @@ class VerdictSettings(Frozen):
     carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
-    topical: float = 0.85
+    topical: float = 0.93
     alike: float = 0.55
     compared: int = 128
     known: int = 10
@@ -129,7 +131,7 @@ class VerdictJudgeLocal:
         """
         told_by: dict[str, tuple[Evidence, Span, str]] = {}
         for e in evidence:
-            for span, before in in_context(e.text):
+            for span, before in in_context(e.text) if e.level != PROTOCOL else ():
                 told_by.setdefault(" ".join(span.of(e.text).split()), (e, span, before))
         which_way = WHICH_WAY.search(question) is not None
         may = [p for text, p in told_by.items() if not speaks_to_machines(text)]
@@ -313,6 +315,8 @@ class VerdictJudgeLocal:
             for at, (q, r) in enumerate(zip(own, self._reader.read(pairs), strict=True))
             if sum(r.roles[ROLES.index(role)] for role in SILENT) >= self.settings.silent
             or TITLED.search(q.text)
+            or AIMED.match(q.text)
+            or q.evidence.level == PROTOCOL
             or _plain(q.text) == _plain(q.evidence.title)
         }
         return [not any(own[at] is q for at in silent) for q in quotes]

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from graphs.verdicts.certainty import PUBLISHED, is_own
+from graphs.verdicts.certainty import is_own, is_published
 from graphs.verdicts.contract import Sentence, VerdictValue
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
@@ -375,8 +375,7 @@ def documents_of(pieces: Sequence[tuple[Evidence, Span, str]]) -> dict[str, Docu
     """The documents of sentences that were published or are the user's own, by their ids."""
     found: dict[str, list[int]] = defaultdict(list)
     for at, (e, _, _) in enumerate(pieces):
-        published = EvidenceId.parse(e.id).collection in PUBLISHED
-        if e.origin is not Origin.CASE and (published or is_own(e)):
+        if e.origin is not Origin.CASE and (is_published(e) or is_own(e)):
             found[e.document_id].append(at)
     return {
         name: Document(

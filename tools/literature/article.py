@@ -11,7 +11,9 @@ from pydantic import Field
 from tools.evidence import Evidence, Found, Frozen, Origin, Status
 
 # Level of evidence by PubMed's publication types, the first that fits; names of the levels are ours.
+PROTOCOL = "study protocol"
 LEVELS = (
+    (PROTOCOL, {"Clinical Trial Protocol"}),
     ("guideline", {"Guideline", "Practice Guideline", "Consensus Development Conference"}),
     ("systematic review", {"Systematic Review"}),
     ("meta-analysis", {"Meta-Analysis", "Network Meta-Analysis"}),
@@ -29,6 +31,28 @@ LEVELS = (
     ("case report", {"Case Reports"}),
 )
 OTHER_LEVEL = "other"
+# ours: how a title names the design, where no type does (records that are not indexed have none); a protocol
+# goes before any type, because it has no results
+OF_PROTOCOL = re.compile(
+    r"\b(?:study|trial|review) protocol\b|\bprotocol (?:for|of) an?\b|\brationale and design\b", re.I
+)
+BY_TITLE = (
+    ("meta-analysis", re.compile(r"\bmeta-?analy(?:sis|ses)\b", re.I)),
+    ("systematic review", re.compile(r"\bsystematic(?:ally)? (?:literature )?reviews?\b", re.I)),
+    (
+        "randomised trial",
+        re.compile(r"\b(?<!non-)(?<!non)randomi[sz]ed\b.{0,60}\b(?:trial|study|comparison)\b|\bRCT\b", re.I),
+    ),
+    ("case report", re.compile(r"\b(?:case report|case series|a report of \w+ cases?)\b", re.I)),
+    (
+        "observational study",
+        re.compile(
+            r"\b(?:cohort|case-control|cross-sectional|population-based|registry|longitudinal|prospective|retrospective)"
+            r"(?: [\w-]+){0,3} (?:study|analysis|survey|review|cohort)\b",
+            re.I,
+        ),
+    ),
+)
 
 AUTHORS = 6  # authors that a reference names before "et al" (the Vancouver style of NLM)
 
@@ -50,10 +74,13 @@ STATUS_BY_REFERENCE = (
 RENAMED = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+(?:article|paper))?\s*[:.\]-]", re.IGNORECASE)
 
 
-def level_of(publication_types: Sequence[str]) -> str:
-    """The level of evidence that publication types stand for."""
+def level_of(publication_types: Sequence[str], title: str = "") -> str:
+    """The level of evidence that publication types stand for, else that the title names."""
+    if OF_PROTOCOL.search(title):
+        return PROTOCOL
     types = set(publication_types)
-    return next((level for level, names in LEVELS if types & names), OTHER_LEVEL)
+    named = (level for level, words in BY_TITLE if words.search(title))
+    return next((level for level, names in LEVELS if types & names), next(named, OTHER_LEVEL))
 
 
 def is_review(publication_types: Sequence[str]) -> bool:

@@ -220,7 +220,7 @@ class Front(Frozen):
     @property
     def level(self) -> str | None:
         """The level of evidence; None when no type tells."""
-        return level_of(self.publication_types) if self.publication_types else None
+        return level_of(self.publication_types, self.title) if self.publication_types else None
 
     def language_for(self, text: str) -> str:
         """The language that the article names, else the text's own."""

@@ -150,6 +150,16 @@ def test_a_dose_is_taken_from_where_a_label_tells_doses(encoder: Encoder) -> Non
     assert draft.statements[0].citations[0].evidence_id == dosing.id
 
 
+def test_what_the_people_of_a_study_got_is_no_dose_to_give(encoder: Encoder) -> None:
+    got = "Children with croup of type 2 were given dexamethasone 0.6 mg/kg or placebo once."
+    other = "Dexamethasone is used in croup of type 2 in all children."
+    study = document("1", f"{got} {other}", title="Croup")
+    study = study.model_copy(update={"id": study.id.replace("library", "pubmed")})
+    draft = answer(local(encoder), view(DOSE, study))
+    assert [s.text for s in draft.statements] == [other]
+    assert "no_figure" in codes(draft)
+
+
 def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> None:
     other = "In croup of type 2 budesonide 2 mg is used once."
     own = "Dexamethasone is used in croup of type 2 when it is severe."
@@ -177,6 +187,10 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("How many days of antibiotics are enough?", "Five days are often enough in a stable person.", True),
         ("How long does flu last?", "Most people are well again after about 2 weeks.", True),
         ("How long should amoxicillin be taken?", "It is given at 500 mg in people over 40 years old.", False),
+        ("What is the mortality of pneumonia?", "It is a marker of severity.", False),
+        ("What is the mortality of pneumonia?", "About one in ten people in hospital die of it.", True),
+        ("How common is gout?", "Gout affects 2 per cent of adults.", True),
+        ("How often does Barrett's oesophagus turn into cancer?", "Each year 0.3 % get cancer.", True),
         ("流感会持续多久？", "发热多在3至5天内消退。", True),
     ],
 )
@@ -186,7 +200,13 @@ def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str,
 
 
 @pytest.mark.parametrize(
-    "question", ["What are the risk factors for gout?", "What is a normal heart rate?", "What is gout?"]
+    "question",
+    [
+        "What are the risk factors for gout?",
+        "What is a normal heart rate?",
+        "What is gout?",
+        "How often is blood pressure measured?",
+    ],
 )
 def test_not_every_question_asks_for_a_figure(question: str) -> None:
     assert not asks_figure(question)

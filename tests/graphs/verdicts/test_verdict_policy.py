@@ -13,6 +13,7 @@ from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES
 from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder
 from tools.evidence import Origin
+from tools.literature.article import PROTOCOL
 from tools.reading.answered import Answered, answered, asks_the_same
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
 from tools.reading.reader import WEIGHTS, TrainedReader
@@ -302,6 +303,15 @@ def test_titles_questions_aims_and_methods_state_nothing_and_what_was_written_as
         assert [p.sentence for p in reader.asked] == [LESS]
     titled = quote(piece(LESS, title=LESS.rstrip(".")), LESS)
     assert judge({}).states([titled]) == [False]
+    aim = "To determine whether zinc shortens colds in adults."
+    whole = "To shorten colds, adults in the trial took zinc."
+    assert judge({}).states([quote(piece(aim), aim), quote(piece(whole), whole)]) == [False, True]
+
+
+def test_a_protocol_has_no_results() -> None:
+    protocol = piece(LESS, level=PROTOCOL)
+    assert judge({LESS: YES}).judge(QUESTION, [protocol]).verdict is None
+    assert judge({}).states([quote(protocol, LESS)]) == [False]
 
 
 @pytest.mark.skipif(not WEIGHTS.is_file(), reason="the trained weights are not there: anamnesis dev reader train")

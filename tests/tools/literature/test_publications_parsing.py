@@ -229,6 +229,30 @@ def test_the_level_is_that_of_the_strongest_type(types: tuple[str, ...], level: 
 
 
 @pytest.mark.parametrize(
+    ("title", "types", "level"),
+    [
+        (
+            "Zinc for colds: a randomised, double-blind, placebo-controlled trial",
+            ("Journal Article",),
+            "randomised trial",
+        ),
+        ("Zinc for colds: a non-randomised trial", (), "other"),
+        ("Zinc for colds: systematic review and meta-analysis of trials", (), "meta-analysis"),
+        ("Colds in nurses: a prospective multicentre cohort study", (), "observational study"),
+        ("A cold after zinc: a case report", (), "case report"),
+        ("Zinc for colds", ("Randomized Controlled Trial",), "randomised trial"),
+        ("Zinc for colds: study protocol of a randomised trial", ("Randomized Controlled Trial",), "study protocol"),
+        ("Zinc for colds: rationale and design", (), "study protocol"),
+        ("A protocol-driven ward", (), "other"),
+    ],
+)
+def test_a_title_names_the_design_where_no_type_does_and_a_protocol_always(
+    title: str, types: tuple[str, ...], level: str
+) -> None:
+    assert level_of(types, title) == level
+
+
+@pytest.mark.parametrize(
     ("types", "references", "status"),
     [
         (("Retracted Publication",), (), Status.RETRACTED),
