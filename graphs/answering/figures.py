@@ -37,13 +37,7 @@ DOSE = _kind(
     r"|^\W*dos(?:e|es|age|ing)\b|\bdos(?:e|es|age|ing)\W*$|剂量|多少(?:毫克|克)",
     rf"\d ?{UNIT}(?! ?(?:/|per) ?d?(?:l\b|lit))",  # an amount, no level in blood
 )
-# a study's own arms, which are no advice on a dose
-REGIMEN = re.compile(
-    r"\b(?:was|were) (?:then |randomly )?(?:given|administered|randomi[sz]ed|assigned|allocated|treated|infused|"
-    r"injected)\b|"
-    r"\b(?:received|took|ingested)\b|\bplacebo\b",
-    re.IGNORECASE,
-)
+OF_STUDIES = re.compile(r"\b(?:trials?|stud(?:y|ies)|was|were|did)\b", re.IGNORECASE)  # asks what dose one used
 DOSING = re.compile(r"\bdos(?:e|es|age|ing)\b|\bdirections\b|剂量|用法", re.IGNORECASE)
 NEEDED = _kind(
     r"\bnumbers? needed\b|\bNNT\b|\bNNH\b|多少人",
@@ -55,13 +49,20 @@ ACCURACY = _kind(
     rf"{WHAT}\b(?:sensitivity|specificity|accura(?:cy|te)|predictive value)\b|how accurate\b|灵敏度|特异度|准确率",
     rf"{SHARE}|\b0[.·]\d",
 )
+OTHER_RATE = r"(?<!heart )(?<!pulse )(?<!respiratory )(?<!mortality )(?<!death )(?<!survival )(?<!fatality )"
 RATE = _kind(
-    rf"{WHAT}\b(?:percentage|proportion|(?<!heart )(?<!pulse )(?<!respiratory )rate|incidence|prevalence|"
-    r"mortality|fatality|survival)\b|\bhow (?:common|frequent|likely|rare)\b"
+    rf"{WHAT}\b(?:percentage|proportion|{OTHER_RATE}rate|incidence|prevalence)\b"
+    r"|\bhow (?:common|frequent|likely|rare)\b"
     r"|\bhow often (?:does|do|is|are)\b(?![^?]*\b(?:take|taken|give|given|measure|check|test|screen|repeat|dose)\w*\b)"
     r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
-    r"|多少次|发生率|患病率|死亡率|生存率|多常见",
-    rf"{SHARE}|\b\d[\d,.]{0, 12} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+    r"|多少次|发生率|患病率|多常见",
+    rf"{SHARE}|\b\d[\d,.]{{0, 12}} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+)
+DEATH = r"\b(?:mortality|deaths?|die[sd]?|dying|fatal\w*|surviv\w*|alive)\b|[死存]"
+MORTALITY = _kind(
+    r"\b(?:mortality|fatality|survival|death rate)\b|\bhow (?:many|often)\b[^?]{0,40}\b(?:die|survive)\b"
+    r"|死亡率|生存率|病死率",
+    rf"(?:{SHARE}).*(?:{DEATH})|(?:{DEATH}).*(?:{SHARE})",
 )
 DURATION = _kind(
     r"\bhow (?:long|many (?:\w+ )?(?:hours?|days?|weeks?|months?|years?))\b|\b(?:duration|length) of\b"
@@ -70,7 +71,7 @@ DURATION = _kind(
     r"|\ba (?:day|week|month|year)\b"
     r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
 )
-KINDS = (DOSE, NEEDED, ACCURACY, RATE, DURATION)
+KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION)
 
 
 def asks_figure(question: str) -> bool:
@@ -89,8 +90,9 @@ def gives_figure(question: str, sentence: str, title: str = "") -> bool:
 
 
 def of_regimen(question: str, sentence: str) -> bool:
-    """Whether a question asks for a dose and a sentence tells what the people of a study got."""
-    return DOSE.asks.search(question) is not None and REGIMEN.search(sentence) is not None
+    """Whether a question asks what dose to give, and a sentence of a single study tells one: of its own people."""
+    asks = DOSE.asks.search(question) is not None and OF_STUDIES.search(question) is None
+    return asks and DOSE.gives.search(sentence) is not None
 
 
 def of_dosing(question: str, section: str) -> bool:

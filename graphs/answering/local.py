@@ -35,6 +35,7 @@ FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
 ROUNDS = 2  # ours: times that the reader is asked whether the sentences about to be quoted state something
 FIGURE = 0.15  # ours: relevance that a sentence with the figure that is asked for has above one without
+SUMMARIES = ("guideline", "systematic review", "meta-analysis", "review")  # levels that sum up more than one study
 
 
 class AnswerSettings(Frozen):
@@ -250,11 +251,12 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses; what the
-    people of a study got is no answer to what dose to give."""
+    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses; a dose
+    of a single study is no answer to what dose to give."""
     if not asks_figure(question):
         return list(scored)
-    scored = [s for s in scored if not (is_published(s.evidence) and of_regimen(question, s.text))]
+    single = [is_published(s.evidence) and s.evidence.level not in SUMMARIES for s in scored]
+    scored = [s for s, one in zip(scored, single, strict=True) if not (one and of_regimen(question, s.text))]
     given = [
         gives_figure(question, s.text, s.evidence.title) * (1 + of_dosing(question, s.evidence.section or ""))
         for s in scored

@@ -150,7 +150,7 @@ def test_a_dose_is_taken_from_where_a_label_tells_doses(encoder: Encoder) -> Non
     assert draft.statements[0].citations[0].evidence_id == dosing.id
 
 
-def test_what_the_people_of_a_study_got_is_no_dose_to_give(encoder: Encoder) -> None:
+def test_the_dose_of_a_single_study_is_no_dose_to_give(encoder: Encoder) -> None:
     got = "Children with croup of type 2 were given dexamethasone 0.6 mg/kg or placebo once."
     other = "Dexamethasone is used in croup of type 2 in all children."
     study = document("1", f"{got} {other}", title="Croup")
@@ -158,6 +158,8 @@ def test_what_the_people_of_a_study_got_is_no_dose_to_give(encoder: Encoder) -> 
     draft = answer(local(encoder), view(DOSE, study))
     assert [s.text for s in draft.statements] == [other]
     assert "no_figure" in codes(draft)
+    review = study.model_copy(update={"level": "review"})
+    assert answer(local(encoder), view(DOSE, review)).statements[0].text == got
 
 
 def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> None:
@@ -188,6 +190,7 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("How long does flu last?", "Most people are well again after about 2 weeks.", True),
         ("How long should amoxicillin be taken?", "It is given at 500 mg in people over 40 years old.", False),
         ("What is the mortality of pneumonia?", "It is a marker of severity.", False),
+        ("What is the mortality of pneumonia?", "Of its strains 1.6% make the toxin.", False),
         ("What is the mortality of pneumonia?", "About one in ten people in hospital die of it.", True),
         ("How common is gout?", "Gout affects 2 per cent of adults.", True),
         ("How often does Barrett's oesophagus turn into cancer?", "Each year 0.3 % get cancer.", True),
