@@ -15,7 +15,7 @@ from graphs.kads.contract import Selector
 from graphs.planning.contract import Planner
 from graphs.reporting.contract import Reporter
 from graphs.state import State
-from graphs.triage.contract import Triage
+from graphs.triage.contract import Kind, Triage
 from graphs.triage.facts import Fact, facts_of, text_of
 from graphs.verification.contract import Verifier
 from prompts.metering import Meter
@@ -25,6 +25,7 @@ from tools.library.contract import QuestionHit
 from tools.library.document import Document
 from tools.readers.contract import Record
 from tools.recorder import NullRecorder, Recorder
+from tools.spelling import mended
 from tools.store import TextStore
 from tools.summaries import Said, first_words
 
@@ -111,6 +112,11 @@ class TurnContext:
     def text(self, key: str) -> str:
         """The text under a key, "" for the empty key."""
         return self.store.get(key) if key else ""
+
+    def asked(self, state: State) -> str:
+        """The turn's question as it is read: of a question of evidence misspelt words are put right."""
+        question = self.text(state["question_key"])
+        return mended(question) if state["kind"] == Kind.EVIDENCE else question
 
     def keep_evidence(self, items: Sequence[Evidence]) -> dict[str, str]:
         """Keep evidence; returns id -> key."""

@@ -18,7 +18,9 @@ from tools.medicines.names import medicine_words
 from tools.text.frequency import common_words, zipf
 
 WORDINGS = Path(__file__).parent / "knowledge_graph" / "starter" / "wordings" / "wordings.jsonl"
+LIBRARY = Path(__file__).parent / "library" / "starter"  # whose pages are named after diseases
 WORD = re.compile(r"(?<![\w'’./-])[A-Za-z]?[a-z]{3,24}(?![\w'’])")
+DOUBLED = re.compile(r"(.)\1")
 SHORTEST, LONG = 4, 8  # letters; of a word that is looked at, and of one in which two slips are allowed
 FREQUENT = 25  # documents of prose that hold a word to which another is mended
 SHORT, COMMON = 5, 100  # letters of a short word, which is mended only to one that so many documents hold
@@ -31,7 +33,14 @@ SPOKEN = 20  # documents that a wording with the word counts as
 
 def mended(text: str) -> str:
     """The text with its misspelt English words put right; words that begin with a capital only at its beginning."""
-    return WORD.sub(lambda m: _better(m[0]) if m[0].islower() or not text[: m.start()].strip() else m[0], text)
+    instead = mends(text)
+    return WORD.sub(lambda m: instead.get(m[0], m[0]), text) if instead else text
+
+
+def mends(text: str) -> dict[str, str]:
+    """The misspelt words of a text, as written, each with what it is read as."""
+    words = dict.fromkeys(m[0] for m in WORD.finditer(text) if m[0].islower() or not text[: m.start()].strip())
+    return {word: better for word in words if (better := _better(word)) != word}
 
 
 @lru_cache(maxsize=65536)
@@ -40,11 +49,18 @@ def _better(word: str) -> str:
 
     low = word.lower()
     words = _words()
-    bases = (low, *(low.removesuffix(ending) for ending in ENDINGS if low.endswith(ending) and len(low) > SHORTEST))
+    ends = [e for e in ENDINGS if low.endswith(e) and len(low) > SHORTEST and _takes(low.removesuffix(e), e)]
+    bases = (low, *(low.removesuffix(e) for e in ends))
     if any(b in words.known or known_words().any(b) or zipf(b) >= ENGLISH for b in bases):
         return word
     near = _nearest(low, words.by_start.get(low[0], ()), words.counts)
     return near if word.islower() else near.capitalize()
+
+
+def _takes(base: str, ending: str) -> bool:
+    """Whether a word may take an ending: "es" follows a hiss or an o, and no "ie" an "s", so that "rabbies" is of no
+    "rabbi"."""
+    return base.endswith(("s", "x", "z", "h", "o")) if ending == "es" else ending != "s" or not base.endswith("ie")
 
 
 def _nearest(word: str, listed: tuple[str, ...], counts: dict[str, int]) -> str:
@@ -52,8 +68,9 @@ def _nearest(word: str, listed: tuple[str, ...], counts: dict[str, int]) -> str:
 
     most = 2 if len(word) >= LONG else 1
     least = COMMON if len(word) <= SHORT else 0
-    near = [
-        (OSA.distance(word, w, score_cutoff=most), -counts[w], w)
+    single = DOUBLED.sub(r"\1", word)
+    near = [  # a letter too much or missing of two alike is the commonest slip
+        (OSA.distance(word, w, score_cutoff=most) - 0.5 * (DOUBLED.sub(r"\1", w) == single), -counts[w], w)
         for w in listed
         if abs(len(w) - len(word)) <= most and counts[w] >= least
     ]
@@ -80,7 +97,8 @@ class _Words:
         often = [word for word, count in said.items() if count >= TOLD]
         # people misspell, in many wordings the same way
         spoken = {w for w in often if w in noted or zipf(w) >= ENGLISH}
-        self.known = frozenset(spoken) | medicine_words()
+        titles = {w for page in LIBRARY.glob("*.md") for w in page.stem.split("-") if len(w) > SHORT}
+        self.known = frozenset(spoken) | medicine_words() | titles
         self.counts = known_words().frequent(FREQUENT)
         for word in self.known:
             self.counts[word] = self.counts.get(word, FREQUENT) + SPOKEN * said[word]

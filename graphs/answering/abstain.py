@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphs.answering.contract import AnswerView, Draft
-from graphs.answering.notices import notice
+from graphs.answering.notices import notice, read_as
 from graphs.answering.ports import WholeText
 from graphs.judging.key_terms import KeyTerms
 from tools.contract import Notice
@@ -21,7 +21,7 @@ def abstained(view: AnswerView, terms: Sequence[str] = (), more: Sequence[Notice
     said = [notice("terms_not_found", view.language, ", ".join(terms))] if terms else []
     questions = view.differential.questions[:3] if view.differential is not None else ()
     return Draft(
-        notices=(notice("nothing_found", view.language), *said, *more),
+        notices=(notice("nothing_found", view.language), *said, *read_as(view), *more),
         follow_up_questions=tuple(questions),
         abstained=True,
     )
@@ -32,4 +32,4 @@ def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms,
     texts = [f"{e.title}. {e.text}" for e in evidence if e.citable]
     texts += [whole(document) for document in dict.fromkeys(e.document_id for e in evidence if e.citable)]
     texts += [f"{a.question} {a.evidence.title}. {a.evidence.text}" for a in view.answered if a.evidence.citable]
-    return terms.uncovered(expand(view.question), texts)
+    return terms.uncovered(expand(view.meant), texts)

@@ -31,6 +31,7 @@ from tools.contract import (
 )
 from tools.evidence import Evidence, Frozen, SameWork, Statement
 from tools.rare_diseases import RareDisease
+from tools.spelling import mended
 
 ANSWER_SCHEMA = 2  # raised with every change of a field's meaning
 
@@ -254,6 +255,11 @@ class AnswerView(Frozen):
     gate: GateDecision | None = None
     red_flags: tuple[RedFlag, ...] = ()
     said: Said | None = None
+
+    @property
+    def meant(self) -> str:
+        """The question with its misspelt words put right."""
+        return mended(self.question)
 
 
 class Draft(Frozen):

@@ -164,7 +164,7 @@ class AnswererLocal:
         """
         pieces = {s.evidence.id: s.evidence for s in scored}
         given = [e for e in view.evidence if e.origin is Origin.CASE]
-        ruling = self.judge.judge(expand(view.question), given or list(pieces.values()))
+        ruling = self.judge.judge(expand(view.meant), given or list(pieces.values()))
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
@@ -218,7 +218,7 @@ class AnswererLocal:
         """The question in the language of the evidence, its abbreviations written out; "" for a Chinese question that
         has no English words to look for."""
         if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
-            return expand(view.question)
+            return expand(view.meant)
         names = self.terms.equivalents(view.question)
         asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
         return " ".join(dict.fromkeys([*names, *asked[:1]]))

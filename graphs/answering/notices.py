@@ -17,6 +17,7 @@ from tools.evidence import Evidence, EvidenceId, Origin, Statement, Status
 from tools.literature.vocabulary import asks
 from tools.messages import messages
 from tools.notices import noted
+from tools.spelling import mends
 from tools.text.frequency import zipf
 from tools.text.language import language_of
 from tools.text.questions import asked_in, is_question, parts
@@ -47,13 +48,20 @@ def notice(code: str, language: str, detail: str = "") -> Notice:
     return noted(code, language, severity, detail=detail)
 
 
+def read_as(view: AnswerView) -> list[Notice]:
+    """Which words of a question were taken for others: none where its language has no such slips."""
+    read = mends(view.question) if view.kind == Kind.EVIDENCE else {}
+    told = "; ".join(f"“{written}” → “{meant}”" for written, meant in read.items())
+    return [notice("read_as", view.language, told)] if told else []
+
+
 def notices_for(
     view: AnswerView, statements: Sequence[Statement], evidence: Iterable[Evidence], today: date
 ) -> list[Notice]:
     """What the user must know about an answer that was given: sources, dates, language, the figure that it lacks."""
     cited_ids = {c.evidence_id for s in statements for c in s.citations}
     cited = [e for e in {e.id: e for e in evidence}.values() if e.id in cited_ids]
-    out: list[Notice] = []
+    out: list[Notice] = read_as(view)
     if any(EvidenceId.parse(e.id).collection in UNREVIEWED for e in cited):
         out.append(notice("starter_knowledge", view.language))
     own = [e for e in cited if is_own(e)]

@@ -56,7 +56,7 @@ def research_node(planner: Planner, limits: Limits) -> Body:
 
 def _view(state: State, context: TurnContext, limits: Limits, made: tuple[MadeCall, ...]) -> ResearchView:
     return ResearchView(
-        question=context.text(state["question_key"]),
+        question=context.asked(state),
         kind=state["kind"],
         language=state["language"],
         round=state["rounds"] + 1,

@@ -21,7 +21,7 @@ def select_node(selector: Selector, requirements: Any, limits: Limits) -> Body:
     """The node's body around a selector."""
 
     async def body(state: State, context: TurnContext) -> dict[str, Any]:
-        question = context.text(state["question_key"])
+        question = context.asked(state)
         candidates = documents(context.load_evidence(state, state["found"]))
         wanted = _requirements(state, context, question, requirements)
         differential = context.load(Differential, state["differential_key"])

@@ -87,7 +87,7 @@ def bind(tool: Tool, said: Said) -> BaseTool:
 
 def _about(tool: str, arguments: dict[str, Any], state: State, context: TurnContext) -> str:
     """What a call is about: a question of evidence that is searched for, else the query as the planner put it."""
-    question = context.text(state["question_key"])
+    question = context.asked(state)
     whole = tool == SEARCH and state["kind"] == Kind.EVIDENCE
     return question if whole else str(arguments.get("query") or question)
 
@@ -107,7 +107,7 @@ def tool_context(state: State, context: TurnContext) -> ToolContext:
     differential = context.load(Differential, state["differential_key"] or state["first_look_key"])
     gate = context.load(GateDecision, state["gate_key"])
     return ToolContext(
-        question=context.text(state["question_key"]),
+        question=context.asked(state),
         case=context.text(state.get("case_key", "")),
         kind=state["kind"],
         language=state["language"],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.spelling import corrected, mended
+from tools.spelling import corrected, mended, mends
 from tools.text.clauses import clauses
 
 
@@ -17,6 +17,7 @@ from tools.text.clauses import clauses
         ("chest payn", "chest pain"),
         ("Feaver and vomitting", "Fever and vomiting"),
         ("amoxicilin, ibuprofin", "amoxicillin, ibuprofen"),
+        ("the rabbies shot", "the rabies shot"),
     ],
 )
 def test_a_word_that_is_a_slip_away_is_meant(written: str, meant: str) -> None:
@@ -37,6 +38,11 @@ def test_what_is_no_slip_stays(text: str) -> None:
 @given(st.text(max_size=60))
 def test_any_text_keeps_what_stands_between_its_words(text: str) -> None:
     assert len(mended(text).split()) == len(text.split())
+
+
+def test_what_is_mended_is_told_word_by_word() -> None:
+    assert mends("Stopped clopidogril. Is that dangerus?") == {"clopidogril": "clopidogrel", "dangerus": "dangerous"}
+    assert mends("Stopped clopidogrel.") == {}
 
 
 def test_a_clause_is_read_mended_and_stays_as_written() -> None:
