@@ -162,7 +162,7 @@ class Matcher:
             allowed = allowed * ~(self._one_side if clause.side == "both" else self._both_sides)
         if _BOTH_EN.search(unit.text):
             allowed = allowed * ~self._one_en
-        elif _ONE_PART.search(unit.text):  # one leg is not "both legs"
+        elif _ONE_PART.search(unit.text) and len(_sides(clauses, clause)) < 2:  # one leg is not "both legs"
             allowed = allowed * ~self._both_en
         if clause.reading:
             named = np.array([unit.text in names for names in self._named])
@@ -188,6 +188,11 @@ class Matcher:
             known = np.array([compatible(told, at) for at in self._sites], dtype=np.float32)
             self._fits[told] = known
         return known
+
+
+def _sides(clauses: Sequence[Clause], clause: Clause) -> set[str]:
+    """The sides that the sentence of a clause names: "in my right ankle and my left ankle"."""
+    return {c.side for c in clauses if c.sentence == clause.sentence and c.side}
 
 
 def _own_share(own: Matrix) -> Matrix:

@@ -13,6 +13,7 @@ from tools.text.medicines import tells_of_none
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
+ALONE = 0.6  # ours: the same of what only changes a complaint, read without it
 LONGEST = 24  # words; ours: beyond it a joined piece says too much at once
 # ours: a clause that goes on about what was told before
 _GOES_ON = re.compile(
@@ -20,7 +21,7 @@ _GOES_ON = re.compile(
     r"aggravated|lasts|lasted|lasting|radiat\w+|spread\w*|going|goes|comes|came|constant|mostly|usually|made|brought)\b",
     re.IGNORECASE,
 )
-# ours: what changes a complaint, which says nothing without it: "worse lying flat"
+# ours: what changes a complaint, and is shown of it alone: "worse lying flat"
 _CHANGES = re.compile(
     r"^\W*(?:worse|better|relieved|eased|eases|aggravated|brought on|made (?:worse|better))\b", re.IGNORECASE
 )
@@ -86,8 +87,10 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         if tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
             continue
         denied = clause.present is False
-        if not (topic and _CHANGES.match(clause.plain)):
-            out.append(Unit(i, after_subject(clause.plain), (i,), negative=_negative(clause), denied=denied))
+        vague = topic != "" and _CHANGES.match(clause.plain) is not None
+        said = after_subject(clause.plain)
+        weight = ALONE if vague else 1.0
+        out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)

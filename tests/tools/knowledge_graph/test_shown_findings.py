@@ -36,6 +36,7 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("She also has facial pain.", "facial-pain", "face-pain-set-off-by-touch"),
         ("My leg is swollen.", "one-leg-swelling", "leg-oedema"),
         ("Both my legs are swollen.", "leg-oedema", "one-leg-swelling"),
+        ("The swelling is in my right ankle and in my left ankle.", "leg-oedema", "ankle-sprain"),
         ("Type 1 diabetes, stopped insulin as 'not eating'.", "missed-insulin", "insulin-or-sulfonylurea"),
         ("Chest pain, worse lying flat.", "chest-pain-worse-lying", "orthopnoea"),
         ("An itchy round patch on my forearm, reddish scaly edge.", "ring-shaped-scaly-rash", "crusty-lid-margins"),
