@@ -47,7 +47,7 @@ _SUBJECT = re.compile(
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(
     r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)|"
-    r"(?:^|:|\b[Pp]t|[Pp]atient) ?([MF])[ ,/]{1,2}(?=\d{1,3}\b(?![/.]?\d))"
+    r"(?:^|[:.;,]|\b[Pp]t|[Pp]atient) ?([MF])[ ,/]{1,2}(?=\d{1,3}\b(?![/.]?\d))"
 )
 _SAID = re.compile(
     r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
@@ -70,7 +70,7 @@ _AGE = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:^|:|\bpt|patient) ?(?:[MF]|male|female)[ ,/]{{1,2}}(\d{{1,3}})\b(?![/.]?\d)|"
+        rf"(?:^|[:.;,]|\bpt|patient) ?(?:[MF]|male|female)[ ,/]{{1,2}}(\d{{1,3}})\b(?![/.]?\d)|"
         rf"\b(?:{'|'.join(SEX_WORDS.values())}) of (\d{{1,3}})\b(?!\s*(?:kg|st|lbs?|cm|m|%|days?|weeks?|months?)\b)",
         re.IGNORECASE,
     ),
