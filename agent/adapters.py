@@ -72,6 +72,12 @@ class LibraryDocuments:
         document = self.get_document(id)
         return f"{document.title}. {document.text}" if document is not None else ""
 
+    def said(self, id: str, text: str) -> Evidence | None:
+        """A part of a document's text as evidence; None where the library has no such document, or it no such part."""
+        document = self.get_document(id)
+        start = document.text.find(text) if document is not None else -1
+        return self._library.document(id).evidence(start, start + len(text)) if start >= 0 else None
+
     def monograph(self, id: str) -> str:
         """Text of a document of the house, whose sentences are often embedded already; "" for another."""
         document = self.get_document(id)

@@ -131,6 +131,7 @@ def assemble(
         texts,
         names.found_in,
         whole=documents.whole,
+        said=documents.said,
         known=library.frequencies,
         diseases=names.diseases_named,
     )

@@ -100,18 +100,20 @@ class AnswererByModel:
         if view.kind == Kind.EXPLAIN or view.path == "session":
             return await self._local.answer(view)
         if view.path == "direct":
-            return await or_local(self._model.role, lambda: self._direct(view), lambda: self._local.answer(view))
+            draft = await or_local(self._model.role, lambda: self._direct(view), lambda: self._local.answer(view))
+            return await asyncio.to_thread(self._local.with_interactions, view, draft)
         case = view.kind in CASES and ranked(view.differential)
         sources = await asyncio.to_thread(self._sources, view, case)
         if not (sources.documents or (sources.background and sources.policy == "allowed")):
             return await self._local.answer(view)
         if await asyncio.to_thread(self._of_something_else, view, sources):
             return await self._local.answer(view)
-        return await or_local(
+        draft = await or_local(
             self._model.role,
             lambda: self._case(view, sources) if case else self._question(view, sources),
             lambda: self._local.answer(view),
         )
+        return await asyncio.to_thread(self._local.with_interactions, view, draft)
 
     def _sources(self, view: AnswerView, case: bool) -> Sources:
         entries = [*self._local.writer.lines(view)[1], *self._local.rare.lines(view)[1]] if case else []

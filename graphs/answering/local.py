@@ -16,7 +16,7 @@ from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.extractive import Extractor, by_score, statement
 from graphs.answering.figures import asks_figure, gives_figure, of_dosing, of_regimen
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.ports import GraphEntries, SentenceRanker, WholeText
+from graphs.answering.ports import GraphEntries, SaidOf, SentenceRanker, WholeText
 from graphs.answering.rare_answer import RareWriter
 from graphs.answering.urgent import diagnosed
 from graphs.judging.key_terms import KeyTerms, Synonyms
@@ -24,9 +24,12 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_published, plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
-from tools.contract import Differential, Notice, RankedDisease
+from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.library.monograph import COLLECTION
+from tools.medicines.checks import taken_together
+from tools.notices import noted
 from tools.text.abbreviations import expand
 from tools.text.language import language_of
 from tools.text.questions import is_question, parts
@@ -59,7 +62,8 @@ class AnswererLocal:
         judge: of closed questions.
         graph: entries of the knowledge graph that the view does not hold.
         synonyms: other names of what a text mentions; for a Chinese text the English ones.
-        whole: the whole text of a document that evidence is cut from. known: words in use in the library.
+        whole: the whole text of a document that evidence is cut from. said: a part of one, as evidence.
+        known: words in use in the library.
         today: the date for review dates.
     """
 
@@ -74,13 +78,14 @@ class AnswererLocal:
         settings: AnswerSettings | None = None,
         *,
         whole: WholeText = lambda _id: "",
+        said: SaidOf = lambda _id, _text: None,
         known: Collection[str] = frozenset(),
         diseases: Synonyms = lambda _text: {},
     ) -> None:
         settings = settings or AnswerSettings()
         self.diseases = diseases
         self.terms = KeyTerms(encoder, synonyms, known)
-        self._whole = whole
+        self._whole, self._said = whole, said
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
         self._chooser = OptionChooser(self._extractor, self.terms, settings.choice)
         self.judge = judge
@@ -91,7 +96,7 @@ class AnswererLocal:
 
     async def answer(self, view: AnswerView) -> Draft:
         """Every statement cites evidence of the view or of the draft; nothing is said without."""
-        return await asyncio.to_thread(self._answer, view)
+        return self.with_interactions(view, await asyncio.to_thread(self._answer, view))
 
     def unmentioned(self, view: AnswerView) -> list[str]:
         """Names in a question of evidence that nothing quotable mentions: from other evidence it is not answered."""
@@ -199,6 +204,28 @@ class AnswererLocal:
             evidence=beyond(view, entries),
             follow_up_questions=tuple(questions),
             notices=tuple(notices_for(view, statements, [*view.evidence, *entries], self.today())),
+        )
+
+    def with_interactions(self, view: AnswerView, draft: Draft) -> Draft:
+        """The draft on a case with what its medicines do together where that is severe, after the ranked diseases."""
+        if draft.abstained or not (view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential)):
+            return draft
+        told = view.question if view.case in view.question else f"{view.case}\n{view.question}"
+        found = [(c, self._said(f"{COLLECTION}:{c.page}", c.says)) for c in taken_together(told)]
+        shown = [(c, e) for c, e in found if e is not None and all(e.id != d.id for d in draft.evidence)]
+        at = max((n for n, s in enumerate(draft.statements, 1) if s.origin is Origin.KNOWLEDGE_GRAPH), default=0)
+        at = at or len(draft.statements)
+        more = [statement(Sentence(e, 0, len(e.text), 1.0)) for _, e in shown]
+        dangers = [
+            noted("taken_together", view.language, Severity.DANGER, one=c.page.replace("-", " "), other=c.beside)
+            for c, _ in shown
+        ]
+        return draft.model_copy(
+            update={
+                "statements": (*draft.statements[:at], *more, *draft.statements[at:]),
+                "evidence": (*draft.evidence, *(e for _, e in shown)),
+                "notices": (*dangers, *draft.notices),
+            }
         )
 
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:

@@ -9,6 +9,8 @@ from tools.evidence import Evidence
 
 WholeText = Callable[[str], str]
 """The whole text of a document by its id, "" for one that is not kept whole."""
+SaidOf = Callable[[str, str], Evidence | None]
+"""A part of a document's text as evidence, by the document's id; None where there is none."""
 
 
 class SentenceRanker(Protocol):

@@ -62,9 +62,14 @@ def synonyms(text: str) -> dict[str, tuple[str, ...]]:
 Factory = Callable[[Encoder], Answerer]
 
 
+def said(id: str, text: str) -> Evidence | None:
+    """A page of a medicine that says a text; only methotrexate has one."""
+    return document("methotrexate", text, title="Methotrexate") if id == "library:methotrexate" else None
+
+
 def local(encoder: Encoder, table: Mapping[str, Reading] = READ) -> AnswererLocal:
     judge = VerdictJudgeLocal(ScriptedReader(table))
-    return AnswererLocal(rank, encoder, judge, Graph(), synonyms, lambda: date(2027, 1, 1))
+    return AnswererLocal(rank, encoder, judge, Graph(), synonyms, lambda: date(2027, 1, 1), said=said)
 
 
 FACTORIES: list[Factory] = [local]

@@ -166,6 +166,19 @@ def check(question: str, case: str = "") -> Checked:
     return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks, general)
 
 
+def taken_together(case: str) -> tuple[Check, ...]:
+    """The severe interactions of the medicines that a case tells as taken, each pair once; what was stopped, is denied
+    or is an allergy is not taken."""
+    told_of = _read(mended(case), "", "")
+    named = {
+        (m.generic or m.written).lower(): m
+        for m in named_in(told_of.text)
+        if m.generic and m.written.lower() not in told_of.allergies and _is_meant(told_of, m)
+    }
+    found = _interactions(list(named.values())[-MOST:], [], told_of)
+    return tuple({c.says: c for c in found if c.advice is Advice.AVOID and c.beside not in SUBSTANCES}.values())
+
+
 def _way(part: str) -> str:
     """How a sentence asks, of `WAYS`; "" where it does not."""
     words = _words()

@@ -12,6 +12,7 @@ from support.answerers import (
     local,
     view,
 )
+from tools.contract import Severity
 from tools.encoders import Encoder
 from tools.evidence import Origin
 
@@ -52,3 +53,27 @@ def test_chinese_names_in_a_chinese_answer(encoder: Encoder) -> None:
     assert draft.statements[0].text.startswith("自发性气胸 (J93.1).")
     assert "evidence_in_english" in codes(draft)
     assert all(any("一" <= c <= "鿿" for c in n.text) for n in draft.notices)
+
+
+BOTH = "Sudden chest pain and breathlessness. Takes methotrexate weekly, started trimethoprim 8 days ago."
+
+
+def test_medicines_of_a_case_that_do_severe_harm_together_are_told_and_cited(answerer: Answerer) -> None:
+    asked = view(BOTH, kind="case", differential=differential())
+    draft = answer(answerer, asked)
+    assert draft.notices[0].code == "taken_together"
+    assert draft.notices[0].severity is Severity.DANGER
+    assert "methotrexate and trimethoprim" in draft.notices[0].text
+    (told,) = [s for s in draft.statements if s.citations[0].evidence_id.startswith("library:methotrexate")]
+    assert "Trimethoprim" in told.text
+
+
+def test_what_was_stopped_or_has_no_page_is_not_told(answerer: Answerer) -> None:
+    for case in (
+        "Chest pain. Takes methotrexate. Stopped trimethoprim last year.",
+        "Chest pain. Takes warfarin and naproxen.",  # the library of this test has no page of either
+        "Chest pain. Takes methotrexate and folic acid.",
+    ):
+        draft = answer(answerer, view(case, kind="case", differential=differential()))
+        assert "taken_together" not in codes(draft)
+        assert {s.origin for s in draft.statements} == {Origin.KNOWLEDGE_GRAPH}

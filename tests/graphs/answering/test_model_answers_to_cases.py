@@ -36,6 +36,15 @@ def test_a_publication_named_in_prose_is_left_out_of_a_direct_answer(ask: Ask, r
     assert "reference_dropped" in codes(draft)
 
 
+@pytest.mark.parametrize("path", ["direct", "researched"])
+def test_a_model_leaves_no_severe_interaction_out(ask: Ask, path: str) -> None:
+    told = "Chest pain. Takes methotrexate weekly, started trimethoprim 8 days ago."
+    case = view(told, graph_entry(), kind="case", path=path, differential=differential())
+    draft, _, _ = ask(lambda *_: {"statements": ["It may be a collapsed lung."] if path == "direct" else []}, case)
+    assert [n.code for n in draft.notices].count("taken_together") == 1
+    assert [s.citations[0].evidence_id for s in draft.statements if "Trimethoprim" in s.text]
+
+
 def test_a_direct_choice_is_marked_as_resting_on_nothing_retrieved(ask: Ask) -> None:
     options = {"A": "Gout", "B": "Croup"}
     draft, _, _ = ask(

@@ -141,8 +141,21 @@ def test_where_it_hurts_is_asked_once_and_names_real_places() -> None:
     first = QUESTIONER.next_questions(standing(("nausea", True)), "en", 3)
     assert first[0].finding == PLACE
     assert first[0].text == "Where do you have pain, if anywhere?"
-    assert "else" in QUESTIONER.next_questions(standing(("pleuritic-chest-pain", True)), "en", 1)[0].text
+    assert "else" in QUESTIONER.next_questions(standing(("neck-pain", True)), "en", 1)[0].text
     assert PLACE not in asked_about(standing(("nausea", True), replied=frozenset({PLACE})))
+
+
+def test_where_it_hurts_is_not_asked_where_it_may_well_hurt_nowhere() -> None:
+    at = standing(("tremor", True), ("heat-intolerance", True), ("palpitations", True), ("weight-loss", True))
+    questions = QUESTIONER.next_questions(at, "en", 5)
+    assert questions
+    assert PLACE not in {q.finding for q in questions}
+
+
+def test_a_small_childs_questions_speak_of_one_child() -> None:
+    toddler = Person(2.0, "male")
+    asked = [wording(f, "en", toddler) for f in STARTER.findings if f.ask]
+    assert [a for a in asked if "child's child" in a or "child's baby" in a] == []
 
 
 def test_a_place_denies_only_the_pains_of_other_parts() -> None:

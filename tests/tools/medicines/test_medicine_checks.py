@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.medicines.checks import check
+from tools.medicines.checks import check, taken_together
 from tools.medicines.records import Advice
 
 
@@ -44,6 +44,23 @@ def test_what_must_not_be_taken_is_found(question: str, case: str, page: str, ad
 )
 def test_of_what_no_record_speaks_nothing_is_said(question: str, case: str) -> None:
     assert _found(question, case) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "pages"),
+    [
+        ("On MTX 20mg weekly. Started trimethoprim 8/7 ago for UTI.", ["methotrexate"]),
+        ("On warfarin for AF, naproxen for knee OA.", ["warfarin"]),
+        ("Takes sertraline and tramadol, shaking.", ["tramadol"]),
+        ("Stopped warfarin last year, takes ibuprofen.", []),
+        ("No warfarin. Takes ibuprofen.", []),
+        ("Allergic to trimethoprim, on methotrexate.", []),
+        ("Takes amlodipine and paracetamol.", []),
+        ("", []),
+    ],
+)
+def test_severe_interactions_of_what_a_case_takes(case: str, pages: list[str]) -> None:
+    assert [c.page for c in taken_together(case)] == pages
 
 
 def test_a_condition_without_its_degree_asks_for_caution() -> None:

@@ -54,6 +54,7 @@ def test_the_table_is_large_and_every_entry_says_something() -> None:
         ("My little boy is 2 years old. His sister is 5 years old.", Person(2.0, "male")),
         ("I'm writing for my mum, 78.", Person(78.0, "female")),
         ("pt is 34 y/o M", Person(34.0, "male")),
+        ("sore ulcer in my lip for 4 days. F 21, otherwise well", Person(21.0, "female")),
         ("患者男性，45岁", Person(45.0, "male")),
         ("女，32岁，咳嗽", Person(32.0, "female")),
         ("I have a cough", Person(None, None)),
