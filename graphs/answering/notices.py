@@ -36,7 +36,8 @@ TWO, NAMING = 2, 4  # ours: questions of a message that asks several things; let
 WORD = re.compile(r"[a-z]+")
 MATTER = re.compile(  # what the matter is
     r"\b(?:wrong|caus\w+|matter|going on|happening|diagnos\w+|differential|likely|problem|illness|disease|"
-    r"(?:could|might|may|is|can) (?:it|this|that|these|they)(?: all)?(?: be)?\b|(?:does|do|could) \w+ have)\b",
+    r"(?:could|might|may|can) (?:it|this|that|these|they)(?: all)? be\b|"
+    r"is (?:it|this|that)\W*$|(?:does|do|could) \w+ have)\b",
     re.IGNORECASE,
 )
 UNREVIEWED = frozenset({"library", "graph", "calculator"})  # ours: collections that ship with the house

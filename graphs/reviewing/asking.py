@@ -16,6 +16,7 @@ from tools.medicines.names import medicines_in
 from tools.messages import messages
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
+from tools.text.negation import MOTHERS
 
 # The rule by which an answer asks for a clinician's review. It is ours, open and small; docs/sessions.md states it.
 GROWN_UP = 18.0  # ours: years from which a patient is no child
@@ -131,7 +132,8 @@ def _vulnerable(patient: str, question: str) -> Iterator[str]:
     stated = _stated(patient, introduced=age is not None) if patient else question
     if PREGNANT.search(stated):
         yield "pregnancy"
-    if (age is not None and age < GROWN_UP) or (age is None and CHILD.search(stated)):
+    of_children = CHILD.search(MOTHERS.sub("", stated)) is not None
+    if (age is not None and age < GROWN_UP) or (age is None and of_children):
         yield "child"
 
 

@@ -31,6 +31,10 @@ JOINED = re.compile(  # a question behind another
     re.IGNORECASE,
 )
 HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
+# "had the same in the other foot last year": told, without its subject
+HAD_TOLD = re.compile(
+    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b(?! (?:i|he|she|they|you|we|it|any\w*)\b)", re.I
+)
 LIST = re.compile(r"\W*(?:list|name|give|tell|explain|describe)\b", re.IGNORECASE)
 SHORT = re.compile(
     rf"\b{AUXILIARY}(?:n't)?\b|^\W*any\b|\b(?:ok|okay|safe|fine|allowed|necessary|worth|true|right|yes or no)\b",
@@ -95,7 +99,8 @@ def is_question(sentence: str) -> bool:
         return True
     if CLOSED_ZH.search(sentence):
         return True
-    return OPENING.match(sentence) is not None and not sentence.endswith((".", "!"))
+    told = sentence.endswith((".", "!")) or HAD_TOLD.match(sentence) is not None
+    return OPENING.match(sentence) is not None and not told
 
 
 def asked_in(text: str) -> list[str]:

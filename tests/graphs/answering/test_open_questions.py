@@ -26,6 +26,8 @@ SAID = "Chickenpox: paracetamol eases fever, and a child is kept from school unt
         ),
         ("case", "My son of 4 has itchy spots and a fever. What is wrong with him?", []),
         ("case", "A man of 50 with a cough. He can go to work.", []),
+        ("case", "Sore breast and shivers. is it ok to carry on feeding?", ["is it ok to carry on feeding?"]),
+        ("case", "Big red toe since 3am. had the same in the other foot last year", []),
     ],
 )
 def test_what_was_also_asked_and_is_not_answered_is_named(kind: str, question: str, left: list[str]) -> None:

@@ -80,6 +80,7 @@ def test_each_risk_asks_and_says_which(answer: Answer, case: str, risk: Risk) ->
     ("answer", "case"),
     [
         (answer_of("It helps."), ""),
+        (answer_of("Rest.", kind="case"), "I am 30 and had my baby 9 days ago, my breast is sore."),
         (answer_of("Rest and ice help.", kind="case"), ADULT),
         (answer_of("Aspirin 300 mg lowers the risk of stroke.", question="Does aspirin help in stroke?"), ""),
         (answer_of("Stop smoking and start walking.", kind="case"), ADULT),
