@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from graphs.verdicts.studies import words_held
 from tools.medicines.names import medicines_in
+from tools.text.abbreviations import expand
 
 WHAT = r"\b(?:what|which|how (?:much|many|high|often|common|accurate)|maximum|usual|recommended)\b[^?]{0,60}"
 COUNT = r"(?:\d[\d,.]{0,12}|one|two|three|four|five|six|seven|eight|nine|ten)"
@@ -71,6 +73,7 @@ DURATION = _kind(
     r"|\ba (?:day|week|month|year)\b"
     r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
 )
+OF_IT = 0.4  # ours: share of a question's words that a rate and its source must hold to be what is asked
 KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION)
 
 
@@ -81,8 +84,11 @@ def asks_figure(question: str) -> bool:
 
 def gives_figure(question: str, sentence: str, title: str = "") -> bool:
     """Whether a sentence gives a figure of a kind that the question asks for; where the question names a medicine, of
-    that: the sentence or the title of its document names it, or its class. A duration may be that of the illness."""
+    that: the sentence or the title of its document names it, or its class. A duration may be that of the illness; a
+    rate is of what is asked where both hold enough of the question's words."""
+    near = words_held(expand(question), f"{title}. {sentence}") >= OF_IT
     given = [kind for kind in KINDS if kind.asks.search(question) and kind.gives.search(sentence)]
+    given = [kind for kind in given if near or kind not in (RATE, MORTALITY)]
     if not given or DURATION in given:
         return bool(given)
     asked = {m.generic or m.family for m in medicines_in(question)}

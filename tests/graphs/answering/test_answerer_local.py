@@ -191,9 +191,15 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("How long should amoxicillin be taken?", "It is given at 500 mg in people over 40 years old.", False),
         ("What is the mortality of pneumonia?", "It is a marker of severity.", False),
         ("What is the mortality of pneumonia?", "Of its strains 1.6% make the toxin.", False),
-        ("What is the mortality of pneumonia?", "About one in ten people in hospital die of it.", True),
+        ("What is the mortality of pneumonia?", "About one in ten people in hospital die of pneumonia.", True),
+        (
+            "What proportion of people with TIA have a stroke within a week?",
+            "One in twenty has a stroke after a transient ischaemic attack.",
+            True,
+        ),
         ("How common is gout?", "Gout affects 2 per cent of adults.", True),
-        ("How often does Barrett's oesophagus turn into cancer?", "Each year 0.3 % get cancer.", True),
+        ("How often does Barrett's oesophagus turn into cancer?", "Each year 0.3 % with Barrett's get cancer.", True),
+        ("How often does Barrett's oesophagus turn into cancer?", "One in five people live for five years.", False),
         ("流感会持续多久？", "发热多在3至5天内消退。", True),
     ],
 )
