@@ -10,7 +10,10 @@ from tools.medicines.names import medicines_in
 from tools.text.abbreviations import expand
 
 WHAT = r"\b(?:what|which|how (?:much|many|high|often|common|accurate)|maximum|usual|recommended)\b[^?]{0,60}"
-COUNT = r"(?:\d[\d,.]{0,12}|one|two|three|four|five|six|seven|eight|nine|ten)"
+COUNT = (
+    r"(?:\d[\d,.]{0,12}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|"
+    r"(?:a|one|five) (?:hundred|thousand))"
+)
 PART = r"(?:half|an? (?:third|quarter|fifth)|two thirds|three quarters)"
 SHARE = (
     rf"\d ?(?:%|％|per ?cent\b|倍)|\b{COUNT} (?:in|of|out of|per|in every)(?: every| about| the)? {COUNT}\b|\bper \d"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from graphs.judging.orders import speaks_to_machines
-from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.certainty import PUBLISHED, certainty_of, effect_of, population_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.studies import (
     OPPOSITE,
@@ -72,7 +72,8 @@ class VerdictSettings(Frozen):
         on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
             not settled says it of this question.
         silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
-        topical: probability of being about what is asked from which a study, or a document of the user's, may speak.
+        topical, topical_own: probability of being about what is asked from which a study may speak, and a document that
+            the user chose.
         alike: cosine from which a closed question that a sentence of the library is known to answer is read beside it;
             compared, known: how many are compared, and read, the likest first.
         warranted: probability of its answer (`graphs.verdicts.warrant`) from which a sentence of the library carries a
@@ -101,6 +102,7 @@ class VerdictSettings(Frozen):
     on_point: float = 0.4
     silent: float = 0.5
     topical: float = 0.93
+    topical_own: float = 0.85
     alike: float = 0.55
     compared: int = 128
     known: int = 10
@@ -210,7 +212,9 @@ class VerdictJudgeLocal:
         if self._encoder is None:
             return set()
         chances = topical(question, list(documents.values()), self._encoder)
-        return {name for name, p in zip(documents, chances, strict=True) if p < self.settings.topical}
+        own = self.settings
+        least = {n: own.topical if EvidenceId.parse(n).collection in PUBLISHED else own.topical_own for n in documents}
+        return {name for name, p in zip(documents, chances, strict=True) if p < least[name]}
 
     def _alike(self, question: str, pieces: Sequence[tuple[Evidence, Span, str]]) -> list[tuple[int, Answered]]:
         """Questions like this one that sentences are known to answer, each with its sentence's place."""
