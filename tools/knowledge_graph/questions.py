@@ -225,7 +225,6 @@ def out_of_silence(ranker: Ranker, seen: Sequence[Observation], asked: Positions
 # What is named is read from the words like any other text; the pains of other places are then taken as denied.
 PLACE = "pain-place"  # the id under which the question is answered; no finding of a graph
 FEWEST = 3  # ours: with fewer places left, yes-or-no questions do
-UNLIKELY = 0.5  # ours: probability that no place is named, from which it is not asked
 NAMED = 3  # ours: places that the reason names
 _PAIN = re.compile(r"\b(?:pain|painful|sore|\w*aches?)\b", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:on|before|during|after|when|with)\b", re.IGNORECASE)  # a pain told by its time is no place
@@ -273,13 +272,13 @@ class PlaceOutcomes:
         self.named = shares_of(now[:, None] + stated + denied @ apart.T + np.stack(heard, axis=1))
         rate = ranker.table.present[:, self.asked]
         no_pain = np.prod(1 - rate, axis=1)
-        self.p_none = float(self.shares @ no_pain)
+        self._p_none = float(self.shares @ no_pain)
         self._p_named: Matrix = self.shares @ (rate / rate.sum(axis=1, keepdims=True) * (1 - no_pain)[:, None])
 
     @property
     def gain(self) -> float:
         """Expected fall of entropy in bits, when one place or none is named."""
-        left = self.p_none * entropy(self.none) + (self._p_named * entropy(self.named)).sum()
+        left = self._p_none * entropy(self.none) + (self._p_named * entropy(self.named)).sum()
         return float(entropy(self.shares) - left)
 
     def question(self, graph: Graph, language: str, located: bool) -> FollowUpQuestion:
@@ -403,14 +402,12 @@ class Questioner:
         ]
 
     def _place(self, standing: Standing, asked: Collection[int]) -> PlaceOutcomes | None:
-        """What asking where it hurts would bring; None when it was asked, few places are left, or it may well hurt
-        nowhere."""
+        """What asking where it hurts would bring; None when it was asked, or few places are left."""
         at = [n for n, i in enumerate(self.pains) if i in asked]
         if PLACE in standing.replied or len(at) < FEWEST:
             return None
         pains = [self.pains[n] for n in at]
-        found = PlaceOutcomes(self._ranker, standing.seen, standing.person, pains, self._elsewhere[np.ix_(at, at)])
-        return found if found.p_none < UNLIKELY else None
+        return PlaceOutcomes(self._ranker, standing.seen, standing.person, pains, self._elsewhere[np.ix_(at, at)])
 
     def _located(self, standing: Standing) -> bool:
         """Whether the case tells of pain in some part of the body."""
