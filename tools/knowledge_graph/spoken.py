@@ -61,15 +61,15 @@ class Spoken:
         chances = dict(zip(seen, self.read(list(seen.values())), strict=True))
         return [self._heard(found, chances[u.text], chances.get(u.bare)) for u, found in zip(units, read, strict=True)]
 
-    @staticmethod
-    def _heard(found: Agreement, chance: Matrix, bare: Matrix | None) -> Agreement:
-        """Agreement with the nearer of wordings and head; what neither hears counts less the surer the head is."""
+    def _heard(self, found: Agreement, chance: Matrix, bare: Matrix | None) -> Agreement:
+        """Agreement with the nearer of wordings and head; what neither hears counts less the surer the head is. Of a
+        finding that the head lacks the wordings decide."""
         if bare is not None:  # a finding that only the negation makes: "no energy"
             chance = np.where(bare < LESS * chance, chance, np.float32(0.0))
         best = max(float(chance.max()), 0.0)
         kept = np.where(found.assured, 1.0, 1 - OTHERS * np.clip(best - chance, 0, 1)).astype(np.float32)
         score = np.maximum(found.score * kept, np.where(chance >= COUNTED, np.sqrt(chance), np.float32(0.0)))
-        said = found.assured & ((chance >= HEARD) | (chance.sum() >= SOMETHING))
+        said = found.assured & ((self._places < 0) | (chance >= HEARD) | (chance.sum() >= SOMETHING))
         return Agreement(score, found.similarity, said | (chance >= SHOWN))
 
     def read(self, seen: Sequence[Features]) -> Matrix:

@@ -23,6 +23,7 @@ _OF_NOTE = (
     r"appetite|thirst|urin\w+|taste|smell|voice|speech|sensation|sweating|sputum|phlegm|girth|memory|personality)\b"
 )
 _VERY = r"(?:(?:very|so|too|that|all that|really|particularly) )"
+NOT_THERE = r"(?:that|which|who) (?:are|is|were|was)n[’']?t (?:really )?there\b"  # what is seen or heard so is told
 # Phrases that hold a trigger word and negate no finding; what is not severe is there.
 PSEUDO = re.compile(
     rf"\b(?:no (?:better|relief|improvement|idea|matter|worse|doubt|different|(?:changes?|increase)\b(?!{_OF_NOTE}))|"
@@ -30,7 +31,8 @@ PSEUDO = re.compile(
     r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|"
     r"(?:won't|will not|does(?:n't| not)|did(?:n't| not)|has(?:n't| not)) "
     r"(?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
-    r"without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|nothing (?:helps|works|eases)|"
+    rf"{NOT_THERE}|without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|"
+    r"nothing (?:helps|works|eases)|"
     rf"(?:not|(?:is|was|are)n[’']?t) (?:an? )?(?:{_VERY}?(?:severe|intense|terrible|awful|bad|excruciating)|"
     rf"{_VERY}(?:painful|sore|itchy|tender|swollen)))\b",
     re.IGNORECASE,

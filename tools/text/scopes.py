@@ -97,7 +97,8 @@ _OWN_VERB = re.compile(
 )
 # a clause of its own within another: what it denies is not what it stands by (``ulcers that don't hurt``)
 _RELATIVE = re.compile(
-    r"(?<=\w)\s+(?=(?:that|which|who)(?:'s|\s+(?:is|are|was|were|has|have|had|do|does|did))?(?:\s+not|n[’']t|\s+never|"
+    rf"(?<=\w)\s+(?!{negation.NOT_THERE})"
+    r"(?=(?:that|which|who)(?:'s|\s+(?:is|are|was|were|has|have|had|do|does|did))?(?:\s+not|n[’']t|\s+never|"
     r"\s+(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|would)n[’']?t)\b)",
     re.IGNORECASE,
 )

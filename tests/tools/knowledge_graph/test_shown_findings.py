@@ -41,6 +41,8 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("Chest pain, worse lying flat.", "chest-pain-worse-lying", "orthopnoea"),
         ("An itchy round patch on my forearm, reddish scaly edge.", "ring-shaped-scaly-rash", "crusty-lid-margins"),
         ("Confused. CT head no metastases.", "confusion", "brain-scan-lesion"),
+        ("She is seeing cats that aren't there.", "visual-hallucinations", "contact-with-animals"),
+        ("Known cirrhosis. Ascitic PMN 680/mm3.", "ascitic-neutrophils", "neutropenia"),
         ("MCV 108.", "macrocytosis", "microcytosis"),
         ("A 40-year-old woman with vomiting.", "vomiting", "nausea"),
         ("The patient has a headache, which is not severe.", "headache", "thunderclap-headache"),
