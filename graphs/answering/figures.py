@@ -61,13 +61,13 @@ RATE = _kind(
     r"|\bhow often (?:does|do|is|are)\b(?![^?]*\b(?:take|taken|give|given|measure|check|test|screen|repeat|dose)\w*\b)"
     r"|\b(?:what is|what['’]s|how (?:high|great|big|large) is) (?:the |my |your )?(?:\w+ ){0,3}risk\b(?! factor)"
     r"|多少次|发生率|患病率|多常见",
-    rf"{SHARE}|\b\d[\d,.]{{0, 12}} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
+    rf"{SHARE}|\b\d[\d,.]{{0,12}} (?:\w+ )?(?:cases|deaths|people|patients|events)\b",
 )
 DEATH = r"\b(?:mortality|deaths?|die[sd]?|dying|fatal\w*|surviv\w*|alive)\b|[死存]"
 MORTALITY = _kind(
     r"\b(?:mortality|fatality|survival|death rate)\b|\bhow (?:many|often)\b[^?]{0,40}\b(?:die|survive)\b"
     r"|死亡率|生存率|病死率",
-    rf"(?:{SHARE}).*(?:{DEATH})|(?:{DEATH}).*(?:{SHARE})",
+    rf"(?:{SHARE}).{{0,200}}?(?:{DEATH})|(?:{DEATH}).{{0,200}}?(?:{SHARE})",
 )
 DURATION = _kind(
     r"\bhow (?:long|many (?:\w+ )?(?:hours?|days?|weeks?|months?|years?))\b|\b(?:duration|length) of\b"

@@ -158,7 +158,7 @@ def telling(text: str) -> str:
     """The words of a message that set the head off: the fewest of its clauses that by themselves tell of an emergency
     about as surely as the whole, of those that name a part of the body or a thing of medicine; numbers of vital signs
     beside them are told by `by_numbers`."""
-    every = [c for c in clauses(text) if not c.other and WORDED.search(c.text)]
+    every = [c for c in clauses(text) if not c.other and WORDED.search(c.text)][: 2 * CLAUSES]
     clause = [c.text for c in [c for c in every if _names_something(c)] or every][:CLAUSES]
     enough, kept = min(PLAINLY, emergency_chance(text)), list[int]()
     while len(kept) < MOST_TOLD and len(kept) < len(clause):
