@@ -68,13 +68,18 @@ def _nearest(word: str, listed: tuple[str, ...], counts: dict[str, int]) -> str:
 
     most = 2 if len(word) >= LONG else 1
     least = COMMON if len(word) <= SHORT else 0
-    single = DOUBLED.sub(r"\1", word)
-    near = [  # a letter too much or missing of two alike is the commonest slip
-        (OSA.distance(word, w, score_cutoff=most) - 0.5 * (DOUBLED.sub(r"\1", w) == single), -counts[w], w)
+    single, negated = DOUBLED.sub(r"\1", word), word.endswith("nt")  # "musnt" is no "must"
+    near = [
+        (
+            apart - 0.5 * (DOUBLED.sub(r"\1", w) == single),
+            -counts[w],
+            w,
+        )  # one letter of two alike is the commonest slip
         for w in listed
-        if abs(len(w) - len(word)) <= most and counts[w] >= least
+        if abs(len(w) - len(word)) <= most and counts[w] >= least and (w.endswith("nt") or not negated)
+        if (apart := OSA.distance(word, w, score_cutoff=most)) <= most
     ]
-    found = sorted(one for one in near if one[0] <= most)
+    found = sorted(near)
     if not found:
         return word
     first, second = found[0], found[1] if len(found) > 1 else None

@@ -28,6 +28,7 @@ def test_a_word_that_is_a_slip_away_is_meant(written: str, meant: str) -> None:
     "text",
     [
         "The lawyer mows lawns near the hotel", "my tummy is wobbly and I feel knackered", "SOB, PND, JVP up, c/o CP",
+        "they musnt have aspirin",
         "seen by Dr Payn in Basingstoke", "anti-dsDNA and HbA1c", "胸痛三天", "her face droops", "zzqxv blorptious", "",
     ],
 )  # fmt: skip
