@@ -17,7 +17,7 @@ from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.loader import SHARED
 from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.spoken import Spoken
-from tools.knowledge_graph.units import Unit, units_of
+from tools.knowledge_graph.units import SPREADS, Unit, units_of
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings, Kinds
 from tools.reading.features import features, meanings
 from tools.text import negation
@@ -174,6 +174,8 @@ class Matcher:
 
     def _of_its_own(self, unit: Unit) -> Flags:
         """For each finding whether it may be told: a part that a pain spreads to has no pain of its own."""
+        if SPREADS in unit.text:
+            return self._spreading
         origin, destination = origin_and_destination(unit.text)
         if not destination:
             return np.ones(len(self._sites), dtype=bool)

@@ -11,6 +11,7 @@ from tools.text.demographics import after_subject
 from tools.text.language import language_of
 from tools.text.medicines import tells_of_none
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
+from tools.text.radiation import tells_of_spreading
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
 ALONE = 0.6  # ours: the same of what only changes a complaint, read without it
@@ -35,6 +36,9 @@ _BARE_TEST = re.compile(
 )
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
+SPREADS = " spreads to the "  # ours: between a topic and such a part
+# ours: a part behind others that a pain spreads to: "to his left arm and jaw"
+_PART = re.compile(r"\W*(?:(?:to|into|my|his|her|the|left|right|upper|lower|both) )*(?P<part>[a-z]+)", re.IGNORECASE)
 _TOPICS = (
     (
         "pain",
@@ -82,8 +86,13 @@ class Unit:
 def units_of(clauses: Sequence[Clause]) -> list[Unit]:
     """The units of every clause, in order of clauses."""
     out: list[Unit] = []
-    topic, where, told_in = "", frozenset[str](), -1
+    topic, where, told_in, spread_in = "", frozenset[str](), -1, -1
     for i, clause in enumerate(clauses):
+        part = clause.present and clause.sites and _PART.fullmatch(clause.plain)
+        if part and where and spread_in == clause.sentence:
+            out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
+            continue
+        spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
         if tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
             continue
         denied = clause.present is False

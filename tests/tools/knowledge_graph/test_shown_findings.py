@@ -43,6 +43,7 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("Confused. CT head no metastases.", "confusion", "brain-scan-lesion"),
         ("She is seeing cats that aren't there.", "visual-hallucinations", "contact-with-animals"),
         ("Known cirrhosis. Ascitic PMN 680/mm3.", "ascitic-neutrophils", "neutropenia"),
+        ("Central chest pain. It spreads to his left arm and jaw.", "pain-radiating-to-jaw", "jaw-clicking"),
         ("MCV 108.", "macrocytosis", "microcytosis"),
         ("A 40-year-old woman with vomiting.", "vomiting", "nausea"),
         ("The patient has a headache, which is not severe.", "headache", "thunderclap-headache"),
