@@ -96,7 +96,7 @@ class AnswererLocal:
 
     async def answer(self, view: AnswerView) -> Draft:
         """Every statement cites evidence of the view or of the draft; nothing is said without."""
-        return self.with_interactions(view, await asyncio.to_thread(self._answer, view))
+        return await asyncio.to_thread(lambda: self.with_interactions(view, self._answer(view)))
 
     def unmentioned(self, view: AnswerView) -> list[str]:
         """Names in a question of evidence that nothing quotable mentions: from other evidence it is not answered."""
