@@ -78,6 +78,13 @@ class LibraryDocuments:
         start = document.text.find(text) if document is not None else -1
         return self._library.document(id).evidence(start, start + len(text)) if start >= 0 else None
 
+    def prepared(self, id: str) -> list[tuple[str, Evidence]]:
+        """Questions that a document was written to answer, each with its answer; none for one that is not held."""
+        if self.get_document(id) is None:
+            return []
+        document = self._library.document(id)
+        return [(q.text, document.evidence(q.start, q.end)) for q in document.questions]
+
     def monograph(self, id: str) -> str:
         """Text of a document of the house, whose sentences are often embedded already; "" for another."""
         document = self.get_document(id)

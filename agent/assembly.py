@@ -130,8 +130,7 @@ def assemble(
         VerdictJudgeLocal(reader, encoder),
         texts,
         names.found_in,
-        whole=documents.whole,
-        said=documents.said,
+        pages=documents,
         known=library.frequencies,
         diseases=names.diseases_named,
     )

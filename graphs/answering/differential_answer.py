@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphs.answering.contract import AnswerView
-from graphs.answering.extractive import Extractor, by_score, statement
-from graphs.answering.ports import GraphEntries
+from graphs.answering.extractive import Extractor, by_score
+from graphs.answering.ports import GraphEntries, NoPages, Pages
+from graphs.answering.urgent import SEVERE
 from graphs.differential_filter.mentions import about
 from graphs.verdicts.contract import Sentence
 from tools.contract import Finding, RankedDisease
 from tools.evidence import Citation, Evidence, EvidenceId, Frozen, Origin, Statement, cite
+from tools.library.monograph import COLLECTION, sections
 from tools.messages import messages
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
@@ -50,16 +52,14 @@ class Topic:
     question: str
 
 
+HELP = re.compile(r"seek help|red flag|emergency|urgent|就医|警示", re.IGNORECASE)
 TOPICS = (
     Topic(
         re.compile(r"diagnos|test|investigat|诊断|检查", re.IGNORECASE),
         "How is {name} diagnosed and which tests are needed?",
     ),
     Topic(re.compile(r"treat|manag|therap|practice|治疗|处理", re.IGNORECASE), "How is {name} treated?"),
-    Topic(
-        re.compile(r"seek help|red flag|emergency|urgent|就医|警示", re.IGNORECASE),
-        "Which warning signs of {name} need urgent help?",
-    ),
+    Topic(HELP, "Which warning signs of {name} need urgent help?"),
 )
 LABELS = ("fits", "against", "watch", "usual")  # of a line's quotes, in the catalogues
 USUAL = re.compile(r"\b(?:almost always|usually) (?:presents|shows|goes)|(?:几乎总是|通常)(?:表现为|可见|伴有)")
@@ -74,13 +74,19 @@ class DifferentialWriter:
     Args:
         extractor: finds sentences in passages.
         graph: entries of the graph that the view does not hold.
+        pages: those of the diseases, ``library:<disease>``.
     """
 
     def __init__(
-        self, extractor: Extractor, graph: GraphEntries | None = None, settings: DifferentialSettings | None = None
+        self,
+        extractor: Extractor,
+        graph: GraphEntries | None = None,
+        settings: DifferentialSettings | None = None,
+        pages: Pages | None = None,
     ) -> None:
         self._extractor = extractor
         self._graph = graph
+        self._pages = pages or NoPages()
         self._settings = settings or DifferentialSettings()
 
     def lines(self, view: AnswerView) -> tuple[list[Statement], list[Evidence]]:
@@ -104,24 +110,40 @@ class DifferentialWriter:
                 return item
         return self._graph.entry(disease.disease, view.language) if self._graph is not None else None
 
-    def next_steps(self, view: AnswerView) -> list[Statement]:
-        """Sentences of passages about the leading disease: tests, treatment, when to seek urgent help."""
+    def next_steps(self, view: AnswerView) -> list[Sentence]:
+        """What to do about the leading disease: when to seek help, where the disease is severe or was read about, then
+        its tests and treatment, where it was. Beside a banner, which says what to do now, nothing of when."""
         ranking = view.differential.ranking if view.differential is not None else ()
-        documents = [e for e in view.evidence if e.origin is Origin.RETRIEVED and e.citable]
-        documents = [d for d in documents if about(d, ranking[:1]) is not None]
-        if not ranking or not documents:
+        read = [e for e in view.evidence if e.origin is Origin.RETRIEVED and e.citable and about(e, ranking[:1])]
+        read = read if view.path != "direct" else []
+        if not ranking or not (read or ranking[0].severity in SEVERE):
             return []
+        page = f"{COLLECTION}:{ranking[0].disease}"
+        chosen = self._seek_help(page, view.case or view.question) if not view.red_flags else []
         name = re.sub(r"\s*\([^)]*\)", "", ranking[0].name)
-        asked = [t.question.format(name=name) for t in TOPICS]
-        pools = [self._pool(t, q, documents) for t, q in zip(TOPICS, asked, strict=True)]
-        union = [s for pool in pools for s in pool]
-        table = self._extractor.rescored(asked, union)
-        chosen: list[Sentence] = []
-        at = 0
-        for row, pool in zip(table, pools, strict=True):
-            chosen += self._best(row[at : at + len(pool)], chosen)
-            at += len(pool)
-        return [statement(s) for s in chosen]
+        for topic in (t for t in TOPICS if read and not (chosen and t.section is HELP)):
+            question = topic.question.format(name=name)
+            answers = self._prepared(page, question) if topic.section is not HELP else []
+            (scored,) = [answers] if answers else self._extractor.rescored([question], self._pool(topic, question, read))
+            chosen += self._best(scored, chosen)
+        return chosen
+
+    def _seek_help(self, page: str, case: str) -> list[Sentence]:
+        """The sentence of a page on when to seek help that is nearest to the case."""
+        text = self._pages.whole(page)
+        parts = [text[s.start : s.end] for s in sections(text) if HELP.search(s.title)]
+        told = [span.of(part) for part in parts for span in sentences(part)]
+        near = self._extractor.relevance.score([case], told).dense[0] if told else []
+        said = self._pages.said(page, told[int(near.argmax())]) if told else None
+        return [_sentence(said, 1.0)] if said is not None else []
+
+    def _prepared(self, page: str, question: str) -> list[Sentence]:
+        """The answer that a page was written to give to a question."""
+        held = self._pages.prepared(page)
+        near = self._extractor.relevance.score([question], [asked for asked, _ in held]).dense[0] if held else []
+        best = int(near.argmax()) if held else 0
+        found = bool(held) and near[best] >= self._extractor.settings.answered
+        return [_sentence(held[best][1], float(near[best]))] if found else []
 
     def _pool(self, topic: Topic, question: str, documents: Sequence[Evidence]) -> list[Sentence]:
         treating = [d for d in documents if topic.section.search(d.section or "")]
@@ -199,6 +221,10 @@ class DifferentialWriter:
             if given is not None and 0 <= given[0] < given[1] <= len(entry.text):
                 return Span(*given)
         return find_sentence(entry.text, finding)
+
+
+def _sentence(whole: Evidence, score: float) -> Sentence:
+    return Sentence(whole, 0, len(whole.text), score)
 
 
 def _but(spans: Sequence[Span], told: Sequence[Span]) -> list[Span]:

@@ -16,7 +16,7 @@ from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.extractive import Extractor, by_score, statement
 from graphs.answering.figures import asks_figure, gives_figure, of_dosing, of_regimen
 from graphs.answering.notices import notice, notices_for
-from graphs.answering.ports import GraphEntries, SaidOf, SentenceRanker, WholeText
+from graphs.answering.ports import GraphEntries, NoPages, Pages, SentenceRanker
 from graphs.answering.rare_answer import RareWriter
 from graphs.answering.urgent import diagnosed
 from graphs.judging.key_terms import KeyTerms, Synonyms
@@ -62,7 +62,7 @@ class AnswererLocal:
         judge: of closed questions.
         graph: entries of the knowledge graph that the view does not hold.
         synonyms: other names of what a text mentions; for a Chinese text the English ones.
-        whole: the whole text of a document that evidence is cut from. said: a part of one, as evidence.
+        pages: the documents that evidence is cut from.
         known: words in use in the library.
         today: the date for review dates.
     """
@@ -77,19 +77,18 @@ class AnswererLocal:
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
         settings: AnswerSettings | None = None,
         *,
-        whole: WholeText = lambda _id: "",
-        said: SaidOf = lambda _id, _text: None,
+        pages: Pages | None = None,
         known: Collection[str] = frozenset(),
         diseases: Synonyms = lambda _text: {},
     ) -> None:
         settings = settings or AnswerSettings()
         self.diseases = diseases
         self.terms = KeyTerms(encoder, synonyms, known)
-        self._whole, self._said = whole, said
+        self._pages = pages or NoPages()
         self._extractor = Extractor(ranker, Relevance(encoder), settings.extract)
         self._chooser = OptionChooser(self._extractor, self.terms, settings.choice)
         self.judge = judge
-        self.writer = DifferentialWriter(self._extractor, graph, settings.differential)
+        self.writer = DifferentialWriter(self._extractor, graph, settings.differential, self._pages)
         self.rare = RareWriter(graph)
         self._explainer = Explainer(self.writer, self._extractor, today)
         self.today = today
@@ -101,7 +100,7 @@ class AnswererLocal:
     def unmentioned(self, view: AnswerView) -> list[str]:
         """Names in a question of evidence that nothing quotable mentions: from other evidence it is not answered."""
         asked = view.kind == Kind.EVIDENCE
-        return unmentioned(view, _quotable(view), self.terms, self._whole) if asked else []
+        return unmentioned(view, _quotable(view), self.terms, self._pages.whole) if asked else []
 
     def _answer(self, view: AnswerView) -> Draft:
         if view.kind == Kind.EXPLAIN:
@@ -129,7 +128,7 @@ class AnswererLocal:
             return abstained(view, missing)
         subjects = self.terms.subjects(query)
         found = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
-        scored = self._extractor.fitted(query, found, self._whole)
+        scored = self._extractor.fitted(query, found, self._pages.whole)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
         chosen = self._stating(_figures_first(query, scored))
@@ -192,12 +191,12 @@ class AnswererLocal:
 
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)
-        steps = self.writer.next_steps(view) if view.path != "direct" else []
+        steps = self.writer.next_steps(view)
         rare, rare_entries = self.rare.lines(view)
         if not lines and not steps and not rare:
             return abstained(view)
-        statements = (*lines, *rare, *steps)
-        entries = [*entries, *rare_entries]
+        statements = (*lines, *rare, *map(statement, steps))
+        entries = [*entries, *rare_entries, *(s.evidence for s in steps)]
         questions = view.differential.questions[:FOLLOW_UPS] if view.differential is not None else ()
         return Draft(
             statements=statements,
@@ -211,7 +210,7 @@ class AnswererLocal:
         if draft.abstained or not (view.kind in (Kind.CASE, Kind.FOLLOW_UP) and ranked(view.differential)):
             return draft
         told = view.question if view.case in view.question else f"{view.case}\n{view.question}"
-        found = [(c, self._said(f"{COLLECTION}:{c.page}", c.says)) for c in taken_together(told)]
+        found = [(c, self._pages.said(f"{COLLECTION}:{c.page}", c.says)) for c in taken_together(told)]
         shown = [(c, e) for c, e in found if e is not None and all(e.id != d.id for d in draft.evidence)]
         at = max((n for n, s in enumerate(draft.statements, 1) if s.origin is Origin.KNOWLEDGE_GRAPH), default=0)
         at = at or len(draft.statements)
@@ -231,7 +230,7 @@ class AnswererLocal:
     def _multiple_choice(self, view: AnswerView, evidence: Sequence[Evidence], query: str) -> Draft:
         chosen = self._chooser.choose(view, evidence, query)
         found = self._extractor.scored(query, evidence, view.answered)
-        context = self._stating(self._extractor.fitted(query, found, self._whole), limit=CONTEXT)
+        context = self._stating(self._extractor.fitted(query, found, self._pages.whole), limit=CONTEXT)
         stated = [*chosen.sentences]
         stated += [s for s in context if not any(self._extractor.same(s, c) for c in chosen.sentences)]
         lines, entries = self.writer.lines(_only(view, chosen.disease)) if chosen.disease is not None else ([], [])

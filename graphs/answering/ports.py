@@ -9,8 +9,35 @@ from tools.evidence import Evidence
 
 WholeText = Callable[[str], str]
 """The whole text of a document by its id, "" for one that is not kept whole."""
-SaidOf = Callable[[str, str], Evidence | None]
-"""A part of a document's text as evidence, by the document's id; None where there is none."""
+
+
+class Pages(Protocol):
+    """Documents that are kept whole, by their ids."""
+
+    def whole(self, id: str) -> str:
+        """The whole text of a document, "" for one that is not kept whole."""
+
+    def said(self, id: str, text: str) -> Evidence | None:
+        """A part of a document's text as evidence; None where there is none."""
+
+    def prepared(self, id: str) -> Sequence[tuple[str, Evidence]]:
+        """Questions that a document was written to answer, each with its answer."""
+
+
+class NoPages:
+    """Where nothing is kept whole."""
+
+    def whole(self, id: str) -> str:
+        """Nothing."""
+        return ""
+
+    def said(self, id: str, text: str) -> Evidence | None:
+        """Nothing."""
+        return None
+
+    def prepared(self, id: str) -> Sequence[tuple[str, Evidence]]:
+        """Nothing."""
+        return ()
 
 
 class SentenceRanker(Protocol):

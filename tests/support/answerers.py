@@ -9,6 +9,7 @@ from typing import Any
 from agent.loop import run
 from graphs.answering.contract import Answerer, AnswerView, Draft
 from graphs.answering.local import AnswererLocal
+from graphs.answering.ports import NoPages, Pages
 from graphs.verdicts.local import VerdictJudgeLocal
 from support.scripted_reader import BESIDE, YES, ScriptedReader
 from tools.contract import Differential, FollowUpQuestion, RankedDisease
@@ -62,14 +63,16 @@ def synonyms(text: str) -> dict[str, tuple[str, ...]]:
 Factory = Callable[[Encoder], Answerer]
 
 
-def said(id: str, text: str) -> Evidence | None:
-    """A page of a medicine that says a text; only methotrexate has one."""
-    return document("methotrexate", text, title="Methotrexate") if id == "library:methotrexate" else None
+class MethotrexatePage(NoPages):
+    """The page of a medicine, which says whatever is looked for."""
+
+    def said(self, id: str, text: str) -> Evidence | None:
+        return document("methotrexate", text, title="Methotrexate") if id == "library:methotrexate" else None
 
 
-def local(encoder: Encoder, table: Mapping[str, Reading] = READ) -> AnswererLocal:
-    judge = VerdictJudgeLocal(ScriptedReader(table))
-    return AnswererLocal(rank, encoder, judge, Graph(), synonyms, lambda: date(2027, 1, 1), said=said)
+def local(encoder: Encoder, table: Mapping[str, Reading] = READ, pages: Pages | None = None) -> AnswererLocal:
+    judge, pages = VerdictJudgeLocal(ScriptedReader(table)), pages or MethotrexatePage()
+    return AnswererLocal(rank, encoder, judge, Graph(), synonyms, lambda: date(2027, 1, 1), pages=pages)
 
 
 FACTORIES: list[Factory] = [local]

@@ -27,11 +27,12 @@ _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
 FOLDED = frozenset(stem(row.split()[0]) for row in SAME_WORDS)
 COMPLAINTS = tuple(map(stem, _WORDS["complaints"].split()))
 _SAME = {stem(word): stem(row.split()[0]) for row in SAME_WORDS for word in row.split()}
+_ONE_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS['one_word'])})s?\b", re.IGNORECASE)
 
 
 def words(text: str) -> list[str]:
     """The tokens of a text for matching: abbreviations out, stems, one spelling, one word for the same thing."""
-    latin = _HAN_RUN.sub(" ", expand(text))
+    latin = _ONE_WORD.sub(lambda m: m[0].replace(" ", ""), _HAN_RUN.sub(" ", expand(text)))
     return [_SAME.get(t, t.replace("ae", "e").replace("oe", "e")) for t in tokens(latin)]
 
 

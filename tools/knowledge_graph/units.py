@@ -34,6 +34,13 @@ _BARE_TEST = re.compile(
     r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip))*\W*",
     re.IGNORECASE,
 )
+# ours: a part and what it is, and what else it is: "his left calf is swollen", "warm"
+_PART_IS = re.compile(r"^.*?\b(?:is|are|was|were|looks?|feels?|became|went|has (?:become|gone|been))(?= )", re.IGNORECASE)
+_LOCAL = re.compile(
+    r"^\W*(?:(?:also|very|really|quite|so|a (?:bit|little)|slightly) )*"
+    r"(?:hot|warm|red|swollen|tender|sore|painful|puffy|stiff|itchy|numb|throbbing|burning)\b",
+    re.IGNORECASE,
+)
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
 SPREADS = " spreads to the "  # ours: between a topic and such a part
@@ -97,7 +104,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
-        said = after_subject(clause.plain)
+        said = after_subject(_of_part(clauses, i) or clause.plain)
         weight = ALONE if vague else 1.0
         out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
         if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
@@ -109,6 +116,15 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         if named:
             topic, where, told_in = named, clause.sites, clause.sentence
     return out
+
+
+def _of_part(clauses: Sequence[Clause], i: int) -> str:
+    """What else a part is, with the part: "My toe is red", "hot"; "" where no part was named."""
+    here, sentence = clauses[i], [c for c in clauses[:i] if c.sentence == clauses[i].sentence]
+    if not (here.present and here.sites and _LOCAL.match(here.plain)):
+        return ""
+    parts = [found[0] for c in sentence if c.present and c.sites == here.sites and (found := _PART_IS.match(c.plain))]
+    return f"{parts[-1]} {here.plain}" if parts else ""
 
 
 def _negative(clause: Clause) -> bool:
@@ -148,7 +164,8 @@ def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
     if i + 1 >= len(clauses) or _manner(clauses[i]) != _manner(clauses[i + 1]):
         return
     here, following = clauses[i], clauses[i + 1]
-    text = f"{here.plain}{'' if language_of(here.plain) == 'zh' else ' '}{following.plain}"
+    first = _of_part(clauses, i) or here.plain
+    text = f"{first}{'' if language_of(first) == 'zh' else ' '}{following.plain}"
     if not here.reading and len(text.split()) <= LONGEST:
         denied = here.present is False
         negative = is_negative_phrase(text) or (denied and is_deficit(text))

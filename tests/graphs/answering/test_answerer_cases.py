@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+import pytest
+
 from graphs.answering.contract import Answerer
 from support.answerers import (
     answer,
@@ -14,7 +19,7 @@ from support.answerers import (
 )
 from tools.contract import Severity
 from tools.encoders import Encoder
-from tools.evidence import Origin
+from tools.evidence import Evidence, Origin
 
 
 def test_a_case_cites_the_graph_and_asks_three_questions(answerer: Answerer) -> None:
@@ -77,3 +82,63 @@ def test_what_was_stopped_or_has_no_page_is_not_told(answerer: Answerer) -> None
         draft = answer(answerer, view(case, kind="case", differential=differential()))
         assert "taken_together" not in codes(draft)
         assert {s.origin for s in draft.statements} == {Origin.KNOWLEDGE_GRAPH}
+
+
+LUNG = "library:spontaneous-pneumothorax"
+TREATED = "A small one is watched, a large one is aspirated or drained."
+PAGE = """## Treatment
+A small one is watched, a large one is aspirated or drained. Oxygen speeds absorption.
+## When to seek help
+Sudden chest pain with breathlessness needs an emergency department the same day. Blue lips need an ambulance.
+"""
+
+
+class LungPage:
+    """The page of the leading disease."""
+
+    def whole(self, id: str) -> str:
+        return PAGE if id == LUNG else ""
+
+    def said(self, id: str, text: str) -> Evidence | None:
+        at = self.whole(id).find(text)
+        if at < 0:
+            return None
+        return Evidence(
+            id=f"{id}@{at}-{at + len(text)}", text=text, kind="condition", title="Lung", origin=Origin.RETRIEVED
+        )
+
+    def prepared(self, id: str) -> Sequence[tuple[str, Evidence]]:
+        found = self.said(id, TREATED)
+        return [("How is spontaneous pneumothorax treated?", found)] if found is not None else []
+
+
+def test_a_severe_leader_is_followed_by_when_to_seek_help_as_its_page_says(encoder: Encoder) -> None:
+    case = "Chest pain and breathlessness since this morning."
+    asked = view(case, kind="case", case=case, path="direct", differential=differential())
+    _, *told = answer(local(encoder, pages=LungPage()), asked).statements
+    assert [s.text for s in told] == [
+        "Sudden chest pain with breathlessness needs an emergency department the same day."
+    ]
+    (citation,) = told[0].citations
+    start, end = map(int, re.findall(r"(\d+)-(\d+)$", citation.evidence_id)[0])
+    assert PAGE[start:end] == citation.quote
+
+
+@pytest.mark.parametrize("severity", ["routine", "emergency"])
+def test_a_leader_that_was_read_about_has_the_answers_that_its_page_was_written_for(
+    encoder: Encoder, severity: str
+) -> None:
+    passage = document("spontaneous-pneumothorax", PAGE, title="Spontaneous pneumothorax", section="Treatment")
+    ranked = differential()
+    ranked = ranked.model_copy(update={"ranking": (ranked.ranking[0].model_copy(update={"severity": severity}),)})
+    asked = view("Chest pain and breathlessness.", passage, kind="case", differential=ranked)
+    _, help_, *told = answer(local(encoder, pages=LungPage()), asked).statements
+    assert "the same day" in help_.text
+    assert told[-1].text == TREATED
+
+
+def test_of_a_leader_that_is_not_severe_nothing_is_read_on_the_direct_path(encoder: Encoder) -> None:
+    ranked = differential()
+    ranked = ranked.model_copy(update={"ranking": (ranked.ranking[0].model_copy(update={"severity": "routine"}),)})
+    asked = view("Chest pain.", kind="case", path="direct", differential=ranked)
+    assert len(answer(local(encoder, pages=LungPage()), asked).statements) == 1
