@@ -124,8 +124,8 @@ class DifferentialWriter:
         for topic in (t for t in TOPICS if read and not (chosen and t.section is HELP)):
             question = topic.question.format(name=name)
             answers = self._prepared(page, question) if topic.section is not HELP else []
-            (scored,) = [answers] if answers else self._extractor.rescored([question], self._pool(topic, question, read))
-            chosen += self._best(scored, chosen)
+            pool = [] if answers else self._pool(topic, question, read)
+            chosen += self._best(answers or self._extractor.rescored([question], pool)[0], chosen)
         return chosen
 
     def _seek_help(self, page: str, case: str) -> list[Sentence]:
@@ -133,17 +133,20 @@ class DifferentialWriter:
         text = self._pages.whole(page)
         parts = [text[s.start : s.end] for s in sections(text) if HELP.search(s.title)]
         told = [span.of(part) for part in parts for span in sentences(part)]
-        near = self._extractor.relevance.score([case], told).dense[0] if told else []
-        said = self._pages.said(page, told[int(near.argmax())]) if told else None
+        if not told:
+            return []
+        nearest = told[int(self._extractor.relevance.score([case], told).dense[0].argmax())]
+        said = self._pages.said(page, nearest)
         return [_sentence(said, 1.0)] if said is not None else []
 
     def _prepared(self, page: str, question: str) -> list[Sentence]:
         """The answer that a page was written to give to a question."""
         held = self._pages.prepared(page)
-        near = self._extractor.relevance.score([question], [asked for asked, _ in held]).dense[0] if held else []
-        best = int(near.argmax()) if held else 0
-        found = bool(held) and near[best] >= self._extractor.settings.answered
-        return [_sentence(held[best][1], float(near[best]))] if found else []
+        if not held:
+            return []
+        near = self._extractor.relevance.score([question], [asked for asked, _ in held]).dense[0]
+        (_, answer), score = held[int(near.argmax())], float(near.max())
+        return [_sentence(answer, score)] if score >= self._extractor.settings.answered else []
 
     def _pool(self, topic: Topic, question: str, documents: Sequence[Evidence]) -> list[Sentence]:
         treating = [d for d in documents if topic.section.search(d.section or "")]

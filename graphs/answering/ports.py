@@ -14,28 +14,28 @@ WholeText = Callable[[str], str]
 class Pages(Protocol):
     """Documents that are kept whole, by their ids."""
 
-    def whole(self, id: str) -> str:
+    def whole(self, id: str, /) -> str:
         """The whole text of a document, "" for one that is not kept whole."""
 
-    def said(self, id: str, text: str) -> Evidence | None:
+    def said(self, id: str, text: str, /) -> Evidence | None:
         """A part of a document's text as evidence; None where there is none."""
 
-    def prepared(self, id: str) -> Sequence[tuple[str, Evidence]]:
+    def prepared(self, id: str, /) -> Sequence[tuple[str, Evidence]]:
         """Questions that a document was written to answer, each with its answer."""
 
 
 class NoPages:
     """Where nothing is kept whole."""
 
-    def whole(self, id: str) -> str:
+    def whole(self, _id: str, /) -> str:
         """Nothing."""
         return ""
 
-    def said(self, id: str, text: str) -> Evidence | None:
+    def said(self, _id: str, _text: str, /) -> Evidence | None:
         """Nothing."""
         return None
 
-    def prepared(self, id: str) -> Sequence[tuple[str, Evidence]]:
+    def prepared(self, _id: str, /) -> Sequence[tuple[str, Evidence]]:
         """Nothing."""
         return ()
 

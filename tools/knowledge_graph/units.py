@@ -35,7 +35,9 @@ _BARE_TEST = re.compile(
     re.IGNORECASE,
 )
 # ours: a part and what it is, and what else it is: "his left calf is swollen", "warm"
-_PART_IS = re.compile(r"^.*?\b(?:is|are|was|were|looks?|feels?|became|went|has (?:become|gone|been))(?= )", re.IGNORECASE)
+_PART_IS = re.compile(
+    r"^.*?\b(?:is|are|was|were|looks?|feels?|became|went|has (?:become|gone|been))(?= )", re.IGNORECASE
+)
 _LOCAL = re.compile(
     r"^\W*(?:(?:also|very|really|quite|so|a (?:bit|little)|slightly) )*"
     r"(?:hot|warm|red|swollen|tender|sore|painful|puffy|stiff|itchy|numb|throbbing|burning)\b",
