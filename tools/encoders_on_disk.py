@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from tools.text.within_tokens import within_tokens
 
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # the file names of Hugging Face's libraries
 SINGLE_TOKENS, PAIR_TOKENS = 2, 3  # code: BERT's [CLS] and [SEP] around one text, or two
-TextPair = tuple[str, str | None]
 HASH = 8  # ours: hexadecimal digits, enough to tell a user's few models apart
 
 
@@ -51,7 +51,7 @@ class SentenceTransformerEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens left out."""
-        return [len(self._model.tokenizer.encode(t, add_special_tokens=False)) for t in texts]
+        return count_with(self._model.tokenizer, texts)
 
 
 class MedCPTEncoder:
@@ -67,10 +67,10 @@ class MedCPTEncoder:
     query_limit = 64
 
     def __init__(self, query_path: str, article_path: str) -> None:
-        self._query = load_pretrained(query_path, "AutoModel")
-        self._article = load_pretrained(article_path, "AutoModel")
+        self._query = _of_cls(query_path, self.query_limit)
+        self._article = _of_cls(article_path, self.limit)
         self.name = f"MedCPT-{_weights_hash(query_path, article_path)}"
-        self.dimension = int(self._article[1].config.hidden_size)
+        self.dimension = int(self._article.get_embedding_dimension())
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Array (len(texts), dimension). A text beyond 64 tokens is the mean of the vectors of its parts.
@@ -78,7 +78,7 @@ class MedCPTEncoder:
         For a search, ask with each part and fuse (`tools.literature.by_meaning`): a mean blurs what a list keeps.
         """
         parts = [self.query_parts(text) for text in texts]
-        vectors = self._encode(self._query, [(part, None) for group in parts for part in group], self.query_limit)
+        vectors = self._encode(self._query, [part for group in parts for part in group])
         rows, at = np.empty((len(texts), self.dimension), dtype=np.float32), 0
         for n, group in enumerate(parts):
             rows[n] = vectors[at : at + len(group)].mean(axis=0)
@@ -95,7 +95,7 @@ class MedCPTEncoder:
 
         What is beyond 512 tokens is not read: `beyond_limit` tells which articles that concerns.
         """
-        return self._encode(self._article, list(articles), self.limit)
+        return self._encode(self._article, articles)
 
     def beyond_limit(self, articles: Sequence[tuple[str, str]]) -> list[int]:
         """Places of the articles that are longer than the encoder reads; cut those into windows."""
@@ -109,50 +109,38 @@ class MedCPTEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens left out."""
-        return _count(self._article[0], texts)
+        return count_with(self._article.tokenizer, texts)
 
     def _count_query(self, texts: Sequence[str]) -> list[int]:
-        return _count(self._query[0], texts)
+        return count_with(self._query.tokenizer, texts)
 
-    def _encode(self, pair: tuple[Any, Any], texts: Sequence[TextPair], limit: int) -> Vectors:
-        out = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for rows, output in forward(pair, texts, limit):
-            cls = output.last_hidden_state[:, 0, :].float().numpy()
-            out[rows] = cls / np.linalg.norm(cls, axis=1, keepdims=True)
-        return out
+    def _encode(self, model: Any, texts: Sequence[Any]) -> Vectors:
+        vectors = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32).reshape(-1, self.dimension)
 
 
-def forward(pair: tuple[Any, Any], texts: Sequence[TextPair], limit: int) -> Iterator[tuple[list[int], Any]]:
-    """A model's output for texts or pairs, in batches of like length; each batch with the places of its texts."""
-    import torch
+def _of_cls(path: str, limit: int) -> Any:
+    """A model whose unit vector is that of [CLS]; raises DataError when it is not on this machine."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
-    tokenizer, model = pair
-    order = sorted(range(len(texts)), key=lambda n: len(texts[n][0]) + len(texts[n][1] or ""))
-    for at in range(0, len(order), BATCH):
-        rows = order[at : at + BATCH]
-        first = [texts[n][0] for n in rows]
-        second = None if texts[rows[0]][1] is None else [texts[n][1] or "" for n in rows]
-        batch = tokenizer(first, second, truncation=True, padding=True, return_tensors="pt", max_length=limit)
-        with torch.inference_mode():
-            yield rows, model(**batch)
+    with on_this_machine(path):
+        here = {"local_files_only": True}
+        words = Transformer(path, model_kwargs=here, processor_kwargs=here, config_kwargs=here, max_seq_length=limit)
+        pooled = Pooling(words.get_embedding_dimension(), "cls")
+        return SentenceTransformer(modules=[words, pooled, Normalize()], device="cpu")
 
 
-def load_pretrained(path: str, kind: str) -> tuple[Any, Any]:
-    """Tokeniser and model from a folder or the hub cache; raises DataError when they are not on this machine.
-
-    Args:
-        kind: the class of `transformers` that loads the model.
-    """
-    import transformers
-
+@contextmanager
+def on_this_machine(path: str) -> Iterator[None]:
+    """Around loading a model of MedCPT: DataError when it is not there."""
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-        return tokenizer, getattr(transformers, kind).from_pretrained(path, local_files_only=True).eval()
+        yield
     except (OSError, ValueError) as error:
         raise DataError(f"No MedCPT model at {path!r}.", "Give a folder with its weights.") from error
 
 
-def _count(tokenizer: Any, texts: Sequence[str]) -> list[int]:
+def count_with(tokenizer: Any, texts: Sequence[str]) -> list[int]:
     return [len(tokenizer.encode(text, add_special_tokens=False, verbose=False)) for text in texts]
 
 

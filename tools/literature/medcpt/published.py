@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prompts.errors import DataError, InputError
-from tools.encoders import medcpt_paths
-from tools.encoders_on_disk import PAIR_TOKENS, MedCPTEncoder, forward, load_pretrained
+from tools.encoders import BATCH, medcpt_paths
+from tools.encoders_on_disk import PAIR_TOKENS, MedCPTEncoder, count_with, on_this_machine
 from tools.evidence import Frozen
 from tools.indexes.large import fingerprint
 from tools.indexes.large_building import Block
@@ -194,7 +194,13 @@ class MedCPTReranker:
     limit = 512
 
     def __init__(self, path: str) -> None:
-        self._pair = load_pretrained(path, "AutoModelForSequenceClassification")
+        from sentence_transformers import CrossEncoder
+        from torch.nn import Identity
+
+        with on_this_machine(path):
+            self._pair = CrossEncoder(
+                path, device="cpu", local_files_only=True, max_length=self.limit, activation_fn=Identity()
+            )
 
     def rerank(self, query: str, articles: Sequence[str]) -> Scores:
         """Array (len(articles),) of logits: higher is more relevant."""
@@ -207,9 +213,7 @@ class MedCPTReranker:
         room = self.limit - PAIR_TOKENS - self._count([question])[0]
         windows = [self._pieces(article, room) for article in articles]
         pairs = [(question, window) for group in windows for window in group]
-        logits = np.empty(len(pairs), dtype=np.float32)
-        for rows, output in forward(self._pair, pairs, self.limit):
-            logits[rows] = output.logits[:, 0].float().numpy()
+        logits = np.asarray(self._pair.predict(pairs, batch_size=BATCH, show_progress_bar=False), dtype=np.float32)
         ends = np.cumsum([0, *(len(group) for group in windows)])
         best = [logits[start:end].max() for start, end in pairwise(ends.tolist())]
         return np.array(best, dtype=np.float32)
@@ -218,8 +222,7 @@ class MedCPTReranker:
         return [span.of(text) for span in within_tokens(text, limit, self._count)] or [text]
 
     def _count(self, texts: Sequence[str]) -> list[int]:
-        tokenizer: Any = self._pair[0]
-        return [len(tokenizer.encode(text, add_special_tokens=False, verbose=False)) for text in texts]
+        return count_with(self._pair.tokenizer, texts)
 
 
 def load_reranker(encoder_setting: str) -> MedCPTReranker | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from prompts.errors import DataError, InputError
 from tools.encoders import load_encoder, medcpt_paths
-from tools.encoders_on_disk import MedCPTEncoder, load_pretrained
+from tools.encoders_on_disk import MedCPTEncoder
 from tools.indexes.contract import Hit
 from tools.literature.by_meaning import dense_search, query_parts
 from tools.literature.medcpt.published import MedCPTReranker, load_reranker
@@ -30,7 +31,8 @@ def reranker(medcpt_folders: tuple[str, str, str]) -> MedCPTReranker:
 def test_an_article_is_the_cls_vector_of_title_and_abstract_as_a_pair(
     encoder: MedCPTEncoder, medcpt_folders: tuple[str, str, str]
 ) -> None:
-    tokenizer, model = load_pretrained(medcpt_folders[1], "AutoModel")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(medcpt_folders[1])
+    model = transformers.AutoModel.from_pretrained(medcpt_folders[1]).eval()
     ids = tokenizer("chest pain", "croup with fever", return_tensors="pt")
     assert ids["token_type_ids"].sum() == 4, "the abstract and its [SEP] are the second segment"
     with torch.inference_mode():
@@ -39,6 +41,16 @@ def test_an_article_is_the_cls_vector_of_title_and_abstract_as_a_pair(
     assert np.allclose(encoder.encode_articles([("chest pain", "croup with fever")])[0], expected, atol=1e-5)
     assert np.allclose(encoder.encode_documents(["chest pain\ncroup with fever"])[0], expected, atol=1e-5)
     assert not np.allclose(encoder.encode_documents(["chest pain croup with fever"])[0], expected, atol=1e-3)
+
+
+def test_an_article_is_scored_by_the_logit_of_query_and_article_as_a_pair(
+    reranker: MedCPTReranker, medcpt_folders: tuple[str, str, str]
+) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(medcpt_folders[2])
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(medcpt_folders[2]).eval()
+    with torch.inference_mode():
+        expected = [float(model(**tokenizer("croup", a, return_tensors="pt")).logits[0, 0]) for a in ("fever", "pain")]
+    assert np.allclose(reranker.rerank("croup", ["fever", "pain"]), expected, atol=1e-5)
 
 
 def test_the_order_of_a_batch_changes_nothing(encoder: MedCPTEncoder, reranker: MedCPTReranker) -> None:
