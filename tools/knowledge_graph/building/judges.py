@@ -129,6 +129,12 @@ _WORDS: dict[Relation, str] = {
     "immunology": r"vaccin\w*|immunis\w*|immuniz\w*|immunodef\w*|allerg\w*",
     "exposure": r"travel\w*|contact|exposed|exposure|work (?:in|with|as)|live (?:in|with)|sick people|daycare|pets?",
     "lifestyle": r"smok\w*|alcohol|drink\w*|drugs?|exercise|overweight|obes\w*|coffee|diet",
+    "therapy": (
+        r"(?:treated|managed) with|(?:was|were|been) (?:given|prescribed)|respon\w+ to|"
+        r"(?:eased|relieved|helped|improve\w*|better|settle\w*) (?:by|with|after|on) (?:an? |the |his |her |my )?(?:\w+ )?"
+        r"(?:antibiotics?|inhalers?|tablets?|antacids?|nitrates?|steroids?|insulin|oxygen|surgery|paracetamol|ibuprofen|"
+        r"physiotherapy|medic\w+|injections?)"
+    ),
     "anamnesis": (
         r"diagnosed|history|surgery|operation|operated|previous\w*|in the past|born|pregnan\w*|treated|medication|"
         r"medicines?|tablets?|chronic|disease|had a|have had"

@@ -17,7 +17,7 @@ from tools.knowledge_graph.building.assembling import findings_of
 from tools.knowledge_graph.building.build import JOURNAL, MERGES, build_graph
 from tools.knowledge_graph.building.contract import Decomposition, Judges, Record, Told
 from tools.knowledge_graph.building.files import read_records
-from tools.knowledge_graph.building.judges import local_judges
+from tools.knowledge_graph.building.judges import decompose, local_judges
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation
@@ -228,3 +228,18 @@ def test_treatment_that_a_record_tells_is_filed_as_therapy_and_only_shown(encode
     treatment, history = findings_of(told, encoder).nodes
     assert (treatment.relation, treatment.kind, treatment.only_shown) == ("therapy", "treatment", True)
     assert (history.relation, history.kind, history.only_shown) == ("anamnesis", "history", False)
+
+
+@pytest.mark.parametrize(
+    ("said", "relation"),
+    [
+        ("The wheeze was treated with salbutamol.", "therapy"),
+        ("The pain is relieved by antacids.", "therapy"),
+        ("She was given oxygen.", "therapy"),
+        ("It started on Monday.", "symptomatology"),
+        ("I take tablets for blood pressure.", "anamnesis"),
+    ],
+)
+def test_what_was_done_about_it_is_told_from_what_was_before(said: str, relation: str) -> None:
+    (told,) = decompose(said)
+    assert told.relation == relation
