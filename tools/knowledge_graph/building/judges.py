@@ -131,8 +131,8 @@ _WORDS: dict[Relation, str] = {
     "lifestyle": r"smok\w*|alcohol|drink\w*|drugs?|exercise|overweight|obes\w*|coffee|diet",
     "therapy": (
         r"(?:treated|managed) with|(?:was|were|been) (?:given|prescribed)|respon\w+ to|"
-        r"(?:eased|relieved|helped|improve\w*|better|settle\w*) (?:by|with|after|on) (?:an? |the |his |her |my )?(?:\w+ )?"
-        r"(?:antibiotics?|inhalers?|tablets?|antacids?|nitrates?|steroids?|insulin|oxygen|surgery|paracetamol|ibuprofen|"
+        r"(?:eased|relieved|helped|improve\w*|better|settle\w*) (?:by|with|after|on) "
+        r"(?:an? |the |his |her |my )?(?:\w+ )?(?:antibiotics?|inhalers?|tablets?|antacids?|nitrates?|steroids?|insulin|oxygen|surgery|paracetamol|ibuprofen|"
         r"physiotherapy|medic\w+|injections?)"
     ),
     "anamnesis": (
