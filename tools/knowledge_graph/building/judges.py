@@ -132,7 +132,8 @@ _WORDS: dict[Relation, str] = {
     "therapy": (
         r"(?:treated|managed) with|(?:was|were|been) (?:given|prescribed)|respon\w+ to|"
         r"(?:eased|relieved|helped|improve\w*|better|settle\w*) (?:by|with|after|on) "
-        r"(?:an? |the |his |her |my )?(?:\w+ )?(?:antibiotics?|inhalers?|tablets?|antacids?|nitrates?|steroids?|insulin|oxygen|surgery|paracetamol|ibuprofen|"
+        r"(?:an? |the |his |her |my )?(?:\w+ )?"
+        r"(?:antibiotics?|inhalers?|tablets?|antacids?|nitrates?|steroids?|insulin|oxygen|surgery|paracetamol|ibuprofen|"
         r"physiotherapy|medic\w+|injections?)"
     ),
     "anamnesis": (
