@@ -15,7 +15,7 @@ from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
 from agent.judgements import by_models, document_filter, gap_settings, gap_tool, limits, offered, planner, selector
 from agent.knowledge_graph import open_graph
-from agent.mirror import mirror_source, searched, words_of
+from agent.mirror import mirror_source, searched, used_in, words_of
 from agent.models import check_needs, open_models
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
@@ -53,6 +53,7 @@ from tools.library.shelf import Shelf, shelf_file
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
+from tools.literature.adapt_e.typed import typed, words_of_typed
 from tools.literature.by_meaning import FOLDER, ByMeaning, imported
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
@@ -349,7 +350,7 @@ class OpenSearch:
 
             self.pubmed = opened = Mirror.open(mirror)
             self.source, collection = mirror_source(opened, mirror), words_of(opened)
-        self._vocabulary = vocabulary
+        self._vocabulary, self._collection = vocabulary, collection
         self.planner = query_planner(
             models, vocabulary, other_names, collection=collection, settings=settings.literature
         )
@@ -357,9 +358,16 @@ class OpenSearch:
         self._live = LiveSearch(self.pubmed, encoder, self.source, settings.literature, texts, meaning)
 
     async def plan(self, text: str, *, case: bool) -> SearchPlan:
-        """What a search would send, and what it holds back. Raises InputError as `search` does."""
+        """What a search would send, and what it holds back. Raises InputError as `search` does.
+
+        What is typed as a query is sent as it stands: its words are its author's choice.
+        """
         said, released = released_in(text)
-        begin(said, self._vocabulary, released)
+        if not case and (asked := typed(said)) is not None:
+            begin(said, self._vocabulary, [*released, said])
+            return asked
+        in_use = used_in(said, self._collection, self._vocabulary) if self._collection is not None and not case else []
+        begin(said, self._vocabulary, [*released, *in_use])
         plan = await self.planner.plan(said, case=case)
         if not plan.expressions:
             what = f"The text gives no search terms that may be sent. {not_sent(plan.held)}"
@@ -373,8 +381,9 @@ class OpenSearch:
             InputError: the text has no terms that may be sent.
             ServiceError: the source failed.
         """
-        plan = await self.plan(text, case=case)
-        return await self._live.search(plan, released_in(text)[0], limit=limit, tool="search")
+        plan, said = await self.plan(text, case=case), released_in(text)[0]
+        said = said if plan.terms else words_of_typed(said)
+        return await self._live.search(plan, said, limit=limit, tool="search")
 
 
 # How documents are read closely: the passage tool out of the settings, and what `doctor` tells of it.

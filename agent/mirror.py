@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tools.literature.reachability import Reachability
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
-from tools.literature.vocabulary import Collection, CountedWords
+from tools.literature.vocabulary import Collection, CountedWords, Vocabulary
 
 if TYPE_CHECKING:
     from tools.mirror.engine import Mirror
@@ -45,11 +46,21 @@ def searched(settings: LiteratureSettings) -> Searched:
     return Searched(here, mirror, mirror_source(mirror, settings.mirror), _Here(settings.base_url))
 
 
+IN_USE = 20  # ours: records of a mirror that hold a word which is then no person's name
+
+
 def words_of(mirror: Mirror | None) -> Collection | None:
     """The words of a mirror, for the planner; of live PubMed none are known here."""
     if mirror is None:
         return None
     return CountedWords(lambda word: mirror.find(f'"{word}"[tiab]', 1).count, mirror.manifest().records)
+
+
+def used_in(text: str, words: Collection, vocabulary: Vocabulary) -> list[str]:
+    """The words of a text that a mirror's records use and that medicine uses more than talk does: searching a mirror,
+    nothing leaves, and such a word names nobody."""
+    written = dict.fromkeys(re.findall(r"[^\W\d_]{3,}", text))
+    return [w for w in written if w.islower() and vocabulary.technical(w) > 0 and words.frequency(w) >= IN_USE]
 
 
 def mirror_source(mirror: Mirror, folder: Path) -> Source:

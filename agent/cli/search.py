@@ -48,7 +48,9 @@ PRINTED = "-"
 
 
 def search(
-    question: Annotated[str, typer.Argument(help="A question or a narrative; - reads it from standard input.")] = "",
+    question: Annotated[
+        str, typer.Argument(help="A question, a narrative, a PubMed query or PMIDs; - reads standard input.")
+    ] = "",
     limit: Annotated[int, typer.Option(help="Documents shown.", min=1, max=200)] = 20,
     strategy: Annotated[Path | None, typer.Option(help="Save the search strategy in this file (JSON).")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a PRISMA-S style account there; - prints it.")] = None,
@@ -200,6 +202,9 @@ def _show_document(d: FoundDocument, also: str) -> None:
 
 def _show_plan(plan: SearchPlan, held: Sequence[str]) -> None:
     out = console()
+    if not plan.terms and plan.expressions:
+        out.print("[bold]Query[/] as it was typed")
+        return
     dates = f", published {plan.dates.since or ''} to {plan.dates.until or 'now'}" if plan.dates else ""
     out.print(f"[bold]Plan[/] ({escape(plan.planner)}): {plan.intent.value}{dates}")
     for term in plan.terms:

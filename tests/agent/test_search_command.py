@@ -63,6 +63,25 @@ def test_a_search_is_shown_saved_reported_and_done_again(
     assert (json.loads(again.output)["new"], json.loads(again.output)["gone"]) == ([], [])
 
 
+def test_a_typed_query_is_run_as_it_stands_and_a_broken_one_refused(
+    mirror: Path, built_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    run, over = CliRunner().invoke, ["--mirror", str(mirror)]
+    shown = run(app, ["search", "pericarditis[tiab] NOT colchicine", *over])
+    assert shown.exit_code == 0, shown.output
+    assert "Query as it was typed" in shown.output
+    assert "1. typed  1 record" in shown.output
+    assert "PMID 3" in shown.output
+    assert "PMID 1," not in shown.output
+    by_id = run(app, ["search", "PMID: 2", *over])
+    assert ("PMID 2," in by_id.output, "1 documents" in by_id.output) == (True, True)
+    broken = run(app, ["search", "pericarditis[tiab] AND (colchicine", *over])
+    assert isinstance(broken.exception, InputError)
+    assert "parenthesis" in str(broken.exception)
+
+
 def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_told(
     mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,11 +42,12 @@ class Intent(StrEnum):
 
 
 class RungName(StrEnum):
-    """The three kinds of rung, in the order in which they run."""
+    """The three kinds of rung, in the order in which they run, and the one of a search that was typed as a query."""
 
     STRICT = "strict"
     ABSTRACTION = "abstraction"
     RELAXED = "relaxed"
+    TYPED = "typed"
 
 
 class PlannedTerm(Frozen):

@@ -1,0 +1,82 @@
+"""A search that is typed as a query or as identifiers is run as it stands; a broken one is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompts.errors import InputError
+from tools.literature.adapt_e.typed import typed, words_of_typed
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "migraine NOT sumatriptan",
+        '(helicobacter[tiab] OR "h. pylori"[tiab]) AND omepraz*[tiab] AND 1995:1999[dp]',
+        '"atrial fibrillation"[mh] AND (digoxin[tiab] OR sotalol[tiab]) NOT case reports[pt]',
+        "gout[majr:noexp]",
+        '"acute gout"[tiab:~3]',
+        "boston[ad] AND gout",
+        "asthm* children",
+        "yeomans[au] AND 1998[dp]",
+    ],
+)
+def test_a_query_is_run_as_it_stands(query: str) -> None:
+    plan = typed(query)
+    assert plan is not None
+    assert [(e.rung, e.query) for e in plan.expressions] == [("typed", query)]
+    assert (plan.terms, plan.held) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("10674604 11435337, 10674604", "10674604[uid] OR 11435337[uid]"),
+        ("PMID: 42", "42[uid]"),
+        ("doi:10.1000/Xyz.12", '"10.1000/Xyz.12"[aid]'),
+        ("https://doi.org/10.1000/xyz.", '"10.1000/xyz"[aid]'),
+        ("NCT00000042", '"NCT00000042"'),
+    ],
+)
+def test_identifiers_are_searched_as_such(said: str, query: str) -> None:
+    plan = typed(said)
+    assert plan is not None
+    assert [e.query for e in plan.expressions] == [query]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does colchicine prevent recurrence of pericarditis?",
+        "CABG vs PCI for left main disease",
+        "Is CT OR MRI better for the diagnosis of stroke?",
+        "omeprazole not in Helicobacter pylori",
+        "MS and optic neuritis",
+        "gout 1998-2001",
+        "2019",
+        "给痛风患者用秋水仙碱",
+        "",
+    ],
+)
+def test_a_question_in_words_is_planned(text: str) -> None:
+    assert typed(text) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("(((asthma[tiab] AND", "character 20"),
+        ("asthma AND AND copd", "character"),
+        ("asthma AND (copd OR gout", "parenthesis"),
+        ('asthma[tiab] AND "unclosed', "quotation mark"),
+        ("asthma[zzz]", r"no field \[zzz\]"),
+        ("asthma AND", "character"),
+    ],
+)
+def test_a_broken_query_is_refused_and_not_mended(query: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        typed(query)
+
+
+def test_records_are_compared_with_its_words() -> None:
+    assert words_of_typed('(gout[mh] OR "acute arthritis"[tiab]) NOT review[pt]') == "gout acute arthritis review"
