@@ -105,7 +105,7 @@ PARSED = {
     r"index (build|search|delete) .*": "tests/agent/test_index_command.py",
     r"questions .*": "tests/agent/test_questions_command.py",
     r"kg (show( --case .*)?|check.*|export .*|import .*|build .*)": "tests/agent/test_kg_command.py",
-    r"search (\"Does colchicine .*|--rerun .*)": "tests/agent/test_search_command.py",
+    r"search (\"Does colchicine .*|'\"atrial .*|\"PMID: .*|--rerun .*)": "tests/agent/test_search_command.py",
     r"sessions changes ID --turn 2 .*": "tests/agent/test_answer_changes.py",
     r"dev passages FILE .*": "tests/agent/test_passages_command.py",
     r"icd10 (TEXT|\"慢).*": "tests/agent/test_icd10_command.py",
