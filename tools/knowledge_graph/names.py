@@ -12,6 +12,7 @@ from tools.text.abbreviations import expand
 from tools.text.language import HAN
 
 WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+EXAMPLES = ("treatment", "history", "exposure", "habit")  # kinds of findings whose wordings are examples
 LONGEST = 6  # words of the longest name looked for; ours
 
 
@@ -24,6 +25,7 @@ class Names:
         groups = [([d.name, *d.aliases], [d.zh, *d.aliases_zh]) for d in graph.diseases]
         groups += [([f.name, *f.say], [f.zh, *f.say_zh]) for f in graph.findings]
         self._english = [tuple(english) for english, _ in groups]
+        self._unlike = {len(graph.diseases) + n for n, f in enumerate(graph.findings) if f.kind in EXAMPLES}
         self._by_words: dict[tuple[str, ...], int] = {}
         self._by_characters: dict[str, int] = {}
         for number, (english, chinese) in enumerate(groups):
@@ -34,10 +36,15 @@ class Names:
                     self._by_characters.setdefault(name, number)
 
     def found_in(self, text: str) -> dict[str, tuple[str, ...]]:
-        """Each name found in the text, as written, with the English names of the same thing (itself left out)."""
+        """Each name found in the text, as written, with the English names of the same thing (itself left out).
+
+        The wordings of a treatment or a history are examples of it, each another thing: a Chinese one has names, an
+        English one none.
+        """
         found: dict[str, tuple[str, ...]] = {}
         for written, group in self._matches(text):
-            others = tuple(n for n in self._english[group] if n.lower() != written.lower())
+            examples = group in self._unlike and not HAN.search(written)
+            others = tuple(n for n in self._english[group] if n.lower() != written.lower() and not examples)
             found.setdefault(written, others)
         return found
 

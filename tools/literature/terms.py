@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 from tools.evidence import Frozen
 from tools.literature.adapt_e.entries import bound
 from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, worth_asking
 from tools.literature.vocabulary import ABBREVIATIONS, BOUND, NO_TERM, Vocabulary, asks, known_words
+from tools.medicines.names import medicines_in
 from tools.text.abbreviations import expand
 from tools.text.clauses import affirmed
 from tools.text.sentences import sentences
@@ -178,9 +179,18 @@ def _phrases(clean: str, vocabulary: Vocabulary, least: float, *, narrative: boo
             pieces = [
                 [w for w, _ in group] for _, group in groupby(zip(run, talk, strict=True), key=lambda pair: pair[1])
             ]
-        for piece in pieces:
+        for piece in chain.from_iterable(map(_apart, pieces)):
             for end in range(len(piece), 0, -MAX_WORDS):
                 yield piece[max(0, end - MAX_WORDS) : end]
+
+
+def _apart(run: list[str]) -> Iterable[list[str]]:
+    """A run with each medicine beside other words in a piece of its own: helicobacter eradication, omeprazole."""
+    text = " ".join(run)
+    named = [m for m in medicines_in(text) if not m.everyday and m.generic and " " not in m.written]
+    alone = {text.count(" ", 0, m.start) for m in named}
+    for apart, group in groupby(range(len(run)), key=lambda n: n if n in alone else -1):
+        yield [run[n] for n in group] if apart < 0 else [run[apart]]
 
 
 def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]]:

@@ -27,7 +27,8 @@ class Medicine(NamedTuple):
     """A name as written in a text, at ``start``; the generic name and the class that it stands for.
 
     ``names`` are all names under which a text may speak of it: generic, brands, class; for a class its members.
-    ``everyday`` marks words that are common outside medicine too.
+    ``everyday`` marks words that are common outside medicine too. ``classes`` are those of ``names`` that name a
+    medicine's class.
     """
 
     written: str
@@ -36,6 +37,7 @@ class Medicine(NamedTuple):
     family: str
     names: tuple[str, ...]
     everyday: bool
+    classes: tuple[str, ...] = ()
 
 
 class _Entry(NamedTuple):
@@ -43,6 +45,7 @@ class _Entry(NamedTuple):
     family: str
     names: tuple[str, ...]
     everyday: bool
+    classes: tuple[str, ...] = ()
 
 
 def medicines_in(text: str) -> list[Medicine]:
@@ -113,7 +116,8 @@ def _table() -> _Table:
     for group in groups:
         for generic, others in group["members"].items():
             names = unique([generic, *others])
-            entry = _Entry(generic, group["class"][0], tuple(unique([*names, *group["class"]])), False)
+            classes = tuple(group["class"])
+            entry = _Entry(generic, classes[0], tuple(unique([*names, *classes])), False, classes)
             table |= {_key(name): entry for name in names if _key(name) not in table}
         table |= {
             _key(word): _Entry("", group["class"][0], tuple(group["class"]), True) for word in group.get("words", ())

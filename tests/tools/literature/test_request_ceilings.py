@@ -53,13 +53,16 @@ def test_no_more_requests_run_at_once_and_whoever_gives_up_sends_none(
     quick: Callable[..., Any], ncbi: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running, most, sent, lock = 0, 0, 0, threading.Lock()
+    both, given_up = threading.Event(), threading.Event()
 
     def slow(*_: Any) -> bytes:
         nonlocal running, most, sent
         with lock:
             running, sent = running + 1, sent + 1
             most = max(most, running)
-        time.sleep(0.02)
+            if running == 2:
+                both.set()
+        given_up.wait(5)  # the first two run until the six have given up
         with lock:
             running -= 1
         return b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"
@@ -68,10 +71,14 @@ def test_no_more_requests_run_at_once_and_whoever_gives_up_sends_none(
     clients = [quick(ncbi, concurrency=2, cache=False) for _ in range(2)]
 
     async def main() -> None:
+        both.clear()
+        given_up.clear()
         tasks = [asyncio.create_task(clients[n % 2].search("croup", 5)) for n in range(12)]
-        await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(both.wait, 5)
         for task in tasks[3:9]:
             task.cancel()
+        await asyncio.sleep(0)
+        given_up.set()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     for _ in range(2):  # in two event loops

@@ -27,6 +27,7 @@ from tools.literature.adapt_e.contract import (
 )
 from tools.literature.adapt_e.entries import entry_of
 from tools.literature.adapt_e.expressions import expressions
+from tools.literature.adapt_e.limits import limits_in
 from tools.literature.adapt_e.local import SYNONYMS
 from tools.literature.privacy import clear
 from tools.literature.terms import MAX_TERMS, clean_terms, word_weight
@@ -64,13 +65,15 @@ class QueryPlannerByModel:
         planned = self._planned(reply.terms)
         if not planned:
             return await self._fallen_back(text, "None of the model's terms may be sent.", case=case)
-        dates = _dates(reply)
-        rungs, rejected = expressions(planned, dates, self._rungs, partial(word_weight, vocabulary=self._vocabulary))
+        dates, limits = _dates(reply), limits_in(text, case=case)
+        weight = partial(word_weight, vocabulary=self._vocabulary)
+        rungs, rejected = expressions(planned, dates, self._rungs, weight, limits)
         return SearchPlan(
             terms=tuple(planned),
             intent=Intent(reply.intent),
             pico=pico_of(planned),
             dates=dates,
+            limits=tuple(limits),
             expressions=tuple(rungs),
             rejected=tuple(rejected),
             planner=self._model.name,

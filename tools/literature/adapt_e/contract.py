@@ -85,6 +85,14 @@ class DateRange(Frozen):
     because: str = ""
 
 
+class Limit(Frozen):
+    """What every query ends in beside dates: ``what`` is limited, by which ``clause``; ``because`` the words say so."""
+
+    what: str
+    clause: str
+    because: str = ""
+
+
 class Pico(Frozen):
     """The plan's terms by their place in the question."""
 
@@ -115,6 +123,7 @@ class SearchPlan(Frozen):
 
     Attributes:
         terms: the most telling first. corrections: spellings that were mended. dates: None without a constraint.
+        limits: of language, species and type of publication.
         expressions: the rungs in order; each was parsed and linted. rejected: what the lint mended or left out.
         held: words of the text that are not sent; they are shown to the user and never written with the plan.
         planner: ``local`` or the model's name. notices: what the user must know, for example a fallback.
@@ -125,6 +134,7 @@ class SearchPlan(Frozen):
     intent: Intent = Intent.OTHER
     pico: Pico = Pico()
     dates: DateRange | None = None
+    limits: tuple[Limit, ...] = ()
     expressions: tuple[Expression, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     planner: str = "local"

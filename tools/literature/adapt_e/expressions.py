@@ -11,7 +11,16 @@ from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from tools.contract import unique
-from tools.literature.adapt_e.contract import DateRange, Expression, Group, PlannedTerm, Rejected, RungName, Rungs
+from tools.literature.adapt_e.contract import (
+    DateRange,
+    Expression,
+    Group,
+    Limit,
+    PlannedTerm,
+    Rejected,
+    RungName,
+    Rungs,
+)
 from tools.literature.adapt_e.entries import spellings
 
 Weight = Callable[[str], float]
@@ -97,22 +106,28 @@ PICO = {
 }  # the order in which groups are kept: the last is left out first
 FORMS = 8  # ours: forms of a term that are asked for beside each other, so that a query stays readable
 SHORTEST, ENDING = 5, 3  # ours: letters of a beginning at least, and of an ending that may differ (NCBI asks for 4)
+BRAND = re.compile(r"[A-Z][a-z]+[a-z0-9]*")  # one word that begins with a capital, as brands are written
 OPEN_END = "3000"  # code: PubMed's own way to write an open end of a date range
 UNSAFE = re.compile(r"[\"\[\]()*:~]")  # what has a meaning in PubMed's syntax
 
 
 def expressions(
-    terms: Sequence[PlannedTerm], dates: DateRange | None, rungs: Rungs = "terms", weight: Weight = len
+    terms: Sequence[PlannedTerm],
+    dates: DateRange | None,
+    rungs: Rungs = "terms",
+    weight: Weight = len,
+    limits: Sequence[Limit] = (),
 ) -> tuple[list[Expression], list[Rejected]]:
     """The linted rungs for some terms, the most telling first, and what the lint mended or left out.
 
     Args:
-        weight: how much a single word tells; without it the longest tells most.
+        weight: how much a single word tells; without it the longest tells most. limits: what each ends in.
     """
+    ends = " ".join(limit.clause for limit in limits)
     kept: list[Expression] = []
     rejected: list[Rejected] = []
     for rung in _rungs([t for t in terms if _clean(t.text)], dates, rungs, weight):
-        good, remark = checked(rung)
+        good, remark = checked(rung.model_copy(update={"query": f"({rung.query}) {ends}"}) if ends else rung)
         if remark is not None:
             rejected.append(remark)
         if good is not None and all(good.query != k.query for k in kept):
@@ -218,11 +233,16 @@ def any_word(terms: Sequence[PlannedTerm], dates: DateRange | None) -> Expressio
 
 def any_form(term: PlannedTerm) -> str:
     """The term, its spellings, its synonyms and its MeSH heading, any of them."""
-    names = unique([form for name in (term.text, *term.synonyms) for form in spellings(_clean(name)) if form])
+    names = unique([form for name in (term.text, *term.synonyms) for form in forms_of(_clean(name)) if form])
     parts = [f'"{name}"[tiab]' for name in names[:FORMS]]
     if term.mesh:
         parts.append(f'"{term.mesh}"[mh]')
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+
+
+def forms_of(name: str) -> list[str]:
+    """Its spellings; a brand has one."""
+    return [name] if BRAND.fullmatch(name) else spellings(name)
 
 
 def in_words(term: PlannedTerm) -> str:

@@ -12,7 +12,6 @@ from itertools import chain
 from tools.contract import unique
 from tools.literature.adapt_e.contract import (
     Correction,
-    DateRange,
     Group,
     Intent,
     PlannedTerm,
@@ -23,6 +22,7 @@ from tools.literature.adapt_e.contract import (
 )
 from tools.literature.adapt_e.entries import entry_of, in_medical_words
 from tools.literature.adapt_e.expressions import expressions
+from tools.literature.adapt_e.limits import date_constraint, limits_in, without_limits
 from tools.literature.privacy import TALK, Cleared, clear, worth_asking
 from tools.literature.terms import (
     MAX_TERMS,
@@ -106,67 +106,6 @@ class VocabularySpeller:
         return vocabulary.knows(word) or vocabulary.collected(word) > 0 or zipf(word) >= COMMON or word in NO_TERM
 
 
-# Date constraints out of words: since 2019, in the last five years, between 2010 and 2015. English only.
-FIRST_YEAR = 1781  # code: the earliest publication year that PubMed holds
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split(), start=1
-    )
-} | {"twenty": 20, "couple of": 2, "few": 3, "decade": 10}
-YEAR = r"((?:1[789]|20)\d\d)"
-COUNT = rf"(\d{{1,2}}|{'|'.join(NUMBERS)})"
-PUBLISHED = (
-    r"(?:published|papers?|studies|trials|literature|articles|evidence|research|reviews?|data)\s+(?:\w+\s+){0,3}?"
-)
-SPAN = re.compile(rf"\b(?:between|from)\s+{YEAR}\s*(?:and|to|until|[-–])\s*{YEAR}\b", re.IGNORECASE)
-SINCE = re.compile(rf"\b(?:since|after|from)\s+{YEAR}(?:\s+(?:on|onwards?))?\b", re.IGNORECASE)
-UNTIL = re.compile(rf"\b(?:before|until|up to|till)\s+{YEAR}\b", re.IGNORECASE)
-LAST = re.compile(
-    rf"\b(?:in|over|during|from|within)\s+the\s+(?:last|past)\s+(?:{COUNT}\s+)?(year|month|decade)s?\b", re.IGNORECASE
-)
-IN_YEAR = re.compile(rf"\b{PUBLISHED}(?:in|during|of)\s+{YEAR}\b", re.IGNORECASE)
-
-
-def date_constraint(text: str, today: date, *, case: bool) -> DateRange | None:
-    """The publication dates that a text asks for, None when it asks for none.
-
-    The dates of a patient's story (treated since 1991) are no constraint: in a case the words must stand in a
-    sentence that speaks of publications.
-    """
-    for sentence in re.split(r"(?<=[.?!])\s+", text):
-        if case and not re.search(PUBLISHED, sentence, re.IGNORECASE):
-            continue
-        found = _of(sentence, today, strict=case or not QUESTIONS["about_papers"].search(sentence))
-        if found is not None:
-            return found
-    return None
-
-
-def _of(sentence: str, today: date, *, strict: bool) -> DateRange | None:
-    if m := SPAN.search(sentence):
-        first, last = sorted((int(m[1]), int(m[2])))
-        return DateRange(since=date(first, 1, 1), until=date(last, 12, 31), because=m[0])
-    if m := IN_YEAR.search(sentence):
-        return DateRange(since=date(int(m[1]), 1, 1), until=date(int(m[1]), 12, 31), because=m[0])
-    if m := LAST.search(sentence):
-        return DateRange(since=_ago(m[1], m[2], today), because=m[0])
-    if m := SINCE.search(sentence):
-        year = int(m[1]) + (1 if m[0].lower().startswith("after") else 0)
-        return DateRange(since=date(year, 1, 1), because=m[0]) if year <= today.year else None
-    if (m := UNTIL.search(sentence)) and not strict:
-        year = int(m[1]) - (1 if m[0].lower().startswith("before") else 0)
-        return DateRange(until=date(year, 12, 31), because=m[0])
-    return None
-
-
-def _ago(count: str | None, unit: str, today: date) -> date:
-    number = 1 if count is None else int(count) if count.isdigit() else NUMBERS[count.lower()]
-    months = number * {"year": 12, "month": 1, "decade": 120}[unit.lower()]
-    year, month = divmod(today.year * 12 + today.month - 1 - months, 12)
-    return date(max(year, FIRST_YEAR), month + 1, 1)
-
-
 SYNONYMS = 4  # ours: other names asked for beside a term
 WEAK = 0.05  # ours: a phrase below this share of the best one's weight is talk around it; see also `TELLING`
 
@@ -208,7 +147,9 @@ class QueryPlannerLocal:
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
         """The plan of a text; see `QueryPlanner`."""
         text, mended_words = self._correct(text, self._collected) if self._correct is not None else (text, {})
-        cleared, slips = await self._cleared(text)
+        dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
+        limits = limits_in(text, case=case)
+        cleared, slips = await self._cleared(text if case else without_limits(text, dates, limits))
         if terms:
             found = self._named(terms, cleared, case=case)
         else:
@@ -219,15 +160,17 @@ class QueryPlannerLocal:
         planned = self._planned(
             [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
         )
-        dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
         weight = partial(word_weight, vocabulary=self._vocabulary)
-        rungs, rejected = await asyncio.to_thread(expressions, planned, dates, self._rungs, weight)  # linted: a while
+        rungs, rejected = await asyncio.to_thread(
+            expressions, planned, dates, self._rungs, weight, limits
+        )  # linted: a while
         return SearchPlan(
             terms=tuple(planned),
             corrections=tuple(corrections),
             intent=intent_of(asking(text)),
             pico=pico_of(planned),
             dates=dates,
+            limits=tuple(limits),
             expressions=tuple(rungs),
             rejected=tuple(rejected),
             held=cleared.held,
@@ -310,7 +253,7 @@ class QueryPlannerLocal:
             (m for m in medicines_in(item.text) if not m.everyday and m.written.lower() == item.text.lower()), None
         )
         if drug is not None:
-            synonyms += [n for n in (drug.generic, *drug.names) if n and n != drug.family]
+            synonyms += [n for n in (drug.generic, *drug.names) if n and n not in drug.classes]
         name = entry.term if entry else item.text
         listed = entry.group if entry else Group.INTERVENTION if drug else None
         others = [s for s in unique(synonyms) if s.lower() != name.lower() and len(s.split()) <= MAX_WORDS]

@@ -18,7 +18,8 @@ from tools.literature.adapt_e.contract import (
     SearchPlan,
 )
 from tools.literature.adapt_e.expressions import expressions
-from tools.literature.adapt_e.local import QueryPlannerLocal, date_constraint
+from tools.literature.adapt_e.limits import date_constraint
+from tools.literature.adapt_e.local import QueryPlannerLocal
 
 TODAY = date(2026, 12, 1)
 PLANNER = QueryPlannerLocal(starter_vocabulary(), today=TODAY)
@@ -84,6 +85,9 @@ def test_a_slip_of_the_pen_is_mended_and_told() -> None:
         ("evidence from the last five years", date(2021, 12, 1), None),
         ("papers before 2000 on croup", None, date(1999, 12, 31)),
         ("articles published in 2020", date(2020, 1, 1), date(2020, 12, 31)),
+        ("croup dexamethasone before 2005", None, date(2004, 12, 31)),
+        ("croup dexamethasone 1998-2001", date(1998, 1, 1), date(2001, 12, 31)),
+        ("croup, children, 1998", date(1998, 1, 1), date(1998, 12, 31)),
     ],
 )
 def test_dates_of_publication_limit_every_rung(text: str, since: date | None, until: date | None) -> None:
@@ -94,8 +98,49 @@ def test_dates_of_publication_limit_every_rung(text: str, since: date | None, un
     assert all(re.search(r"\) AND (?:1781|\d{4}/\d\d/\d\d):(?:3000|\d{4}/\d\d/\d\d)\[dp\]$", r.query) for r in rungs)
 
 
-def test_the_dates_of_a_patient_limit_nothing() -> None:
-    assert date_constraint("She was treated since 1991 and is well.", TODAY, case=True) is None
+@pytest.mark.parametrize(
+    ("text", "case"),
+    [
+        ("She was treated since 1991 and is well.", True),
+        ("She has had croup, 1998", True),
+        ("Was thalidomide sold before 1961?", False),
+        ("What were the deaths of the 1918-1919 influenza?", False),
+        ("10.1000/1998-2001", False),
+    ],
+)
+def test_other_dates_limit_nothing(text: str, case: bool) -> None:
+    assert date_constraint(text, TODAY, case=case) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("omeprazole in children, English only", "AND english[la]"),
+        ("omeprazole in children, in English, humans", "AND english[la] NOT (animals[mh] NOT humans[mh])"),
+        ("omeprazole in children excluding case reports", "NOT case reports[pt]"),
+        ("systematic reviews of omeprazole in children", '"meta-analyses"[tiab])'),
+        ("randomised controlled trials of omeprazole in children", "randomly[tiab])"),
+    ],
+)
+def test_limits_in_words_end_every_query_and_are_no_terms(text: str, end: str) -> None:
+    made = plan(text)
+    assert {t.text for t in made.terms} == {"omeprazole", "children"}
+    assert made.expressions
+    assert [e.query for e in made.expressions if not e.query.endswith(end)] == []
+    assert all(limit.because in text for limit in made.limits)
+    assert made.rejected == ()
+
+
+@pytest.mark.parametrize("text", ["Do randomised trials support omeprazole in children?", "omeprazole in human milk"])
+def test_a_question_names_a_kind_of_study_without_limiting_to_it(text: str) -> None:
+    assert plan(text).limits == ()
+
+
+def test_a_medicine_is_a_term_of_its_own_and_a_class_no_other_name_of_it() -> None:
+    terms = {t.text: t.synonyms for t in plan("eosinophilic oesophagitis omeprazole").terms}
+    assert "omeprazole" in terms
+    assert "Losec" in terms["omeprazole"]
+    assert not {"proton pump inhibitor", "acid-suppressing medicine"} & set(terms["omeprazole"])
 
 
 def test_a_text_without_terms_gives_no_expression() -> None:
