@@ -187,7 +187,7 @@ def test_the_command_lists_shows_renames_and_reviews(command: Any, agent: Agent)
 
 
 def test_the_command_exports_to_files_whole_or_not_at_all(command: Any, tmp_path: Path) -> None:
-    out, folder = tmp_path / "a" / "s.json", tmp_path / "strategies"
+    out, folder = tmp_path / "s.json", tmp_path / "strategies"
     command("export", "s", "--format", "json", "--out", str(out), "--strategies", str(folder))
     assert SessionExport.model_validate_json(out.read_text()).session.id == "s"
     assert out.stat().st_mode & 0o077 == 0
