@@ -56,6 +56,7 @@ class LibraryDocuments:
             status=document.status,
             source=document.source or None,
             licence=document.licence or None,
+            reference=document.reference,
             passages=window_passages(document) if document.source else (),
         )
 

@@ -10,12 +10,16 @@ import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
 from evals.replay.commands import replay
+from tools.files import named_file
 
 if TYPE_CHECKING:
     from evals.cmmqa import Rewritten
     from evals.datasets.conversion import Report
 
 DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
+WeightsOption = Annotated[
+    Path | None, typer.Option(help="The weights to write; the shipped ones when not given.", callback=named_file)
+]
 SHOWN = 20  # ours: problems that are printed; --json of a conversion has all
 WORDS = {
     "same": "the same as in our runs",
@@ -63,7 +67,7 @@ def calibrate_outside(
 
 def ledger(
     reports: Annotated[Path | None, typer.Option(help="The folder of the reports; without it those shipped.")] = None,
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("REPRODUCTION.md"),
+    out: Annotated[Path, typer.Option(help="The page to write.", callback=named_file)] = Path("REPRODUCTION.md"),
 ) -> None:
     """Write every published figure beside ours, from the reports of our evaluations."""
     from evals.ledger.page import REPORTS, Reports, published, reproduction
@@ -77,7 +81,9 @@ def lost(
     what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write every lost sample to this file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
+    ] = None,
 ) -> None:
     """Group failed samples by the node that lost the answer."""
     from evals.losses import show_losses
@@ -101,7 +107,9 @@ def list_tasks() -> None:
 def run_one(
     name: Annotated[str, typer.Argument(help="The evaluation.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the data.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the report to this file.", callback=named_file)
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
     config: Annotated[str, typer.Option(help="A published configuration that answers, as medrgag:without-kads.")] = "",
@@ -119,8 +127,6 @@ def run_one(
     from evals.tasks.registry import TASKS, find_task
     from prompts.errors import InputError
 
-    if json_file is not None and json_file.is_dir():
-        raise InputError(f"{json_file} is a folder.", "Give the name of a file with --json.")
     task = find_task(name)
     if log is None:
         if resume or by_model or parallel is not None:
@@ -152,7 +158,9 @@ def judges(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=3, help="Most graded answers, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and bootstraps.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the report to this file too.", callback=named_file)
+    ] = None,
 ) -> None:
     """Compare the judges of answers with people: agreement, kappas, correlations."""
     from evals.judges.validation import validate
@@ -170,7 +178,9 @@ def judges(
 def compare(
     first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
     second: Annotated[Path, typer.Argument(help="What is held against it.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the comparison to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the comparison to this file too.", callback=named_file)
+    ] = None,
 ) -> None:
     """Compare two runs figure by figure, and sample by sample where both have a log."""
     from evals.comparison import print_comparison
@@ -190,7 +200,9 @@ def view(
 
 def smoke(
     update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
+    ] = None,
 ) -> None:
     """Run the smoke set (under three minutes) and hold its figures to what is expected."""
     from evals.smoke.gate import hold
@@ -201,7 +213,9 @@ def smoke(
 def data(
     context: typer.Context,
     check: Annotated[Path | None, typer.Option(help="Compare the files of this data folder with ours.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the catalogue to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the catalogue to this file too.", callback=named_file)
+    ] = None,
 ) -> None:
     """Say which data sets the evaluations read, where each is to be had, and whether a folder's files are ours."""
     if context.invoked_subcommand is not None:
@@ -215,7 +229,7 @@ def data(
     sets = read_catalogue()
     checked = check_files(sets, check) if check is not None else None
     if json_file is not None:
-        write_atomic(_file(json_file), data_json(sets, checked))
+        write_atomic(json_file, data_json(sets, checked))
     console = WideConsole()
     if checked is not None:
         states = Table("data set", "file", "state", "sha256")
@@ -249,7 +263,9 @@ def convert(
     limit: Annotated[int | None, typer.Option(help="Most records, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the drawing.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Write over files that are there.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report with every problem here.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the report with every problem here.", callback=named_file)
+    ] = None,
 ) -> None:
     """Turn a release in its original format into the files that the evaluations read."""
     import json
@@ -261,16 +277,8 @@ def convert(
     report = convert_release(find_original(name), source, folder, limit=limit, seed=seed, replace=replace)
     if json_file is not None:
         made = report._asdict() | {"problems": [p._asdict() for p in report.problems]}
-        write_atomic(_file(json_file), f"{json.dumps(made, indent=2, ensure_ascii=False)}\n".encode())
+        write_atomic(json_file, f"{json.dumps(made, indent=2, ensure_ascii=False)}\n".encode())
     typer.echo("\n".join(_outcome(report)))
-
-
-def _file(path: Path) -> Path:
-    from prompts.errors import InputError
-
-    if path.is_dir():
-        raise InputError(f"{path} is a folder.", "Give the name of a file with --json.")
-    return path
 
 
 def build_cmmqa(
@@ -329,7 +337,9 @@ def _problems(left_out: Mapping[str, int], problems: Sequence[object], more: str
 
 def train(
     data: DataOption,
-    out: Annotated[Path, typer.Option(help="The weights to write; a checksum is written beside them.")],
+    out: Annotated[
+        Path, typer.Option(help="The weights to write; a checksum is written beside them.", callback=named_file)
+    ],
     threads: Annotated[int, typer.Option(min=1, help="Of torch; one thread gives the same file again.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 7,
     passes: Annotated[int | None, typer.Option(min=1, help="Over the data.")] = None,
@@ -348,7 +358,7 @@ def train(
 
 def heads(
     data: DataOption,
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
     from evals.training.message_heads import train_heads
@@ -358,7 +368,7 @@ def heads(
 
 
 def findings(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what hears findings in clauses, on our wordings and marked texts (six minutes)."""
     from evals.training.finding_head import train_findings
@@ -368,7 +378,7 @@ def findings(
 
 
 def assertions(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what tells the present from the denied, the past and other people's, on marked texts (four minutes)."""
     from evals.training.assertion_head import train_assertions
@@ -378,7 +388,7 @@ def assertions(
 
 
 def revisions(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
     held_out: Annotated[bool, typer.Option(help="Say first what writers not seen in training would get.")] = False,
 ) -> None:
     """Train what reads corrections of a case, on our examples (a quarter of an hour; twice that with --held-out)."""
@@ -389,7 +399,7 @@ def revisions(
 
 
 def answers(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour)."""
     from evals.training.answer_head import train_answering
@@ -399,7 +409,7 @@ def answers(
 
 
 def medicines(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what says what a medicine's record answers, on our development questions (three minutes)."""
     from evals.training.medicine_head import train_medicines
@@ -409,7 +419,7 @@ def medicines(
 
 
 def verdicts(
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what warrants a verdict, on our development questions, each asked through the agent (two hours)."""
     from evals.training.verdict_head import train_verdicts
@@ -420,7 +430,7 @@ def verdicts(
 
 def topical(
     data: DataOption,
-    out: Annotated[Path | None, typer.Option(help="The weights to write; the shipped ones when not given.")] = None,
+    out: WeightsOption = None,
 ) -> None:
     """Train what tells whether a study is about a question, on the fit part of the data (ten minutes)."""
     from evals.runner import prepare

@@ -11,7 +11,7 @@ from rich.table import Table
 from agent.cli.console import WideConsole
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
-from evals.runner import json_file_of, prepare, write_json
+from evals.runner import prepare, write_json
 from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
 from graphs.triage.contract import Kind
@@ -162,7 +162,6 @@ def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path
     Args:
         what: a log (``.eval``) or the name of a task, which is then run plainly, without a model.
     """
-    out = json_file_of(json_file)
     found = _of_log(Path(what)) if Path(what).suffix == ".eval" else _of_run(find_task(what), data, limit)
     title = f"{found.task}: {len(found.lost)} of {found.samples} samples with known gold lost their answer"
     table = Table("node", "how", title=title, title_justify="left")
@@ -172,8 +171,8 @@ def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
     WideConsole().print(table if found.lost else title)
-    if out is not None:
-        write_json(found.model_dump(mode="json"), out)
+    if json_file is not None:
+        write_json(found.model_dump(mode="json"), json_file)
 
 
 def _of_log(path: Path) -> Followed:

@@ -225,13 +225,6 @@ def with_published(figures: list[Figure]) -> tuple[Figure, ...]:
     return tuple(f.model_copy(update={"published": by_figure().get(f.name)}) for f in figures)
 
 
-def json_file_of(path: Path | None) -> Path | None:
-    """What ``--json`` names; raises InputError where it is a folder."""
-    if path is not None and path.is_dir():
-        raise InputError(f"{path} is a folder.", "Give the name of a file with --json.")
-    return path
-
-
 def write_json(value: Any, path: Path) -> None:
     """Write JSON; a reader sees the old file or the new one."""
     write_atomic(path, f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from prompts.errors import DataError
+from prompts.errors import DataError, InputError
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no room on the disk, in a user's share, for so large a file
 FOLDER, FILE = 0o700, 0o600  # what lies in the data folder holds patients' words
@@ -62,6 +62,24 @@ def private_file(path: Path) -> Path:
 def append_private(path: Path) -> IO[bytes]:
     """The file for appending without a buffer: what is written is with the system, or raises."""
     return private_file(path).open("ab", buffering=0)
+
+
+def in_a_folder(path: Path) -> Path:
+    """A place that a user names to be written, which must lie in a folder that is there; raises InputError."""
+    if not path.parent.is_dir():
+        why = "is no folder" if path.parent.exists() else "is not there"
+        raise InputError(
+            f"{path} cannot be written: the folder {path.parent} {why}.",
+            "Make the folder first, or name another place.",
+        )
+    return path
+
+
+def named_file(path: Path | None) -> Path | None:
+    """A file that a user names to be written (`in_a_folder`), None where none is named; raises InputError."""
+    if path is not None and path.is_dir():
+        raise InputError(f"{path} is a folder.", "Give the name of a file.")
+    return None if path is None else in_a_folder(path)
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -14,12 +14,24 @@ from rich.table import Table
 from agent.assembly import STARTER_LIBRARY, open_encoder
 from agent.assembly import build as set_up
 from agent.cli.bars import bars
-from agent.cli.console import JsonOption, QuietOption, console, group, open_home, print_json, say, table, tell, writing
+from agent.cli.console import (
+    JsonOption,
+    QuietOption,
+    console,
+    group,
+    open_home,
+    print_json,
+    say,
+    table,
+    tell,
+    write_text,
+    writing,
+)
 from agent.knowledge_graph import STARTER_GRAPH, open_builder, open_graph
 from agent.settings import load_settings
 from prompts.errors import InputError
 from tools.contract import Differential
-from tools.files import write_atomic
+from tools.files import in_a_folder, named_file
 from tools.knowledge_graph.building.build import MERGES, build_graph
 from tools.knowledge_graph.building.files import HEAD, read_records
 from tools.knowledge_graph.distinctions import confusions, examine
@@ -48,7 +60,9 @@ def show(
     disease: Annotated[str, typer.Argument(help="Name or id of a disease; without it all are listed.")] = "",
     graph: GraphOption = None,
     case: Annotated[str, typer.Option(help="Look this case up instead; - reads it from standard input.")] = "",
-    plot: Annotated[Path | None, typer.Option(help="With --case: draw the differential in this file (.svg).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --case: draw the differential in this file (.svg).", callback=named_file)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a disease's path L1 to L3 and its findings by role, or the differential of a case."""
@@ -111,7 +125,10 @@ def stats(graph: GraphOption = None, as_json: JsonOption = False) -> None:
 
 @kg.command()
 def export(
-    file: Annotated[Path, typer.Argument(help="Ends in .csv (triples), .json or .graphml; else a folder of YAML.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Ends in .csv (triples), .json or .graphml; else a folder of YAML.", callback=in_a_folder),
+    ],
     graph: GraphOption = None,
 ) -> None:
     """Write a graph to a plain file; imported again, it is the same graph."""
@@ -210,8 +227,7 @@ def _show_case(case: str, graph: Path | None, *, plot: Path | None, as_json: boo
     loaded = open_graph(opened, home, open_encoder(settings, home))
     found = loaded.look_up(text, learn=True)
     if plot is not None:
-        with writing(plot):
-            write_atomic(plot, picture(loaded.graph, found, language_of(text)).encode())
+        write_text(plot, picture(loaded.graph, found, language_of(text)))
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:

@@ -30,7 +30,7 @@ NONE_YET = (
 )
 STOPPED = "anamnesis: Stopped. What is finished stays in the library; add the same paths again to go on.\n"
 STAY = "No document is gone: other files give the same."
-KINDS = 10  # ours: suffixes of skipped files that the report names
+NAMED = 5  # ours: skipped files of a kind that the report names
 DAMAGED = 3  # the exit code of damaged data, as everywhere (prompts/errors.py)
 
 library = group()
@@ -39,7 +39,7 @@ library = group()
 @library.command("add")
 def add_(
     paths: Annotated[
-        list[Path], typer.Argument(help="Files and folders (txt, md, html, pdf, JATS, PubMed XML, jsonl).")
+        list[Path], typer.Argument(help="Files and folders (txt, md, html, pdf, JATS, PubMed XML, RIS, nbib, jsonl).")
     ],
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -161,8 +161,9 @@ def _print_report(report: AddReport) -> None:
         rows = [(r.path, r.outcome.value, str(r.documents), r.reason, r.advice) for r in report.wrong]
         out.print(table(("File", "Outcome", "Documents", "What is wrong", "What to do"), rows))
     for reason, paths in report.skipped.items():
-        kinds = ", ".join(sorted({Path(path).suffix or Path(path).name for path in paths})[:KINDS])
-        out.print(f"{len(paths)} skipped ({kinds}): {reason}", markup=False)
+        more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+        names = ", ".join(Path(path).name for path in paths[:NAMED])
+        out.print(f"{len(paths)} skipped ({names}{more}): {reason}", markup=False)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(report.counts.items()))
     documents = sum(row.documents for row in report.rows)
     out.print(f"{len(report.rows)} files: {counts}. They hold {documents} documents.", markup=False)

@@ -15,6 +15,7 @@ from agent.cli.bars import Advance, bars
 from agent.cli.console import JsonOption, QuietOption, console, group, print_json, table, tell
 from agent.sessions import Home
 from agent.settings import load_settings, silence_telemetry
+from tools.files import named_file
 from tools.mirror.engine import Mirror
 from tools.mirror.exporting import export as export_to
 from tools.mirror.importing import FileReport, import_files
@@ -81,7 +82,7 @@ def status(folder: FolderOption = None, as_json: JsonOption = False) -> None:
 
 @mirror.command()
 def export(
-    file: Annotated[Path, typer.Argument(help="Ends in .jsonl or .xml, and in .gz to pack it.")],
+    file: Annotated[Path, typer.Argument(help="Ends in .jsonl or .xml, and in .gz to pack it.", callback=named_file)],
     folder: FolderOption = None,
     quiet: QuietOption = False,
 ) -> None:

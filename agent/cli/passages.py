@@ -14,11 +14,11 @@ import typer
 from rich.markup import escape
 
 from agent.assembly import open_encoder
-from agent.cli.console import JsonOption, console, open_home, print_json, table, tell
+from agent.cli.console import JsonOption, console, open_home, print_json, table, tell, write_text
 from prompts.errors import DataError, InputError
 from tools.embedding_cache import unkept
 from tools.encoders import Encoder
-from tools.files import write_atomic
+from tools.files import named_file
 from tools.passages.contract import Passage, StoredDocument
 from tools.passages.seos import BUDGET, SPECIAL, SectionCut, SeosSettings, examine
 from tools.readers.contract import Problem, Record
@@ -47,7 +47,9 @@ def passages(
     file: Annotated[Path, typer.Argument(help="Any file that `library add` reads.")],
     method: Annotated[Literal["seos", "seos_paper"], typer.Option(help="Exact, or the published rule.")] = "seos",
     budget: Annotated[int | None, typer.Option(help="Tokens of an average passage, in the encoder's own.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the continuity curve in this file (.svg).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the continuity curve in this file (.svg).", callback=named_file)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """`anamnesis dev passages`. Nothing is kept on disk: the file may be a patient's.
@@ -65,7 +67,7 @@ def passages(
         documents = [_cut(record, encoder, chosen) for record in records]
     if plot is not None:
         picture = curve_picture(documents[0].document.title, documents[0].document.text, documents[0].cuts)
-        write_atomic(plot, picture.encode())
+        write_text(plot, picture)
     if as_json:
         print_json([_as_data(d) for d in documents])
     else:

@@ -22,6 +22,7 @@ from agent.settings import Settings
 from prompts.errors import InputError
 from prompts.language_model import LanguageModels
 from tools.embedding_cache import CachedEncoder
+from tools.files import named_file
 from tools.questions import stored
 from tools.questions.contract import QuestionsReport
 from tools.questions.index import open_questions
@@ -124,7 +125,7 @@ def learn(as_json: JsonOption = False) -> None:
 @questions.command("testset")
 def write_testset(
     collection: CollectionArgument,
-    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")],
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).", callback=named_file)],
     writer: WriterOption = "local",
     count: Annotated[int, typer.Option(min=1, max=100_000, help="Questions of each kind, at most.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,

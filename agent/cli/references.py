@@ -8,12 +8,17 @@ from typing import Annotated
 import typer
 
 from agent.cli.console import say, write_text
+from tools.files import named_file
 from tools.references.contract import Collected
 from tools.references.forms import form_of, holds, said_of, written
 
 ReferencesOption = Annotated[
     Path | None,
-    typer.Option("--references", help="Write what was cited or found there: .ris, .nbib, .bib, or .json (CSL)."),
+    typer.Option(
+        "--references",
+        help="Write what was cited or found there: .ris, .nbib, .bib, or .json (CSL).",
+        callback=named_file,
+    ),
 ]
 
 

@@ -23,6 +23,7 @@ from agent.settings import Settings
 from prompts.errors import InputError
 from tools.contract import Severity
 from tools.evidence import Status
+from tools.files import named_file
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.live import LiveResult
 from tools.literature.privacy import RELEASE, not_sent, released_in
@@ -52,8 +53,12 @@ def search(
         str, typer.Argument(help="A question, a narrative, a PubMed query or PMIDs; - reads standard input.")
     ] = "",
     limit: Annotated[int, typer.Option(help="Documents shown.", min=1, max=200)] = 20,
-    strategy: Annotated[Path | None, typer.Option(help="Save the search strategy in this file (JSON).")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a PRISMA-S style account there; - prints it.")] = None,
+    strategy: Annotated[
+        Path | None, typer.Option(help="Save the search strategy in this file (JSON).", callback=named_file)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a PRISMA-S style account there; - prints it.", callback=named_file)
+    ] = None,
     references: ReferencesOption = None,
     repeat: Annotated[Path | None, typer.Option("--rerun", help="Repeat a saved strategy.")] = None,
     since: Annotated[str | None, typer.Option(help="With --rerun: new is what was entered since this date.")] = None,

@@ -30,6 +30,7 @@ from agent.sessions.opening import open_records
 from agent.sessions.records import Records
 from agent.settings import load_settings
 from prompts.errors import InputError
+from tools.files import named_file
 from tools.literature.strategy import save_strategy
 from tools.references.contract import Collected
 from tools.references.forms import FORMS
@@ -118,7 +119,9 @@ def export(
         Literal["json", "markdown", "ris", "nbib", "bibtex", "csl-json", "docx"],
         typer.Option("--format", help="All as JSON, Markdown or Word, or what it cites, for a reference manager."),
     ] = "markdown",
-    out: Annotated[Path | None, typer.Option(help="Write this file; standard output without it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write this file; standard output without it.", callback=named_file)
+    ] = None,
     turn: Annotated[int | None, typer.Option(min=1, help="Only this turn.")] = None,
     strategies: Annotated[
         Path | None, typer.Option(help="Also write each search strategy into this folder, for `search --rerun`.")

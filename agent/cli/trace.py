@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from agent.cli.console import console, print_json, table, tell, writing
+from agent.cli.console import console, print_json, table, tell, write_text
 from agent.cli.render import cost_lines, gate_lines
 from agent.loop import run as wait
 from agent.sessions import Home
@@ -31,7 +31,7 @@ from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import explained
 from prompts.errors import InputError
 from prompts.metering import Usage
-from tools.files import write_atomic
+from tools.files import named_file
 
 Event = dict[str, Any]
 T = TypeVar("T")
@@ -44,7 +44,9 @@ def trace(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The events as JSON lines; of a list, JSON.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Most runs of the list.")] = 40,
-    html: Annotated[Path | None, typer.Option(help="Write the run as one HTML page to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the run as one HTML page to this file.", callback=named_file)
+    ] = None,
     beside: Annotated[str | None, typer.Option(help="With --html: another run, to stand beside it.")] = None,
 ) -> None:
     """`anamnesis trace`: a run's events as a tree, as JSON lines or as a page; without a run, the list of runs."""
@@ -134,8 +136,6 @@ def _write_page(run: str | None, file: Path | None, beside: str | None) -> None:
     """Write the page of a run, or of two; raises InputError for an unknown run and a place that cannot be written."""
     if run is None or file is None:
         raise InputError("A page needs a run and a file.", "anamnesis trace RUN --html FILE; RUN is session/turn.")
-    if file.is_dir():
-        raise InputError(f"{file} is a folder.", "Give the name of a file with --html.")
     settings = load_settings()
     home = Home(settings.home)
     database = wait(open_database(settings, home.prepare()))
@@ -146,8 +146,7 @@ def _write_page(run: str | None, file: Path | None, beside: str | None) -> None:
     finally:
         wait(database.close())
     written = page(shown[0], shown[1] if len(shown) > 1 else None).encode()
-    with writing(file):
-        write_atomic(file, written)
+    write_text(file, written)
     sys.stdout.write(f"{file} ({len(written) / 1000:.0f} kB). It holds patient text: keep it as you keep the case.\n")
 
 

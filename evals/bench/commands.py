@@ -14,7 +14,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")]
+from tools.files import named_file
+
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
+]
 Data = Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")]
 BENCHMARKS = {
     "backends": "Build one collection in the local index and in Milvus, and compare results and time (10 minutes).",

@@ -34,7 +34,7 @@ from evals.bench.frame import (
 )
 from evals.bench.made_up import Correlated, Passages, number_of
 from tools.encoders import Vectors
-from tools.files import write_atomic
+from tools.files import named_file, write_atomic
 from tools.indexes.backends import LocalBackend
 from tools.indexes.contract import Entry, Hit, Part
 
@@ -78,8 +78,12 @@ def command(
     sizes: Annotated[list[int] | None, typer.Option("--size", min=1000, help="Passages; may be given again.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where the collections lie while they are measured.")] = None,
     json_file: JsonFile = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figures as SVG to this file.")] = None,
-    table: Annotated[Path | None, typer.Option(help="Write a Markdown table to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the figures as SVG to this file.", callback=named_file)
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Write a Markdown table to this file.", callback=named_file)
+    ] = None,
 ) -> None:
     """Measure these sizes, print the figures, and write them, the plot and the table where asked."""
     measured: dict[int, dict[str, float]] = {}

@@ -42,7 +42,7 @@ from evals.bench.frame import (
 from evals.bench.serving import WAIT, Refused, Site, Talker, Told, serving, talkers
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
-from tools.files import write_atomic
+from tools.files import named_file, write_atomic
 
 CASES = Path(__file__).parent / "cases.yaml"
 AGES = (34, 61)  # years; ours: make two patients of each case
@@ -454,9 +454,11 @@ def command(
     database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
     turns: Annotated[int, typer.Option(min=0, help="Turns of the soak; 0 for 2,000.")] = 0,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write figures and details to this file too.")
+        Path | None, typer.Option("--json", help="Write figures and details to this file too.", callback=named_file)
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the soak's memory by turns into this SVG file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the soak's memory by turns into this SVG file.", callback=named_file)
+    ] = None,
 ) -> None:
     """Measure, print a table and what was wrong, and write all where asked; the status is 1 where anything was wrong.
 

@@ -39,6 +39,7 @@ from prompts.errors import InputError
 from prompts.language_model import LanguageModel
 from tools.contract import Differential
 from tools.encoders import Encoder
+from tools.files import named_file
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.loader import content_hash
 from tools.knowledge_graph.lookup import KnowledgeGraph
@@ -128,9 +129,13 @@ gate = group()
 @gate.command()
 def annotate(
     cases: Annotated[Path, typer.Argument(help="JSON lines with text and reference (or diagnosis), and an id.")],
-    out: Annotated[Path, typer.Option(help="The file to write: the cases with a label for every sentence.")],
+    out: Annotated[
+        Path, typer.Option(help="The file to write: the cases with a label for every sentence.", callback=named_file)
+    ],
     by: Annotated[By, typer.Option(help="Who diagnoses: the graph, or ANAMNESIS_MODEL.")] = ("graph"),
-    review: Annotated[Path | None, typer.Option(help="Write a table (CSV) for a person to go through.")] = None,
+    review: Annotated[
+        Path | None, typer.Option(help="Write a table (CSV) for a person to go through.", callback=named_file)
+    ] = None,
     reviewed: Annotated[Path | None, typer.Option(help="Such a table with corrections, which win.")] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Diagnoses at once.")] = 4,
     quiet: QuietOption = False,

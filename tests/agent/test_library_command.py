@@ -52,11 +52,13 @@ def library(*arguments: str | Path) -> Result:
 
 def test_a_document_is_added_listed_checked_and_removed(home: Path, papers: Path) -> None:
     assert "no documents of your own yet" in library("list").stdout
+    (papers / "library.enl").write_bytes(b"x")
     added = library("add", papers)
     assert added.exit_code == 1
+    assert "1 skipped (library.enl): Files of the kind .enl cannot be read." in added.stdout
     assert str(papers / "broken.pdf") in added.stdout
-    assert "1 added, 1 failed" in added.stdout
-    assert "files: 2 of 2, 1 documents" in added.stderr  # no terminal: lines tell how far it is
+    assert "1 added, 1 failed, 1 skipped" in added.stdout
+    assert "files: 3 of 3, 1 documents" in added.stderr  # no terminal: lines tell how far it is
     again = library("add", "--json", "--quiet", papers / "zelnorine.md")
     assert (again.exit_code, json.loads(again.stdout)["counts"]) == (0, {"unchanged": 1})
     assert library("add", "-q", papers / "broken.pdf").exit_code == 2

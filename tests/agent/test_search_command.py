@@ -49,7 +49,9 @@ def test_a_search_is_shown_saved_reported_and_done_again(
     files = ["--strategy", str(saved), "--report", str(report), "--references", str(cited)]
     shown = run(app, ["search", QUESTION, "--mirror", str(mirror), *files])
     assert shown.exit_code == 0, shown.output
-    assert cited.read_text().split("\n\n")[0] == "PMID- 1\nTI  - Colchicine for recurrent pericarditis"
+    assert cited.read_text().split("\n\n")[0] == (
+        "PMID- 1\nTI  - Colchicine for recurrent pericarditis\nAB  - Colchicine prevents recurrence of pericarditis."
+    )
     assert "2 references." in shown.stderr
     for told in ("PMID 1, no type given, no year, ok, abstract", "found by rung 1 (1)", "Plan (local)", "2 documents"):
         assert told in shown.output

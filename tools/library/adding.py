@@ -18,7 +18,7 @@ from tools.library.own import BATCH, embed_together, fingerprint, own_document
 from tools.library.shelf import LOCK_WAIT, Shelf
 from tools.readers.contract import Problem, Record
 from tools.readers.files import unpacked_together
-from tools.readers.reading import read, suffix_of, suffixes
+from tools.readers.reading import read, suffix_of, suffixes, unknown_kind
 
 
 # What became of each file that was to be added.
@@ -175,7 +175,7 @@ class _Adding:
         elif not candidate.named and candidate.path.is_dir():
             self._tell(path, Outcome.SKIPPED, 0, reason="A link to a folder is not followed.", advice="Add the folder.")
         elif not candidate.named and suffix_of(candidate.path) not in self._known:
-            self._tell(path, Outcome.SKIPPED, 0, reason="Files of this kind are not read.")
+            self._tell(path, Outcome.SKIPPED, 0, reason=unknown_kind(candidate.path))
         else:
             try:
                 content = content_of(candidate.path)

@@ -39,7 +39,7 @@ class LibraryQuestion(Frozen):
 class Document(Frozen):
     """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO, "" when unknown.
 
-    ``text`` is the body without front matter; every offset counts its characters. The last five fields are what a
+    ``text`` is the body without front matter; every offset counts its characters. The last six fields are what a
     document of another collection says of itself; those of the starter collection are all of one kind and level.
     """
 
@@ -60,6 +60,7 @@ class Document(Frozen):
     stated_level: str | None = None
     source: str = ""
     licence: str = ""
+    reference: str = ""
 
     @property
     def collection(self) -> str:
@@ -105,6 +106,7 @@ class Document(Frozen):
             language=self.language,
             source=self.source or None,
             licence=self.licence or None,
+            reference=self.reference,
             neighbours=self._neighbours(start, end),
             found=tuple(found),
         )

@@ -71,12 +71,14 @@ def document_of(
         stated_level=record.level,
         source=record.source,
         licence=record.licence,
+        reference=record.reference,
     )
 
 
 def fingerprint(record: Record) -> str:
     """sha256 over all that a record says: the same for one that need not be stored again."""
-    unset = {name for name in ("source", "licence") if not getattr(record, name)}  # as before there were these fields
+    later = ("source", "licence", "reference")  # where one is unset, as before there was such a field
+    unset = {name for name in later if not getattr(record, name)}
     return content_key(record.model_dump_json(exclude=unset))
 
 

@@ -33,7 +33,6 @@ def export(mirror: Mirror, path: Path, progress: Callable[[int], None] | None = 
     if not suffix:
         raise InputError(f"The suffix of {path.name} tells no format.", "End it in .jsonl, .xml, or these with .gz.")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as temporary:
             name = Path(temporary.name)
         try:

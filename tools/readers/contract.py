@@ -37,6 +37,7 @@ class Record(Frozen):
         level: the level of evidence in words (`tools.literature.publications.level_of`); None when nothing tells.
         questions: what the document is known to answer (a monograph's front matter).
         source, licence: the published set that an imported document belongs to, and its terms; "" for any other.
+        reference: how a publication is cited, in a line, where its file tells.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Record(Frozen):
     questions: tuple[QuestionSpan, ...] = ()
     source: str = ""
     licence: str = ""
+    reference: str = ""
 
 
 class Problem(Frozen):

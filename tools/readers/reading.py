@@ -20,6 +20,7 @@ from tools.readers.jsonl import JsonLinesReader
 from tools.readers.pdf import PdfFileReader
 from tools.readers.plain import MarkdownReader, PlainReader
 from tools.readers.pubmed import PubmedReader
+from tools.readers.reference_manager import NbibReader, RisReader
 from tools.readers.webpage import WebpageReader
 
 ARTICLES = {"article", "pmc-articleset"}
@@ -97,6 +98,8 @@ READERS: tuple[Reader, ...] = (
     PdfFileReader(),
     XmlReader(),
     JsonLinesReader(),
+    RisReader(),
+    NbibReader(),
 )
 BY_SUFFIX: dict[str, Reader] = {suffix: reader for reader in READERS for suffix in reader.suffixes}
 
@@ -121,14 +124,15 @@ def read(path: Path) -> Iterator[Record | Problem]:
     try:
         check(path)
         if reader is None:
-            raise DataError(_unknown(path), f"These can be read: {', '.join(sorted(BY_SUFFIX))}.")
+            raise DataError(unknown_kind(path), f"These can be read: {', '.join(sorted(BY_SUFFIX))}.")
     except DataError as error:
         yield problem(error)
         return
     yield from reader.read(path)
 
 
-def _unknown(path: Path) -> str:
+def unknown_kind(path: Path) -> str:
+    """Why a file that no reader takes is not read, by its suffix."""
     suffix = suffix_of(path)
     return f"Files of the kind {suffix} cannot be read." if suffix else "The file has no suffix that tells its kind."
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin, Status
-from tools.literature.article import Article, Author
+from tools.literature.article import Article, Author, MeshHeading
 
 STARTER = "Anamnesis starter library"
 LACKING = "Authors, journal and DOI may be lacking."
 NOT_HELD = "PubMed's record of it is not kept here any more; complete it by its number."
+PREPRINT = "Preprint"  # the publication type
 TITLE = 80  # ours: characters of a text without a title that name it
 # collections of what nobody published -> what a reference to it says of that
 NATURES = {
@@ -33,8 +34,11 @@ class Reference(Frozen):
             ``entry`` is of a knowledge graph or a collection of records.
         date: of publication, or when a document was written: ISO, as precise as known.
         container: the journal, or the book or graph that it stands in. short: the journal's ISO abbreviation.
+        vernacular: the title in the publication's own language, where ``title`` is a translation.
+        abstract: one line a part, with its label.
         issn_type: ``Print`` or ``Electronic``.
         types: publication types, as PubMed names them.
+        keywords: the authors'; MeSH headings are NLM's.
         source, licence: the published set that an imported document belongs to, and its terms.
         nature: what it is, where nobody published it.
         review: whether a clinician reviewed it, where its collection says so.
@@ -44,6 +48,8 @@ class Reference(Frozen):
     id: str
     kind: Literal["article", "book", "document", "entry"]
     title: str = ""
+    vernacular: str = ""
+    abstract: str = ""
     authors: tuple[Author, ...] = ()
     container: str = ""
     short: str = ""
@@ -55,6 +61,8 @@ class Reference(Frozen):
     date: str = ""
     languages: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    mesh: tuple[MeshHeading, ...] = ()
+    keywords: tuple[str, ...] = ()
     status: Status = Status.OK
     doi: str = ""
     pmid: str = ""
@@ -71,6 +79,17 @@ class Reference(Frozen):
         if self.pmid:
             return f"https://pubmed.ncbi.nlm.nih.gov/{self.pmid}/"
         return f"https://pmc.ncbi.nlm.nih.gov/articles/{self.pmcid}/" if self.pmcid else ""
+
+    @property
+    def preprint(self) -> bool:
+        """Whether it is an article that no journal has published."""
+        return self.kind == "article" and (self.status is Status.PREPRINT or PREPRINT in self.types)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """MeSH headings with their subheadings, the authors' keywords, and the publication types, each once."""
+        headings = ("/".join([h.name, *(q.name for q in h.qualifiers)]) for h in self.mesh)
+        return tuple(dict.fromkeys([*headings, *self.keywords, *self.types]))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -113,10 +132,13 @@ class Collected(NamedTuple):
 
 def of_article(article: Article) -> Reference:
     """The reference of a PubMed record."""
+    title, vernacular = article.title.removesuffix("."), article.vernacular_title.removesuffix(".")
     return Reference(
         id=f"pubmed:{article.pmid}",
         kind="book" if article.book else "article",
-        title=article.title.removesuffix("."),
+        title=title,
+        vernacular=vernacular if vernacular != title else "",
+        abstract=article.abstract,
         authors=article.authors,
         container=article.journal if article.journal != article.title else "",
         short=article.iso_abbreviation,
@@ -128,6 +150,8 @@ def of_article(article: Article) -> Reference:
         date=article.date,
         languages=article.languages,
         types=article.publication_types,
+        mesh=article.mesh,
+        keywords=article.keywords,
         status=article.status,
         doi=article.doi,
         pmid=article.pmid,

@@ -1,5 +1,7 @@
 """References as RIS, nbib (PubMed's MEDLINE form), BibTeX and CSL-JSON. What is not known of one is not written.
 
+A value of RIS, nbib or BibTeX stays on one line: readers take a second line for another name or tag.
+
 RIS is written by rispy and BibTeX by bibtexparser (the extra ``exports``); the other two need no library.
 """
 
@@ -8,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from prompts.errors import InputError
-from tools.evidence import Status
 from tools.literature.article import Author
-from tools.references.contract import Collected, Reference
+from tools.references.contract import PREPRINT, Collected, Reference
 
 Form = Literal["ris", "nbib", "bibtex", "csl-json"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -26,6 +28,7 @@ SPECIAL = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
+UNPAIRED = str.maketrans({"{": r"\textbraceleft{}", "}": r"\textbraceright{}"})  # BibTeX counts escaped braces too
 NEEDED = "pip install 'anamnesis[exports]'"
 
 
@@ -75,12 +78,15 @@ def csl_items(references: Sequence[Reference]) -> list[dict[str, Any]]:
 
 
 def _csl(r: Reference) -> dict[str, Any]:
-    preprint = r.status is Status.PREPRINT and r.kind == "article"
     alone = r.kind == "book" and not r.container
     return {
         "id": r.id,
-        "type": "article" if preprint else "book" if alone else CSL_TYPES[r.kind],
+        "type": "article" if r.preprint else "book" if alone else CSL_TYPES[r.kind],
+        "genre": PREPRINT if r.preprint else "",  # of any other article styles would print it beside the title
         "title": r.title,
+        "original-title": r.vernacular,
+        "abstract": r.abstract,
+        "keyword": "; ".join(r.subjects),
         "author": [_csl_name(a) for a in r.authors],
         "container-title": r.container,
         "container-title-short": r.short,
@@ -115,16 +121,21 @@ def _ris(references: Sequence[Reference]) -> str:
         import rispy
     except ImportError:
         raise InputError("RIS is written by rispy, which is not installed.", NEEDED) from None
-    entries = [{name: value for name, value in _ris_entry(r).items() if value} for r in references]
+    entries = [{name: _in_a_line(value) for name, value in _ris_entry(r).items() if value} for r in references]
     text = rispy.dumps(entries)
     return "\n".join(line for line in str(text).splitlines() if not re.fullmatch(r"\d+\.", line)).strip("\n") + "\n"
+
+
+def _in_a_line(value: Any) -> Any:
+    """A value, or each of several, with every run of white space made one space."""
+    return " ".join(value.split()) if isinstance(value, str) else [_in_a_line(part) for part in value]
 
 
 def _ris_entry(r: Reference) -> dict[str, Any]:
     first, last = r.span
     alone = r.kind == "book" and not r.container
     return {
-        "type_of_reference": "BOOK" if alone else RIS_TYPES[r.kind],
+        "type_of_reference": "UNPB" if r.preprint else "BOOK" if alone else RIS_TYPES[r.kind],
         "id": r.id,
         "title": r.title,
         "authors": [", ".join(_parts(a)) for a in r.authors],
@@ -143,6 +154,8 @@ def _ris_entry(r: Reference) -> dict[str, Any]:
         "name_of_database": r.source or ("PubMed" if r.pmid else ""),
         "language": r.languages[0] if r.languages else "",
         "urls": [r.url] if r.url else [],
+        "abstract": r.abstract,
+        "keywords": list(r.subjects),  # types too: Zotero takes the M3 of an article for its DOI
         "notes": list(r.notes),
     }
 
@@ -163,9 +176,10 @@ def _bibtex(references: Sequence[Reference]) -> str:
         raise InputError("BibTeX is written by bibtexparser, which is not installed.", NEEDED) from None
     library = Library()
     for r in references:
-        fields = [Field(name, value) for name, value in _bib_fields(r).items() if value]
+        fields = [Field(name, _in_a_line(value)) for name, value in _bib_fields(r).items() if value]
         alone = r.kind == "book" and not r.container
-        library.add(Entry("book" if alone else BIB_TYPES[r.kind], re.sub(r"[^A-Za-z0-9]+", "-", r.id), fields))
+        kind = "misc" if r.preprint else "book" if alone else BIB_TYPES[r.kind]
+        library.add(Entry(kind, re.sub(r"[^A-Za-z0-9]+", "-", r.id), fields))
     return str(write_string(library)).strip("\n") + "\n"
 
 
@@ -174,44 +188,48 @@ def _bib_fields(r: Reference) -> dict[str, str]:
     plain = {
         "volume": r.volume, "number": r.issue, "pages": f"{first}--{last}" if last else first, "issn": r.issn,
         "language": r.languages[0] if r.languages else "", "note": "; ".join(r.notes),
-        "howpublished": r.source or (r.container if r.kind == "entry" else ""),
+        "howpublished": r.source or (r.container if r.kind == "entry" or r.preprint else ""), "abstract": r.abstract,
     }  # fmt: skip
-    within = {"book": "booktitle", "article": "journal"}.get(r.kind)
+    within = "" if r.preprint else {"book": "booktitle", "article": "journal"}.get(r.kind)
+    subjects = (f"{{{_tex(s)}}}" if "," in s else _tex(s) for s in r.subjects)
     return {
-        "title": f"{{{r.title.translate(SPECIAL)}}}" if r.title else "",  # the second braces keep its capitals
+        "title": f"{{{_tex(r.title)}}}" if r.title else "",  # the second braces keep its capitals
         "author": " and ".join(_bib_name(a) for a in r.authors),
-        **({within: r.container.translate(SPECIAL)} if within else {}),
+        **({within: _tex(r.container)} if within else {}),
         "year": r.date[:4],
         "month": MONTHS[int(r.date[5:7]) - 1].lower() if r.date[5:7] else "",
-        **{name: value.translate(SPECIAL) for name, value in plain.items()},
+        **{name: _tex(value) for name, value in plain.items()},
         "doi": r.doi,
         "pmid": r.pmid,
         "pmcid": r.pmcid,
         "url": r.url,
+        "keywords": ", ".join(subjects),  # braces keep a heading such as "Child, Preschool" whole
     }
 
 
 def _bib_name(author: Author) -> str:
     if author.collective:
-        return f"{{{author.collective.translate(SPECIAL)}}}"
+        return f"{{{_tex(author.collective)}}}"
     parts = (author.last, author.suffix, author.fore or author.initials)
-    return ", ".join(part.translate(SPECIAL) for part in parts if part)
+    return ", ".join(_tex(part) for part in parts if part)
+
+
+def _tex(text: str) -> str:
+    """The text with what TeX would take for a command escaped."""
+    open_ = list(accumulate((sign == "{") - (sign == "}") for sign in text))
+    paired = not open_ or (min(open_) >= 0 and open_[-1] == 0)
+    return text.translate(SPECIAL if paired else {**SPECIAL, **UNPAIRED})
 
 
 def _nbib(references: Sequence[Reference]) -> str:
     records = [
-        "\n".join(f"{tag:<4}- {' '.join(value.split())}" for tag, value in _medline(r) if value)
-        for r in references
-        if r.pmid
+        "\n".join(f"{tag:<4}- {_in_a_line(value)}" for tag, value in _medline(r) if value) for r in references if r.pmid
     ]
     return "\n\n".join(records) + "\n" if records else ""
 
 
 def _medline(r: Reference) -> Iterator[tuple[str, str]]:
-    """Tags and values of a MEDLINE record (NLM, MEDLINE/PubMed data element descriptions).
-
-    A value stays on one line: readers take the second line of a long name for another name.
-    """
+    """Tags and values of a MEDLINE record (NLM, MEDLINE/PubMed data element descriptions)."""
     yield "PMID", r.pmid
     yield "IS", f"{r.issn} ({r.issn_type})" if r.issn_type else r.issn
     yield "VI", r.volume
@@ -222,6 +240,7 @@ def _medline(r: Reference) -> Iterator[tuple[str, str]]:
         yield "BTI", r.container
     yield "PG", r.pages
     yield "LID", f"{r.doi} [doi]" if r.doi else ""
+    yield "AB", r.abstract
     for author in r.authors:
         if author.collective:
             yield "CN", author.collective
@@ -232,9 +251,15 @@ def _medline(r: Reference) -> Iterator[tuple[str, str]]:
         yield "LA", language
     for kind in r.types:
         yield "PT", kind
+    yield "TT", r.vernacular
     if r.kind == "article":
         yield "TA", r.short.replace(".", "")
         yield "JT", r.container
+    for heading in r.mesh:  # a star marks what a publication is mainly about
+        parts = [(heading.name, heading.major), *((q.name, q.major) for q in heading.qualifiers)]
+        yield "MH", "/".join(f"*{name}" if major else name for name, major in parts)
+    for keyword in r.keywords:
+        yield "OT", keyword
     yield "PMC", r.pmcid
     for note in r.notes:
         yield "GN", note

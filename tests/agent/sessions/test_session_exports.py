@@ -36,6 +36,8 @@ from tools.literature.strategy import (
     make_strategy,
     strategies_of,
 )
+from tools.mirror.load import load_records
+from tools.mirror.records import MeshHeading, MirrorRecord
 from tools.references.contract import LACKING, NOT_HELD
 
 NASTY = "<script>alert(1)</script> | *not bold* [x](javascript:alert) `code`\n# no heading\n1. no list"
@@ -185,7 +187,7 @@ def test_the_command_lists_shows_renames_and_reviews(command: Any, agent: Agent)
 
 
 def test_the_command_exports_to_files_whole_or_not_at_all(command: Any, tmp_path: Path) -> None:
-    out, folder = tmp_path / "a" / "s.json", tmp_path / "strategies"
+    out, folder = tmp_path / "s.json", tmp_path / "strategies"
     command("export", "s", "--format", "json", "--out", str(out), "--strategies", str(folder))
     assert SessionExport.model_validate_json(out.read_text()).session.id == "s"
     assert out.stat().st_mode & 0o077 == 0
@@ -278,6 +280,16 @@ def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: 
     (reference,) = collected.references
     assert reference.notes == (f"{LACKING} {NOT_HELD}",)
     assert (reference.id, reference.pmid, reference.pmcid, reference.doi) == ("pubmed:77", "77", "PMC9", "")
+    record = MirrorRecord(
+        pmid="77",
+        title="T.",
+        abstract="It helped.\nMuch.",
+        mesh=(MeshHeading(name="Croup"),),
+    )
+    load_records(agent.settings.home / "mirror", [record], source="test")
+    here = agent.settings.literature.model_copy(update={"mirror": agent.settings.home / "mirror"})
+    (full,) = run(references_of([turn], here)).references
+    assert (full.id, full.abstract, full.subjects) == ("pubmed:77", "It helped.\nMuch.", ("Croup",))
 
 
 def test_the_command_deletes_and_expires(command: Any, agent: Agent) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from prompts.errors import InputError
 from tools.evidence import Evidence, Origin, Status
-from tools.literature.article import Article, Author
+from tools.literature.article import Article, Author, MeshHeading, Qualifier
 from tools.references.contract import Reference, collected, in_a_line, of_article, of_evidence
 from tools.references.forms import FORMS, Form, csl_items, form_of, holds, said_of, written
 
@@ -104,6 +105,100 @@ def test_what_a_reference_lacks_and_why_stands_in_every_form() -> None:
     tags = {"ris": "N1  - ", "nbib": "GN  - ", "bibtex": "note = {", "csl-json": '"note": "'}
     for form in FORMS:
         assert f"{tags[form]}{note}" in written([kept], form)
+
+
+STUDY = ARTICLE.model_copy(
+    update={
+        "abstract": "BACKGROUND: 50% of {croup} & “stridor” at < 2 µg/mL_1\\day.\n"
+        "ER  - RESULTS: P = 0.03; 95% CI 1.2–3.4 ~ $5 #1 }{.\n"
+        + " ".join(f"Sentence {number} of a long abstract." for number in range(400)),
+        "mesh": (
+            MeshHeading(name="Child, Preschool", id="D002675", major=False),
+            MeshHeading(
+                name="Croup", id="D003440", major=False,
+                qualifiers=(Qualifier(name="drug therapy", major=True), Qualifier(name="mortality", major=False)),
+            ),
+            MeshHeading(name="Steroids", id="D013256", major=True),
+        ),
+        "keywords": ("croup & stridor", "βeta {2}"),
+        "vernacular_title": "Stéroïdes et croup.",
+    }
+)  # fmt: skip
+SUBJECTS = [
+    "Child, Preschool", "Croup/drug therapy/mortality", "Steroids", "croup & stridor", "βeta {2}", "Journal Article",
+    "Randomized Controlled Trial",
+]  # fmt: skip
+LINE = " ".join(STUDY.abstract.split())
+PREPRINT = of_article(
+    STUDY.model_copy(
+        update={"publication_types": ("Journal Article", "Preprint"), "status": Status.PREPRINT, "journal": "medRxiv"}
+    )
+)
+
+
+def of_tex(text: str) -> str:
+    """What TeX sets for an escaped text without accents."""
+    for command, sign in (("backslash", "\\"), ("asciitilde", "~"), ("braceleft", "{"), ("braceright", "}")):
+        text = text.replace(f"\\text{command}{{}}", f"\0{sign}")
+    return re.sub(r"\\([&%$#_{}])|\0(.)", lambda found: found[1] or found[2], text)
+
+
+def test_abstract_headings_keywords_and_types_come_back_whole_from_every_form() -> None:
+    from Bio import Medline
+
+    rispy, bibtexparser = pytest.importorskip("rispy"), pytest.importorskip("bibtexparser")
+    study = of_article(STUDY)
+    assert len(LINE) > 13_000
+    (ris,) = rispy.loads(written([study], "ris"))
+    assert (ris["abstract"], ris["keywords"]) == (LINE, SUBJECTS)
+    (nbib,) = Medline.parse(io.StringIO(written([study], "nbib")))
+    assert nbib["AB"] == LINE
+    assert nbib["MH"] == ["Child, Preschool", "Croup/*drug therapy/mortality", "*Steroids"]
+    assert (nbib["OT"], nbib["PT"]) == (list(STUDY.keywords), list(STUDY.publication_types))
+    assert nbib["TT"] == "Stéroïdes et croup"
+    library = bibtexparser.parse_string(written([study, CHAPTER], "bibtex"))
+    assert (library.failed_blocks, len(library.entries)) == ([], 2)
+    assert of_tex(library.entries[0]["abstract"]) == LINE
+    split = re.split(r", (?![^{]*[^\\]})", library.entries[0]["keywords"])
+    assert [of_tex(word.removeprefix("{").removesuffix("}") if "," in word else word) for word in split] == SUBJECTS
+    (csl,) = json.loads(written([study], "csl-json"))
+    assert (csl["abstract"], csl["keyword"]) == (STUDY.abstract, "; ".join(SUBJECTS))
+    assert csl["original-title"] == "Stéroïdes et croup"
+    assert "genre" not in csl
+
+
+def test_a_preprint_is_no_journal_article_in_any_form() -> None:
+    rispy, bibtexparser = pytest.importorskip("rispy"), pytest.importorskip("bibtexparser")
+    (ris,) = rispy.loads(written([PREPRINT], "ris"))
+    assert (ris["type_of_reference"], ris["secondary_title"]) == ("UNPB", "medRxiv")
+    assert "Preprint" in ris["keywords"]
+    (bib,) = bibtexparser.parse_string(written([PREPRINT], "bibtex")).entries
+    assert (bib.entry_type, bib["howpublished"], bib["note"]) == ("misc", "medRxiv", "Status: preprint")
+    assert "journal" not in bib.fields_dict
+    (csl,) = csl_items([PREPRINT])
+    assert (csl["type"], csl["genre"], csl["container-title"]) == ("article", "Preprint", "medRxiv")
+    assert "PT  - Preprint\n" in written([PREPRINT], "nbib")
+
+
+@given(st.text(alphabet='ab {}\\@"=,%&$#_^~\n\r\t-TYER12 ;é\u2028'), st.sampled_from(FORMS))
+def test_no_text_breaks_out_of_its_field(text: str, form: Form) -> None:
+    from Bio import Medline
+
+    rispy, bibtexparser = pytest.importorskip("rispy"), pytest.importorskip("bibtexparser")
+    words = text.split()
+    odd = Reference(id="pubmed:7", kind="article", pmid="7", title=text, abstract=text, keywords=tuple(words))
+    file = written([odd, CHAPTER], form)
+    if form == "ris":
+        first, second = rispy.loads(file)
+        assert (first.get("abstract", "").split(), second["title"]) == (words, CHAPTER.title)
+    elif form == "nbib":
+        first, second = Medline.parse(io.StringIO(file))
+        assert (first.get("AB", "").split(), second["PMID"]) == (words, "30000001")
+    elif form == "bibtex":
+        library = bibtexparser.parse_string(file)
+        assert (library.failed_blocks, len(library.entries)) == ([], 2)
+    else:
+        assert json.loads(file)[0].get("abstract", "") == text
 
 
 def test_ris_is_read_back_by_rispy() -> None:

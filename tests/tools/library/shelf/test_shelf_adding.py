@@ -27,10 +27,28 @@ def test_every_file_is_a_row_and_a_bad_one_ends_nothing(shelf: Shelf, papers: Pa
         "nowhere.txt": "failed",
     }
     assert all(row.reason and row.advice for row in report.wrong)
+    assert report.skipped == {"Files of the kind .png cannot be read.": [str(papers / "picture.png")]}
     assert report.exit_code == 1
     assert add(shelf, [papers / "broken.pdf"]).exit_code == 2
     assert add(shelf, [papers / "gout.md"]).exit_code == 0
     assert found(shelf, "acute attack of gout colchicine")[0] == "Gout"
+    assert all_well(shelf)
+
+
+def test_a_file_of_a_reference_manager_gives_a_document_a_record_that_is_cited_as_published(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    pytest.importorskip("rispy")
+    (folder := tmp_path / "exported").mkdir()
+    steam = "TY  - JOUR\nTI  - Invented steam\nAU  - Doe, J.\nT2  - Inventions\nPY  - 2020\nAB  - It helped.\nER  - \n"
+    (folder / "a.ris").write_text(f"{steam}\nTY  - JOUR\nTI  - Alone\nER  - \n")
+    (folder / "a.nbib").write_text("PMID- 99999991\nTI  - Invented snow\nAB  - It did not help.\n")
+    (nbib, ris) = add(shelf, [folder]).rows
+    assert (nbib.outcome, nbib.documents) == ("added", 1)
+    assert (ris.outcome, ris.documents, ris.reason) == ("partly", 1, "record 2 (Alone): no abstract")
+    document = next(d for d in map(shelf.document, shelf.ids()) if d.title == "Invented steam")
+    assert document.evidence(0, 10).reference == "Doe J. Invented steam. Inventions. 2020"
+    assert found(shelf, "snow did not help")[0] == "Invented snow"
     assert all_well(shelf)
 
 
