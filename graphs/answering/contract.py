@@ -183,7 +183,8 @@ class Answer(BaseModel):
 
     @property
     def text(self) -> str:
-        """The statements as plain text."""
+        """The statements alone, as plain text: without the advice of an emergency, the verdict, the notices and the
+        marks of what is not verified. `to_markdown` is what people are shown."""
         return " ".join(s.text for s in self.statements)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from graphs.answering.figures import DOSE
 from graphs.answering.orders import is_order
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
@@ -194,14 +195,16 @@ def believed(claim: Claim, fault: Fault, question: str) -> bool:
     return fault.code in (BELIEVED_OF_A_CASE if claim.weighs else BELIEVED)
 
 
-def unconfirmed(said: StatementReply, fault: Fault, sources: Sources) -> Statement | None:
+def unconfirmed(claim: Claim, fault: Fault, sources: Sources) -> Statement | None:
     """A statement that what it cites does not confirm, word for word, as the model's own: parametric, beside the
     sentences that it named.
 
-    None for what is not shown: nothing, an order, what names a publication, and what rests on generated background.
+    None for what is not shown: nothing, an order, what names a publication, what rests on generated background, and
+    what could do harm: the reverse of what its own sources say, unless it weighs a case, and a dose.
     """
-    text = plain_text(said.text)
-    if fault.code in WITHHELD or not text or references_in(text) or speaks_to_machines(text):
+    said, text = claim.reply, plain_text(claim.reply.text)
+    harms = (fault.code == "negation" and not claim.weighs) or DOSE.gives.search(text) is not None
+    if harms or fault.code in WITHHELD or not text or references_in(text) or speaks_to_machines(text):
         return None
     named = dict.fromkeys(
         c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not is_order(c.quote)

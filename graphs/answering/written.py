@@ -125,7 +125,7 @@ class ProseWriter:
         dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
         places = range(max([len(claims) - 1, *stated]) + 1)
         led = instructing(sources.documents)  # what repeats such a text is not shown, not even as unconfirmed
-        texts = {} if led else {n: unconfirmed(claims[n].reply, fault, sources) for n, fault in faults.items()}
+        texts = {} if led else {n: unconfirmed(claims[n], fault, sources) for n, fault in faults.items()}
         own = {n: statement for n, statement in texts.items() if statement is not None}
         return Written(tuple(stated.get(n) for n in places), faults, own, dropped, option)
 

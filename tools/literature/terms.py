@@ -68,7 +68,7 @@ LEAST = 0.05  # ours: share of its weight that a word of talk keeps: a text of s
 NUMBER = re.compile(r"(?<![\w-])[\d.,:%°]*\d[\w.,:%°/+-]*")  # begins with a digit: ages, doses, times, 54M
 WORD = re.compile(rf"{BOUND_TO} (?:\d|[IVX]{{1,4}}|[A-EK]\d{{0,2}})\b|[^\W\d_][\w'’-]*", re.IGNORECASE)
 PLAIN = re.compile(r"(?<![\w'’-])[a-z][a-z-]{2,}(?![\w'’])", re.IGNORECASE)
-BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”\n|/=]+|\s[-–—]\s")
+BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”\n|/=]+|\s[-–—]\s|\s(?:vs|versus)\.?\s", re.IGNORECASE)
 BOUND_PHRASES = re.compile(rf"\b(?:{'|'.join(map(re.escape, BOUND))})\b", re.IGNORECASE)
 
 

@@ -34,6 +34,7 @@ FAULTS = {
     "no sentence": (citing(SECOND), "cites no sentence"),
     "another figure": (citing("A dose relieves croup within 6 hours.", "1.1"), "a figure"),
     "a denial turned round": (citing("It does apply to children with epiglottitis.", "1.2"), "denies"),
+    "a dose that no source gives": (citing("A single dose of dexamethasone 10 mg relieves croup.", "1.1"), "a figure"),
     "another medicine": (citing("A single dose of budesonide relieves croup.", "1.1"), "mention budesonide"),
     "a made-up name": (citing("A single dose of zorblaxin relieves croup.", "1.1"), "not mention zorblaxin"),
     "a made-up reference": (citing(f"{FIRST} PMID: 12345678", "1.1"), "publication"),
@@ -45,9 +46,11 @@ FAULTS = {
 def test_a_statement_that_cannot_stand_is_told_why_and_marked_or_left_out_with_a_notice(ask: Ask, name: str) -> None:
     bad, why = FAULTS[name]
     draft, server, meter = ask(saying(bad, GOOD), croup())
-    named = why in ("publication", "Smith et al.")
+    named = why in ("publication", "Smith et al.", "denies") or "dose" in name
     told = [(bad["text"], Origin.PARAMETRIC), (FIRST, Origin.RETRIEVED)]
-    assert [(s.text, s.origin) for s in draft.statements] == told[named:], "as written and in its place"
+    assert [(s.text, s.origin) for s in draft.statements] == told[named:], (
+        "as written and in its place, but for what could do harm"
+    )
     assert ("statement_dropped" in codes(draft)) is named
     assert ("not_confirmed" in codes(draft)) is not (named or name == "no sentence")
     assert why in draft.dropped[0]
