@@ -12,6 +12,7 @@ from tools.fusion import RRF_K
 from tools.literature.adapt_e.contract import Rungs
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch, retstart)
 
 
 class LiteratureSettings(BaseModel):
@@ -83,7 +84,7 @@ class LiteratureSettings(BaseModel):
     depth: Literal[1, 2, 3] = 2
     full_texts: int = Field(default=8, ge=0, le=200)
     full_text_seconds: float = Field(default=20.0, gt=0)
-    enough: int = Field(default=60, ge=1, le=200)
+    enough: int = Field(default=60, ge=1, le=CEILING)
     full_text_folder: Path | None = None
     reading: Literal["closely", "whole"] = "closely"
     library: Literal["beside", "instead"] = "beside"

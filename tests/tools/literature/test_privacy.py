@@ -17,7 +17,8 @@ from tools.literature.failures import BadQuery, Reason
 from tools.literature.ladder import adapt_e
 from tools.literature.live import LiveResult
 from tools.literature.privacy import Cleared, begin, clear, not_sent, released_in
-from tools.literature.strategy import Source, load_strategy, make_strategy, rerun, save_strategy
+from tools.literature.rerun import rerun
+from tools.literature.strategy import Source, load_strategy, make_strategy, save_strategy
 
 VOCABULARY = starter_vocabulary()
 PLANNER = QueryPlannerLocal(VOCABULARY)
