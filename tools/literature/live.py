@@ -118,8 +118,8 @@ class LiveSearch:
 
         Args:
             language: of the notices.
-            every: list all that a query finds, at most `CEILING` records, and let those stand in the strategy that are
-                put in no order: what comes after the first `FETCHED`, and what has no abstract.
+            every: list all that a query finds, at most `CEILING` records, as many in all, and let those stand in the
+                strategy that are put in no order: what comes after the first `FETCHED`, and what has no abstract.
 
         Raises:
             ServiceError: the first rung or the reading of records failed.
@@ -191,7 +191,7 @@ class LiveSearch:
         if nearest is not None:
             fused = reciprocal_rank_fusion({"pubmed": found, "dense": nearest.ids}, self.settings.rrf_k)
             found = [f.id for f in fused]
-        asked = found if every else found[:FETCHED]
+        asked = found[: CEILING if every else FETCHED]
         if asked:
             tell("records", n=len(asked))
         fetched = await read_records(self.pubmed, asked, climbed.places)

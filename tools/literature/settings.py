@@ -41,7 +41,8 @@ class LiteratureSettings(BaseModel):
         depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
         full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
             an answer should not wait longer for them; the abstracts stay).
-        enough: documents after which the ladder stops (ours: as many as are read; CoMeta does not publish its number).
+        enough: documents after which the ladder stops, and that a rung lists (ours: as many as are read; CoMeta does
+            not publish its number).
         full_text_folder: JATS files of PubMed Central (its open-access subset), read before anything else is asked.
         reading: ``closely``: of a full text the pieces that say most are handed on; ``whole``: all of it, for
             `retrieve_passages` to cut (CoMeta).
