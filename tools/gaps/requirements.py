@@ -61,6 +61,7 @@ SEARCHED = {
     "when to seek help, red flags": "warning signs",
     "tests and assessment": "diagnosis",
     "how well it rules the diagnosis in or out": "diagnostic accuracy",
+    "course, recovery and recurrence": "prognosis",
     "recommended treatment in practice": "treatment, guideline",
     HARMS["en"]: "adverse effects",
     **dict.fromkeys(WHOM.values(), ""),
