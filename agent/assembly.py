@@ -374,8 +374,8 @@ class OpenSearch:
             raise InputError(what.strip(), "Name the illness or the treatment.")
         return plan
 
-    async def search(self, text: str, *, case: bool, limit: int) -> LiveResult:
-        """Plan, climb, fuse, and read the best ``limit`` at their depth.
+    async def search(self, text: str, *, case: bool, limit: int, every: bool = False) -> LiveResult:
+        """Plan, climb, fuse, and read the best ``limit`` at their depth; ``every``: list all that is found.
 
         Raises:
             InputError: the text has no terms that may be sent.
@@ -383,7 +383,7 @@ class OpenSearch:
         """
         plan, said = await self.plan(text, case=case), released_in(text)[0]
         said = said if plan.terms else words_of_typed(said)
-        return await self._live.search(plan, said, limit=limit, tool="search")
+        return await self._live.search(plan, said, limit=limit, tool="search", every=every)
 
 
 # How documents are read closely: the passage tool out of the settings, and what `doctor` tells of it.

@@ -22,19 +22,14 @@ from tools.literature.client import EUtilities, PubMed
 from tools.literature.limiter import limiter_for
 from tools.literature.privacy import released_in
 from tools.literature.reachability import Reachability
+from tools.literature.rerun import MARKS, check_source, records_now, rerun
 from tools.literature.settings import LiteratureSettings
-from tools.literature.strategy import SearchStrategy, Source, check_source, rerun
+from tools.literature.strategy import SearchStrategy, Source
 from tools.references.contract import NO_REFERENCE
 
 PUBLISHED = ("pubmed", "pmc")
 NAMED = 50  # ours: new records that are named with their title; a longer list is a search of its own
 What = Literal["new", "gone", "retracted", "concern", "corrected", "revised"]
-BECAME: dict[Status, What] = {
-    Status.RETRACTED: "retracted",
-    Status.RETRACTION_NOTICE: "retracted",
-    Status.CONCERN: "concern",
-    Status.CORRECTED: "corrected",
-}
 Look = Callable[[str], Document]
 """Gives the document of the library with an id, or with the id of a slice of it; raises InputError for none."""
 
@@ -184,7 +179,7 @@ async def _ask_again(turn: ExportedTurn, settings: LiteratureSettings, told: Cha
             if strategies and not told.queries:
                 return  # what was found elsewhere is not compared with this source
             new = [pmid for pmid in dict.fromkeys(new) if pmid not in known]
-            records, gone = await _records(opened.pubmed, [*known, *new[:NAMED]])
+            records, gone = await records_now(opened.pubmed, [*known, *new[:NAMED]])
     except AnamnesisError as error:
         what = "PubMed was not asked whether the sources have changed, nor for new ones."
         told.not_asked.append(f"{what} {error}")
@@ -274,24 +269,12 @@ def _since(strategy: SearchStrategy, opened: _Opened) -> date | None:
     return None
 
 
-async def _records(pubmed: PubMed, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:
-    """The records as they are now, by PMID, and the PMIDs that are not held any more."""
-    if not pmids:
-        return {}, []
-    if isinstance(pubmed, EUtilities):
-        fetched = await pubmed.fetch_records(pmids)
-        unread = {p for problem in fetched.problems for p in fetched.missing if p in str(problem)}
-        return {a.pmid: a for a in fetched.articles}, [p for p in fetched.missing if p not in unread]
-    found = {a.pmid: a for a in await pubmed.fetch(pmids)}
-    return found, [p for p in dict.fromkeys(pmids) if p not in found]
-
-
 def _compared(pmid: str, then: _Known, now: Article) -> Change | None:
     change = Change(
         what="revised", id=f"pubmed:{pmid}", title=now.title, date=now.revised or now.date, cited=then.cited
     )
-    if now.status is not then.status and now.status in BECAME:
-        return change.model_copy(update={"what": BECAME[now.status]})
+    if now.status is not then.status and now.status in MARKS:
+        return change.model_copy(update={"what": MARKS[now.status]})
     if all(text in now.abstract for text in then.texts):
         return None
     lost = next((quote for quote in then.quotes if quote not in now.abstract), "")

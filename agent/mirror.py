@@ -66,7 +66,16 @@ def used_in(text: str, words: Collection, vocabulary: Vocabulary) -> list[str]:
 def mirror_source(mirror: Mirror, folder: Path) -> Source:
     """Which copy answered, and how new it is: its newest date of entry, else of publication."""
     held = mirror.manifest()
-    return Source(kind="mirror", name=folder.resolve().name, date=held.newest_entered or held.newest_published)
+    newest = max(held.sources, key=lambda s: s.at, default=None)
+    return Source(
+        kind="mirror",
+        name=folder.resolve().name,
+        date=held.newest_entered or held.newest_published,
+        records=held.records,
+        imports=len(held.sources),
+        newest_import=newest.name if newest else "",
+        imported=held.updated[:10],
+    )
 
 
 def described(folder: Path) -> str:

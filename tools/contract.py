@@ -204,7 +204,10 @@ class AnsweredQuestion(Frozen):
 
 
 class Gap(Frozen):
-    """A knowledge requirement and what covers it (evidence ids; empty while it is a gap)."""
+    """A knowledge requirement and what covers it (evidence ids; empty while it is a gap).
+
+    ``query`` is what is searched for, "" where no words would find it.
+    """
 
     requirement: str
     query: str

@@ -14,10 +14,10 @@ from agent.cli.app import app
 from agent.cli.search import _show
 from agent.sessions import Home
 from prompts.errors import InputError
-from tools.evidence import SameWork
+from tools.evidence import SameWork, Status
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.ladder import Climb
-from tools.literature.live import LiveResult
+from tools.literature.live import FETCHED, LiveResult
 from tools.literature.report import account
 from tools.literature.strategy import FoundDocument, Hit, Source, make_strategy
 from tools.mirror.load import load_records
@@ -84,6 +84,75 @@ def test_a_typed_query_is_run_as_it_stands_and_a_broken_one_refused(
     assert "parenthesis" in str(broken.exception)
 
 
+def test_a_rerun_is_reported_kept_and_exported(
+    mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__MIRROR", str(mirror))
+    saved, kept, report, cited = (tmp_path / n for n in ("s.json", "t.json", "again.md", "new.ris"))
+    run = CliRunner().invoke
+    assert run(app, ["search", QUESTION, "--strategy", str(saved)]).exit_code == 0
+    text = "Colchicine prevents recurrence of pericarditis."
+    late = MirrorRecord(pmid="7", title="Later pericarditis.", abstract=text, journal="J Invented", date="2026")
+    bad = MirrorRecord(pmid="8", title="Pericarditis.", abstract=text, status=Status.RETRACTED)
+    old = MirrorRecord(pmid="3", title="Pericarditis.", abstract=text, status=Status.RETRACTED)
+    load_records(mirror, [late, bad, old], source="second")
+    files = ["--strategy", str(kept), "--report", str(report), "--references", str(cited)]
+    shown = run(app, ["search", "--rerun", str(saved), *files])
+    assert shown.exit_code == 0, shown.output
+    assert "new: 2" in shown.output
+    assert "PMID 7 Later pericarditis. (J Invented, 2026)" in shown.output
+    assert "PMID 8 Pericarditis. RETRACTED" in shown.output
+    assert "retracted, of concern or corrected since: 1" in shown.output
+    assert "now mirror mirror of 2026" in shown.output
+    assert "| pubmed:7 | Later pericarditis." in report.read_text()
+    assert (cited.read_text().count("TY  -"), "AN  - 7" in cited.read_text()) == (1, True)
+    assert json.loads(kept.read_text())["first"] == json.loads(saved.read_text())["at"]
+    again = run(app, ["search", "--rerun", str(kept), "--report", "-"])
+    assert "## New records: 0" in again.output
+
+
+def test_all_that_a_query_finds_is_listed_and_only_the_first_are_put_in_order(
+    built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    text = "Colchicine prevents recurrence of pericarditis."
+    records = [MirrorRecord(pmid=str(n), title=f"{text} {n}", abstract=text) for n in range(1, FETCHED + 20)]
+    records.append(MirrorRecord(pmid="500", title=text))  # a letter, say, without an abstract
+    load_records(tmp_path / "mirror", records, source="test")
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__MIRROR", str(tmp_path / "mirror"))
+    saved, report, cited = (tmp_path / n for n in ("s.json", "r.md", "all.nbib"))
+    run = CliRunner().invoke
+    first = run(app, ["search", QUESTION])
+    assert "1 query finds more than the first 60 that are listed; --all lists them." in first.output
+    files = ["--strategy", str(saved), "--report", str(report), "--references", str(cited)]
+    shown = run(app, ["search", QUESTION, "--all", "--enough", "1", *files])
+    assert shown.exit_code == 0, shown.output
+    strategy = json.loads(saved.read_text())
+    assert len(strategy["rungs"]) == 1
+    assert len(strategy["documents"]) == cited.read_text().count("PMID-") == FETCHED + 20
+    assert "pubmed:500" in [d["id"] for d in strategy["documents"][strategy["ranked"] :]]
+    assert [d["rank"] for d in strategy["documents"]] == list(range(1, FETCHED + 21))
+    assert f"Only the first {strategy['ranked']} documents were put in order" in report.read_text()
+    assert "the rest as the queries listed them" in shown.output
+
+
+def test_words_that_were_held_back_are_counted_and_named_only_where_the_question_is_kept(
+    mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__LIVE", "off")
+    report, run = tmp_path / "r.md", CliRunner().invoke
+    asked = ["search", "Does colchicine help Mrs Brightwater with pericarditis?", "--mirror", str(mirror)]
+    assert run(app, [*asked, "--report", str(report)]).exit_code == 0
+    assert "| words held back, not sent | 1; --keep-question names them |" in report.read_text()
+    assert "Brightwater" not in report.read_text()
+    assert run(app, [*asked, "--report", str(report), "--keep-question"]).exit_code == 0
+    assert "| words held back, not sent | 1: Brightwater |" in report.read_text()
+
+
 def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_told(
     mirror: Path, built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,10 +179,10 @@ def test_what_a_mirror_was_asked_is_never_sent_to_pubmed_and_another_copy_is_tol
         [QUESTION, "--since", "2020-01-01"],
         [QUESTION, "--json", "--report", "-"],
         [QUESTION, "--rerun", "s.json"],
-        ["--rerun", "s.json", "--report", "-"],
-        ["--rerun", "s.json", "--strategy", "t.json"],
+        ["--rerun", "s.json", "--json", "--report", "-"],
+        ["--rerun", "s.json", "--all"],
+        ["--rerun", "s.json", "--enough", "5"],
         ["--rerun", "s.json", "--case"],
-        ["--rerun", "s.json", "--references", "x.ris"],
     ],
 )
 def test_options_that_would_be_ignored_are_refused(options: list[str]) -> None:

@@ -11,6 +11,7 @@ from tools.contract import Gap
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 from tools.gaps.contract import Explorer, GapSurvey, Inquiry, Summariser, Summary
+from tools.gaps.requirements import query_of
 from tools.passages.contract import evidence_text
 from tools.passages.lexical import Scores, coverage, inverse_frequency
 from tools.passages.search import similarities
@@ -46,7 +47,7 @@ class ExplorerLocal:
         """Every requirement; ``covered_by`` best first, without what a summary found useless."""
         useless = {s.evidence_id for s in summaries if not s.useful}
         return [
-            Gap(requirement=wanted, query=wanted, covered_by=_covering(inquiry, row, useless))
+            Gap(requirement=wanted, query=query_of(wanted), covered_by=_covering(inquiry, row, useless))
             for row, wanted in enumerate(inquiry.requirements)
         ]
 

@@ -17,6 +17,7 @@ from tools.evidence import Evidence
 from tools.gaps.by_model import POINT, QUESTION
 from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
+from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
 from tools.text.numbered import numbered, within
 from tools.text.sentences import sentences
@@ -80,13 +81,13 @@ class GapFinderByModel:
             if item.need in covers:
                 if not covers[item.need]:
                     need = needs[item.need - 1]
-                    missing.setdefault(item.need, Gap(requirement=need, query=query or need))
+                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need)))
             elif query and sum(isinstance(key, str) for key in missing) < self._points:
                 missing.setdefault(query.casefold(), Gap(requirement=query, query=query))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
                 if not covers[n]:
-                    missing.setdefault(n, Gap(requirement=need, query=need))
+                    missing.setdefault(n, Gap(requirement=need, query=query_of(need)))
         covered = [
             Gap(requirement=needs[n - 1], query=needs[n - 1], covered_by=ids) for n, ids in covers.items() if ids
         ]

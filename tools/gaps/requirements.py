@@ -55,6 +55,17 @@ MAIN = {
 }
 HARMS = {"en": "harms, side effects and uncertainty", "zh": "危害、副作用与不确定性"}
 WHOM = {"en": "who it applies to", "zh": "适用人群"}
+# ours: what publications call an aspect that has other words here; what they have no words for ("") is not searched for
+SEARCHED = {
+    "presentation and symptoms": "symptoms",
+    "when to seek help, red flags": "warning signs",
+    "tests and assessment": "diagnosis",
+    "how well it rules the diagnosis in or out": "diagnostic accuracy",
+    "course, recovery and recurrence": "prognosis",
+    "recommended treatment in practice": "treatment, guideline",
+    HARMS["en"]: "adverse effects",
+    **dict.fromkeys(WHOM.values(), ""),
+}
 
 
 def requirements(
@@ -80,6 +91,20 @@ def requirements(
     else:
         found = _of_evidence_question(question, tongue)
     return unique(found)
+
+
+def query_of(requirement: str) -> str:
+    """What is searched for where a requirement is a gap: its subject, and its aspect in the words of publications.
+
+    Whom something applies to is searched for by the people that the question names; "" where it names none.
+    """
+    for aspect, words in SEARCHED.items():
+        for colon in (": ", "："):
+            subject, named, whom = requirement.partition(f"{colon}{aspect}")
+            if named and (not whom or whom.startswith(colon)):
+                about = words or whom.removeprefix(colon)
+                return f"{subject}{colon}{about}" if about else ""
+    return requirement
 
 
 def intents(question: str) -> list[str]:

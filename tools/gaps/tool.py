@@ -117,7 +117,8 @@ class FillKnowledgeGaps:
         useless = [d.id for d in documents if d.id not in survey.useful]
         gaps = list(survey.gaps)
         missing = [gap.requirement for gap in gaps if not gap.covered_by]
-        asked = [gap for gap in gaps if not gap.covered_by][: self._settings.points * self._settings.search_first]
+        open_gaps = [gap for gap in gaps if not gap.covered_by and gap.query]
+        asked = open_gaps[: self._settings.points * self._settings.search_first]
         if asked:
             context.tell("gaps", n=len(asked))
         searching = replace(context, recorder=(searched := StrategyRecorder(context.recorder)))

@@ -25,14 +25,13 @@ from tools.literature.replies import (
     search_result,
     text_of,
 )
-from tools.literature.settings import LiteratureSettings
+from tools.literature.settings import CEILING, LiteratureSettings
 from tools.literature.shared_tables import PostgresTables, Rows, SharedTables, SqliteTables
 from tools.readers.contract import Problem
 from tools.recorder import watcher
 
 __all__ = ["EUtilities", "Fetched", "PubMed", "SearchResult"]
 
-CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch, retstart)
 PAGE = 1_000  # ids asked for at a time; ours: an answer stays below 100 kB
 FULL_TEXTS = 10  # full texts asked for at a time; ours: an answer stays at a few MB
 SORTS = {"relevance": "relevance", "date": "pub_date"}

@@ -73,20 +73,22 @@ async def adapt_e(
     return AdaptE(ids=found.ids, plan=plan, climb=found)
 
 
-async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int, tell: Tell = untold) -> Climb:
-    """Run the rungs in order until at least ``enough`` ids are found.
+async def climb(
+    pubmed: PubMed, rungs: Sequence[Expression], enough: int, tell: Tell = untold, most: int | None = None
+) -> Climb:
+    """Run the rungs in order until at least ``enough`` ids are found; a rung lists ``most`` of them, else ``enough``.
 
     Raises:
         ServiceError: the first rung failed. A later failure ends the ladder with what was found and `Climb.failure`.
     """
     steps: list[Step] = []
-    places: dict[str, list[Place]] = {}
+    found: set[str] = set()
     failure = ""
     for at, rung in enumerate(rungs):
         started = time.monotonic()
         tell("rung", n=at + 1, of=len(rungs))
         try:
-            result = await pubmed.search(rung.query, enough)
+            result = await pubmed.search(rung.query, most or enough)
         except ServiceError as error:
             if isinstance(error, EUtilitiesError) and error.reason is Reason.HELD and rung is not rungs[-1]:
                 continue  # the gate let one rung not pass; the others may
@@ -94,8 +96,7 @@ async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int, tell: 
                 raise
             failure = error.what
             break
-        for rank, pmid in enumerate(result.ids, 1):
-            places.setdefault(pmid, []).append(Place(step=at, rung=rung.rung.value, query=rung.query, rank=rank))
+        found |= set(result.ids)
         steps.append(
             Step(
                 rung=rung.rung.value,
@@ -106,11 +107,20 @@ async def climb(pubmed: PubMed, rungs: Sequence[Expression], enough: int, tell: 
                 translation=result.translation,
                 warnings=result.warnings,
                 seconds=round(time.monotonic() - started, 3),
-                next=_reason(len(places), enough, last=at == len(rungs) - 1),
+                next=_reason(len(found), enough, last=at == len(rungs) - 1),
             )
         )
-        if len(places) >= enough:
+        if len(found) >= enough:
             break
+    return climbed(steps, failure)
+
+
+def climbed(steps: Sequence[Step], failure: str = "") -> Climb:
+    """The ladder out of its steps."""
+    places: dict[str, list[Place]] = {}
+    for at, step in enumerate(steps):
+        for rank, pmid in enumerate(step.ids, 1):
+            places.setdefault(pmid, []).append(Place(step=at, rung=step.rung, query=step.query, rank=rank))
     return Climb(
         steps=tuple(steps), ids=tuple(places), places={p: tuple(v) for p, v in places.items()}, failure=failure
     )

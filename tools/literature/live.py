@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -14,7 +14,7 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Frozen
 from tools.fusion import reciprocal_rank_fusion
 from tools.literature.adapt_e.contract import DateRange, SearchPlan
-from tools.literature.article import Article, Exclusion
+from tools.literature.article import Article
 from tools.literature.by_meaning import ByMeaning, Nearest, question_similarities
 from tools.literature.client import Fetched, PubMed
 from tools.literature.depth import ABSTRACTS, FULL_TEXT, BestDocument, Deepened, deepen, read_closely, type_share, whole
@@ -22,20 +22,22 @@ from tools.literature.failures import Reason, failure
 from tools.literature.full_text import FullTextSource, FullTextState
 from tools.literature.hybrid import order_pool
 from tools.literature.ladder import Climb, climb
-from tools.literature.settings import LiteratureSettings
+from tools.literature.settings import CEILING, LiteratureSettings
 from tools.literature.strategy import (
     Excluded,
     FoundDocument,
     SearchStrategy,
     Source,
+    as_listed,
     hits_of,
     make_strategy,
+    retracted,
     same_works,
 )
 from tools.messages import messages, shortened
 from tools.notices import noted
 
-FETCHED = 60  # ours: records read a call, at most
+FETCHED = 60  # ours: records that are read and put in order a call, at most
 IRRELEVANT = "none of its passages is relevant to the question"
 
 
@@ -71,13 +73,14 @@ class Ordered(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was found and read."""
+    """What was found and read; ``unranked`` are the records beyond those that are put in order."""
 
     climbed: Climb
     nearest: Nearest | None
     found: list[str]
     fetched: Fetched
     usable: dict[str, Article]
+    unranked: list[Article]
     excluded: list[Excluded]
 
 
@@ -101,20 +104,31 @@ class LiveSearch:
     meaning: ByMeaning | None = None
 
     async def search(
-        self, plan: SearchPlan, question: str, *, limit: int, tool: str, tell: Tell = untold, language: str = "en"
+        self,
+        plan: SearchPlan,
+        question: str,
+        *,
+        limit: int,
+        tool: str,
+        tell: Tell = untold,
+        language: str = "en",
+        every: bool = False,
     ) -> LiveResult:
         """Climb the ladder, read the records, put them in order, and read the best ``limit`` at their depth.
 
-        ``language``: of the notices.
+        Args:
+            language: of the notices.
+            every: list all that a query finds, at most `CEILING` records, as many in all, and let those stand in the
+                strategy that are put in no order: what comes after the first `FETCHED`, and what has no abstract.
 
         Raises:
             ServiceError: the first rung or the reading of records failed.
         """
         (nearest, told), climbed = await asyncio.gather(
             asyncio.to_thread(self._nearest, question, language),
-            climb(self.pubmed, plan.expressions, self.settings.enough, tell),
+            climb(self.pubmed, plan.expressions, self.settings.enough, tell, CEILING if every else None),
         )
-        read = await self._read(climbed, nearest, plan, tell)
+        read = await self._read(climbed, nearest, plan, tell, every=every)
         order = await asyncio.to_thread(self._order, question, plan, read)
         deepened = await self._deepened([read.usable[o.pmid] for o in order], limit, tell)
         excluded = retracted(deepened.excluded) + read.excluded
@@ -128,13 +142,14 @@ class LiveSearch:
                 read_closely, question, plan, deepened.documents, ways, self.encoder, tool
             )
         documents = [LiveDocument(names=names_of(d), evidence=tuple(evidence[o.pmid])) for o, d in kept]
+        found = [_document(n, o, d, climbed, evidence[o.pmid]) for n, (o, d) in enumerate(kept, 1)]
         strategy = make_strategy(
             question,
             plan,
             climbed,
             self.source,
             self.settings.enough,
-            documents=[_document(n, o, d, climbed, evidence[o.pmid]) for n, (o, d) in enumerate(kept, 1)],
+            documents=[*found, *_unranked(read, len(kept))],
             excluded=excluded,
         )
         settings = self.settings
@@ -142,7 +157,10 @@ class LiveSearch:
             documents=tuple(documents),
             strategy=strategy.model_copy(
                 update={
-                    "same_work": same_works([d.article for _, d in kept]),
+                    "same_work": same_works([*(d.article for _, d in kept), *read.unranked]),
+                    "most": CEILING if every else None,
+                    "encoder": nearest.vectors.encoder if nearest else self.encoder.name,
+                    "ranked": len(kept) if read.unranked else None,
                     "rrf_k": settings.rrf_k,
                     "fusion": settings.fusion,
                     "vectors": nearest.vectors if nearest else None,
@@ -165,17 +183,20 @@ class LiveSearch:
         except DataError as error:
             return None, [noted("embeddings_unusable", language, Severity.WARNING, detail=error)]
 
-    async def _read(self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan, tell: Tell) -> _Read:
+    async def _read(
+        self, climbed: Climb, nearest: Nearest | None, plan: SearchPlan, tell: Tell, *, every: bool
+    ) -> _Read:
         """The records of both streams, fused by rank; what is found by meaning alone must be of the dates asked for."""
         found = list(climbed.ids)
         if nearest is not None:
             fused = reciprocal_rank_fusion({"pubmed": found, "dense": nearest.ids}, self.settings.rrf_k)
             found = [f.id for f in fused]
-        asked = found[:FETCHED]
+        asked = found[: CEILING if every else FETCHED]
         if asked:
             tell("records", n=len(asked))
         fetched = await read_records(self.pubmed, asked, climbed.places)
-        reasons = {a.pmid: _reason(a, plan, listed=a.pmid in climbed.places) for a in fetched.articles}
+        listed = climbed.places
+        reasons = {a.pmid: _reason(a, plan, listed=a.pmid in listed, every=every) for a in fetched.articles}
         excluded = retracted(a.exclusion for a in fetched.articles if a.exclusion)
         excluded += [
             Excluded(id=f"pubmed:{a.pmid}", reason=reasons[a.pmid], title=a.title)
@@ -183,8 +204,11 @@ class LiveSearch:
             if not a.exclusion and reasons[a.pmid]
         ]
         excluded += not_read(fetched, asked, found, climbed.places)
-        usable = {a.pmid: a for a in fetched.articles if not a.exclusion and not reasons[a.pmid]}
-        return _Read(climbed, nearest, found, fetched, usable, excluded)
+        kept = [a for a in fetched.articles if not a.exclusion and not reasons[a.pmid]]
+        first = set(found[:FETCHED])
+        usable = {a.pmid: a for a in kept if a.pmid in first and a.abstract}
+        unranked = [a for a in kept if a.pmid not in usable]
+        return _Read(climbed, nearest, found, fetched, usable, unranked, excluded)
 
     def _order(self, question: str, plan: SearchPlan, read: _Read) -> list[Ordered]:
         """The records in order, by the setting ``fusion``."""
@@ -216,9 +240,9 @@ class LiveSearch:
         return first.model_copy(update={"documents": first.documents + rest.documents})
 
 
-def _reason(article: Article, plan: SearchPlan, *, listed: bool) -> str:
+def _reason(article: Article, plan: SearchPlan, *, listed: bool, every: bool) -> str:
     """Why a record that may be cited is left out all the same, "" when it is not."""
-    if not article.abstract:
+    if not article.abstract and not every:
         return "no abstract"
     return "" if listed or within(article, plan.dates) else "outside the dates asked for"
 
@@ -254,6 +278,15 @@ def _document(
     )
 
 
+def _unranked(read: _Read, ranked: int) -> list[FoundDocument]:
+    """The records that were put in no order, after the ``ranked`` that were."""
+    near = {pmid: {"dense": n} for n, pmid in enumerate(read.nearest.ids if read.nearest else (), 1)}
+    return [
+        as_listed(a, n, hits_of(read.climbed, a.pmid, near.get(a.pmid)))
+        for n, a in enumerate(read.unranked, ranked + 1)
+    ]
+
+
 def _names_of_retracted(excluded: Sequence[Excluded], fetched: Fetched) -> tuple[str, ...]:
     """Every id of what may not be used: its PMID and its copy in PubMed Central."""
     copies = {f"pubmed:{a.pmid}": f"pmc:{a.pmcid}" for a in fetched.articles if a.pmcid}
@@ -262,13 +295,6 @@ def _names_of_retracted(excluded: Sequence[Excluded], fetched: Fetched) -> tuple
 
 
 NAMED = 5  # ours: PMIDs named in a notice; the strategy has all
-
-
-def retracted(exclusions: Iterable[Exclusion]) -> list[Excluded]:
-    """Those whose status forbids their use, each with the PMIDs of its notices."""
-    return [
-        Excluded(id=f"pubmed:{e.pmid}", reason=e.status.value, title=e.title, notices=e.notices) for e in exclusions
-    ]
 
 
 def not_read(fetched: Fetched, asked: Sequence[str], found: Sequence[str], listed: Collection[str]) -> list[Excluded]:

@@ -86,6 +86,7 @@ PAIRED = re.compile(  # the same names with a space between: Osgood Schlatter
 QUERY_WORD = re.compile(r"[^\W_](?:[\w'’]|-(?=\w))*\*?")
 TAG = re.compile(r"\[[a-z /:~\d]{1,30}\]", re.IGNORECASE)
 DATE = re.compile(r"\b\d{4}(?:/\d{2}){0,2}\b")
+NUMBERED = re.compile(r"\b\d{1,8}\[uid\]")  # a record by its PMID, which leaves as the id of a request does
 
 
 class Cleared(NamedTuple):
@@ -322,7 +323,7 @@ def _held_in(query: str) -> Iterator[str]:
 
 
 def _query_words(query: str) -> Iterator[str]:
-    plain = DATE.sub(" ", TAG.sub(" ", TYPED.sub(" ", query)))
+    plain = DATE.sub(" ", TAG.sub(" ", TYPED.sub(" ", NUMBERED.sub(" ", query))))
     for match in QUERY_WORD.finditer(unicodedata.normalize("NFKC", plain)):
         yield from filter(None, match[0].split("-"))
 

@@ -12,6 +12,7 @@ from tools.fusion import RRF_K
 from tools.literature.adapt_e.contract import Rungs
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+CEILING = 9_999  # PubMed lists the first 9,999 records of a search (E-utilities manual, ESearch, retstart)
 
 
 class LiteratureSettings(BaseModel):
@@ -40,7 +41,8 @@ class LiteratureSettings(BaseModel):
         depth: 1 abstracts; 2 also the full text of reviews; 3 also that of other articles (CoMeta, D1 to D3).
         full_texts: full texts read a search at most (ours). full_text_seconds: that fetching them may take (ours:
             an answer should not wait longer for them; the abstracts stay).
-        enough: documents after which the ladder stops (ours: as many as are read; CoMeta does not publish its number).
+        enough: documents after which the ladder stops, and that a rung lists (ours: as many as are read; CoMeta does
+            not publish its number).
         full_text_folder: JATS files of PubMed Central (its open-access subset), read before anything else is asked.
         reading: ``closely``: of a full text the pieces that say most are handed on; ``whole``: all of it, for
             `retrieve_passages` to cut (CoMeta).
@@ -83,7 +85,7 @@ class LiteratureSettings(BaseModel):
     depth: Literal[1, 2, 3] = 2
     full_texts: int = Field(default=8, ge=0, le=200)
     full_text_seconds: float = Field(default=20.0, gt=0)
-    enough: int = Field(default=60, ge=1, le=200)
+    enough: int = Field(default=60, ge=1, le=CEILING)
     full_text_folder: Path | None = None
     reading: Literal["closely", "whole"] = "closely"
     library: Literal["beside", "instead"] = "beside"

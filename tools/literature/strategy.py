@@ -7,36 +7,44 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
-from prompts.errors import DataError, InputError, ServiceError
+from prompts.errors import DataError, InputError
 from tools.evidence import Frozen, SameWork, Status
 from tools.files import write_atomic
 from tools.fusion import RRF_K
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.article import Article
+from tools.literature.article import Article, Exclusion
 from tools.literature.by_meaning import Vectored
-from tools.literature.client import PubMed
 from tools.literature.depth import TypeShare
 from tools.literature.full_text import FullTextState
 from tools.literature.ladder import Climb, Step
-from tools.literature.privacy import repeat
 
 FORMAT = 1  # raised when the saved file changes its shape
 PACKAGES = ("anamnesis", "biopython", "search-query")  # whose versions shape a search
 
 
 class Source(Frozen):
-    """Where was searched: ``pubmed`` by its base URL, ``mirror`` by its name; ``date`` is the mirror's newest date."""
+    """Where was searched: ``pubmed`` by its base URL, ``mirror`` by its name.
+
+    Attributes:
+        date: of the mirror's newest record, as precise as that record is.
+        records: that the mirror held. imports: from how many files they came. newest_import: the name of the last one.
+        imported: the day on which it was taken in.
+    """
 
     kind: Literal["pubmed", "mirror"]
     name: str
     date: str = ""
+    records: int = 0
+    imports: int = 0
+    newest_import: str = ""
+    imported: str = ""
 
 
 class Hit(Frozen):
@@ -81,6 +89,13 @@ class Excluded(Frozen):
     reason: str
     title: str = ""
     notices: tuple[str, ...] = ()
+
+
+def retracted(exclusions: Iterable[Exclusion]) -> list[Excluded]:
+    """Those whose status forbids their use, each with the PMIDs of its notices."""
+    return [
+        Excluded(id=f"pubmed:{e.pmid}", reason=e.status.value, title=e.title, notices=e.notices) for e in exclusions
+    ]
 
 
 # Records of one work: a preprint and its article, an article that was published again, the same record twice.
@@ -147,7 +162,13 @@ class SearchStrategy(Frozen):
     """A search as it was done. ``question`` is "" unless the user asked to keep the words.
 
     Attributes:
+        first: when the search was done first, where this is a repetition of it.
+        most: records that a query listed at most; None for ``enough``.
+        held: how many words of the question were held back; the words themselves only where ``question`` is kept.
         fusion: how the records that were read were put in order (see the setting).
+        encoder: the embedding model that compared the records with the question, "" where none did.
+        ranked: how many of the documents were put in order, best first; the rest stand as the queries listed them. None
+            for all.
         vectors: the imported vectors that the question was searched in too, None where there are none.
         same_work: documents of the result that are of one work: a preprint and its article, one record twice.
         depth: the depth asked for. type_share: what the first five documents are (CoMeta), None without documents.
@@ -157,10 +178,15 @@ class SearchStrategy(Frozen):
     question_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     question: str = ""
     at: AwareDatetime
+    first: AwareDatetime | None = None
     source: Source
     enough: int = Field(ge=1)
+    most: int | None = Field(default=None, ge=1)
+    held: int = Field(default=0, ge=0)
     rrf_k: int = RRF_K
     fusion: Literal["weighted", "rrf", "ladder"] = "rrf"
+    encoder: str = ""
+    ranked: int | None = Field(default=None, ge=0)
     vectors: Vectored | None = None
     depth: int = Field(default=1, ge=1, le=3)
     type_share: TypeShare | None = None
@@ -198,12 +224,28 @@ def make_strategy(
         at=at or datetime.now(UTC).replace(microsecond=0),
         source=source,
         enough=enough,
+        held=len(plan.held),
         plan=plan.model_copy(update={"held": ()}),  # words of a person are not kept
         rungs=climbed.steps,
         documents=found,
         excluded=tuple(excluded),
         failure=climbed.failure,
-        versions=_versions(),
+        versions=versions(),
+    )
+
+
+def as_listed(article: Article, rank: int, hits: Sequence[Hit]) -> FoundDocument:
+    """A record that was put in no order: as a query listed it."""
+    return FoundDocument(
+        id=f"pubmed:{article.pmid}",
+        title=article.title,
+        rank=rank,
+        hits=tuple(hits),
+        types=article.publication_types,
+        year=article.year,
+        status=article.status,
+        level=article.level,
+        text=f"pubmed:{article.pmid}",
     )
 
 
@@ -298,7 +340,8 @@ def load_strategy(path: Path) -> SearchStrategy:
         raise DataError(f"{path} is no search strategy of format {FORMAT} ({where}).", "Search again.") from None
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of the `PACKAGES`."""
     found = {}
     for name in PACKAGES:
         try:
@@ -306,96 +349,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = "not installed"
     return found
-
-
-class Repeated(Frozen):
-    """A rung done again: its query, the count then and now, and the PMIDs that are new or gone among those listed."""
-
-    rung: str
-    query: str
-    count_then: int
-    count_now: int
-    new: tuple[str, ...]
-    gone: tuple[str, ...]
-
-
-class Rerun(Frozen):
-    """A strategy done again: rung by rung, and over all. ``since`` limits what counts as new by date of entry.
-
-    ``failure_then`` is what cut the saved search off: its later rungs were never asked, then or now.
-    """
-
-    question_sha256: str
-    then: AwareDatetime
-    now: AwareDatetime
-    since: date | None = None
-    source_then: Source
-    source_now: Source | None = None
-    failure_then: str = ""
-    rungs: tuple[Repeated, ...]
-    new: tuple[str, ...]
-    gone: tuple[str, ...]
-
-
-def check_source(then: Source, now: Source) -> None:
-    """Raise InputError where queries of a mirror would go to PubMed: they may hold any word of its collection, names
-    too, and were never sieved."""
-    if then.kind == "mirror" and now.kind == "pubmed":
-        raise InputError(
-            f"The saved search was of the mirror {then.name}; its words were not chosen to leave this machine.",
-            "Give the mirror with --mirror FOLDER, or ask PubMed anew: send the question again.",
-        )
-
-
-async def rerun(
-    strategy: SearchStrategy,
-    pubmed: PubMed,
-    since: date | None = None,
-    *,
-    source: Source | None = None,
-    released: Sequence[str] = (),
-) -> Rerun:
-    """Repeat the very queries, and tell what is new and what is gone.
-
-    With ``since`` a document counts as new only when it was entered on that day or later; each query is then also
-    asked with that date of entry, so that newer documents show which the first ``enough`` places would hide.
-    ``source`` is the name of ``pubmed`` for the result. ``released``: words that may leave, though they may be names.
-
-    Raises:
-        ServiceError: a rung failed. A comparison of half of the rungs would tell what is not so.
-    """
-    repeat([step.query for step in strategy.rungs], released)
-    known = {pmid for step in strategy.rungs for pmid in step.ids}
-    repeated: list[Repeated] = []
-    now_found: dict[str, None] = {}
-    for step in strategy.rungs:
-        result = await pubmed.search(step.query, strategy.enough)
-        if result.count and not result.ids:
-            raise ServiceError("The source counted documents and listed none.", "Try again in a minute.")
-        fresh = result.ids
-        if since is not None:
-            fresh = (await pubmed.search(f"({step.query}) AND {since:%Y/%m/%d}:3000[edat]", strategy.enough)).ids
-        now_found |= dict.fromkeys(result.ids)
-        repeated.append(
-            Repeated(
-                rung=step.rung,
-                query=step.query,
-                count_then=step.count,
-                count_now=result.count,
-                new=tuple(p for p in fresh if p not in known),
-                gone=tuple(p for p in step.ids if p not in result.ids),
-            )
-        )
-    new = dict.fromkeys(p for r in repeated for p in r.new)
-    return Rerun(
-        question_sha256=strategy.question_sha256,
-        then=strategy.at,
-        now=datetime.now(UTC).replace(microsecond=0),
-        since=since,
-        source_then=strategy.source,
-        source_now=source,
-        failure_then=strategy.failure,
-        rungs=tuple(repeated),
-        new=tuple(new),
-        gone=tuple(p for p in dict.fromkeys(p for s in strategy.rungs for p in s.ids) if p not in now_found),
-    )

@@ -12,6 +12,9 @@ from prompts.errors import DataError
 from tools.evidence import Frozen
 from tools.mirror.database import AGAIN, FORMAT
 from tools.mirror.segments import BitMap, numbers, unpack
+from tools.mirror.stored import Stored
+
+LOOKED_AT = 100  # ours: records of the newest day whose date is read, so that this takes milliseconds
 
 
 # What a mirror holds: how many records, how new, and from where.
@@ -41,7 +44,7 @@ class Manifest(Frozen):
 
     Attributes:
         records: live records. generation: the number of the last commit. bytes: of the database.
-        newest_published, newest_entered: the latest dates, ISO, "" when no record has one.
+        newest_published, newest_entered: the latest dates, ISO, as precise as their records are, "" when none has one.
         updated: when records were last added (UTC, ISO), "" when never. descriptors: MeSH terms known.
         files: in the order in which they were applied.
     """
@@ -71,8 +74,8 @@ def read_manifest(database: sqlite3.Connection, snapshot: Snapshot) -> Manifest:
         generation=snapshot.generation,
         records=len(live),
         segments=_number(database, "SELECT count(*) FROM segments"),
-        newest_published=_iso(int(snapshot.published[live].max(initial=0))),
-        newest_entered=_iso(int(snapshot.entered[live].max(initial=0))),
+        newest_published=_newest(database, snapshot.pmids[live], snapshot.published[live], "date"),
+        newest_entered=_newest(database, snapshot.pmids[live], snapshot.entered[live], "entered"),
         sources=tuple(Source(name=name, records=records, at=at) for name, records, at in sources),
         updated=max((at for _, _, at in sources), default=""),
         bytes=_number(database, "PRAGMA page_count") * _number(database, "PRAGMA page_size"),
@@ -85,8 +88,18 @@ def _number(database: sqlite3.Connection, query: str) -> int:
     return int(database.execute(query).fetchone()[0])
 
 
-def _iso(day: int) -> str:
-    return f"{day // 10_000:04d}-{day // 100 % 100:02d}-{day % 100:02d}" if day else ""
+def _newest(database: sqlite3.Connection, pmids: npt.NDArray[np.int64], days: npt.NDArray[np.int32], field: str) -> str:
+    """The latest of some days. A first of a month may stand for a month or a year, so its records are looked at."""
+    day = int(days.max(initial=0))
+    if not day:
+        return ""
+    whole = f"{day // 10_000:04d}-{day // 100 % 100:02d}-{day % 100:02d}"
+    if day % 100 != 1:
+        return whole
+    find = "SELECT record FROM records WHERE pmid = ?"
+    of_day = pmids[days == day][:LOOKED_AT].tolist()
+    said = (getattr(Stored(row[0]).record(), field) for p in of_day for row in database.execute(find, (p,)))
+    return max((text for text in said if text and whole.startswith(text)), key=len, default=whole)
 
 
 COLUMNS = (("pmids", np.int64), ("published", np.int32), ("entered", np.int32), ("lengths", np.int32))

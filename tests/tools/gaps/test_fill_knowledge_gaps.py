@@ -76,6 +76,17 @@ def test_only_gaps_are_searched_for_and_reported_with_what_covers_them(encoder: 
     assert told == ["reading documents: 1", "searches for what is missing: 1"], "nothing is written without a model"
 
 
+def test_what_no_words_would_find_is_told_as_open_and_not_searched_for(encoder: Encoder) -> None:
+    search = Search({})
+    context = ToolContext(evidence=[ASTHMA], retrieved=True)
+    artifact = fill(
+        encoder, search, context, "statins: who it applies to", "statins: harms, side effects and uncertainty"
+    )
+    assert search.queries == ["statins: adverse effects"]
+    assert [g.covered_by for g in artifact.gaps] == [(), ()]
+    assert "statins: who it applies to" in artifact.notices[0].text
+
+
 def test_everything_covered_needs_no_search(encoder: Encoder) -> None:
     search = Search({})
     artifact = fill(encoder, search, ToolContext(evidence=[TREATMENT], retrieved=True), "Gout: treatment")

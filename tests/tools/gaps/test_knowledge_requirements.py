@@ -10,6 +10,7 @@ from tools.gaps.requirements import (
     intervention_of,
     key_terms,
     population_of,
+    query_of,
     requirements,
     topic_of,
 )
@@ -48,6 +49,24 @@ def test_an_evidence_question_asks_for_effect_harms_and_whom() -> None:
         "statins: harms, side effects and uncertainty",
         "statins: who it applies to: adults without known heart disease",
     ]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "query"),
+    [
+        ("statins: harms, side effects and uncertainty", "statins: adverse effects"),
+        ("statins: who it applies to: adults with gout", "statins: adults with gout"),
+        ("statins: who it applies to", ""),
+        ("高流量吸氧：适用人群", ""),
+        ("高流量吸氧：适用人群：成人", "高流量吸氧：成人"),
+        ("Asthma: when to seek help, red flags", "Asthma: warning signs"),
+        ("Asthma: treatment", "Asthma: treatment"),
+        ("Asthma: tests and assessment of children", "Asthma: tests and assessment of children"),
+        ("statins reduce deaths", "statins reduce deaths"),
+    ],
+)
+def test_a_gap_is_searched_for_in_the_words_of_publications_or_not_at_all(requirement: str, query: str) -> None:
+    assert query_of(requirement) == query
 
 
 def test_an_evidence_question_in_chinese() -> None:

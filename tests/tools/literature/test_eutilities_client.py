@@ -10,8 +10,9 @@ import pytest
 
 from prompts.errors import ServiceError
 from tools.literature.calls import _seconds
-from tools.literature.client import CEILING, PAGE, EUtilities
+from tools.literature.client import PAGE, EUtilities
 from tools.literature.failures import BadQuery, MalformedReply, Reason
+from tools.literature.settings import CEILING
 
 
 def test_a_search_sends_what_ncbi_asks_for_and_reads_the_answer(

@@ -17,7 +17,8 @@ from tools.literature.failures import BadQuery, Reason
 from tools.literature.ladder import adapt_e
 from tools.literature.live import LiveResult
 from tools.literature.privacy import Cleared, begin, clear, not_sent, released_in
-from tools.literature.strategy import Source, load_strategy, make_strategy, rerun, save_strategy
+from tools.literature.rerun import rerun
+from tools.literature.strategy import Source, load_strategy, make_strategy, save_strategy
 
 VOCABULARY = starter_vocabulary()
 PLANNER = QueryPlannerLocal(VOCABULARY)
@@ -122,9 +123,13 @@ def test_the_gate_lets_nothing_unknown_through_whoever_asks(ncbi: Any, settings_
         assert failed.value.reason is Reason.HELD
     with pytest.raises(BadQuery):
         asyncio.run(client.pmcids(["Okonkwo"]))
+    for number in ('"asthma" AND 12345678', '"asthma" AND 447700900123[uid]'):  # of a record? of a telephone
+        with pytest.raises(BadQuery):
+            asyncio.run(client.search(number, 5))
     assert ncbi.requests == []
     asyncio.run(client.search('("asthma"[tiab] OR "asthmas"[tiab]) AND asthm* AND 2020/01/01:3000[dp]', 5))
-    assert len(ncbi.requests) == 1
+    asyncio.run(client.search('("asthma"[tiab]) AND (12345678[uid] OR 7[uid])', 5))
+    assert len(ncbi.requests) == 2
 
 
 def test_a_name_that_is_a_disease_too_is_held_for_the_whole_turn(ncbi: Any, settings_for: Callable[..., Any]) -> None:

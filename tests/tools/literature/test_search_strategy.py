@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -14,12 +15,13 @@ from hypothesis import strategies as st
 
 from prompts.errors import DataError, InputError, ServiceError
 from support.search_words import starter_vocabulary
-from tools.evidence import SameWork
+from tools.evidence import SameWork, Status
 from tools.literature.adapt_e.local import QueryPlannerLocal
 from tools.literature.article import Article
 from tools.literature.client import SearchResult
 from tools.literature.ladder import adapt_e
-from tools.literature.report import SHOWN, account, folded
+from tools.literature.report import SHOWN, account, account_of_rerun, cautions, folded
+from tools.literature.rerun import BATCH, looked_up, rerun
 from tools.literature.strategy import (
     Excluded,
     SearchStrategy,
@@ -27,27 +29,35 @@ from tools.literature.strategy import (
     load_strategy,
     make_strategy,
     question_hash,
-    rerun,
     save_strategy,
 )
 
 QUESTION = "Does colchicine prevent recurrence of pericarditis since 2015?"
 
 
+def article(pmid: str, title: str, status: Status = Status.OK, journal: str = "", year: int | None = None) -> Article:
+    about = {"publication_types": (), "level": "other", "language": "en", "date": str(year or "")}
+    return Article(pmid=pmid, title=title, abstract="A.", status=status, journal=journal, year=year, **about)
+
+
 class Growing:
-    """A PubMed whose every query finds the same ids, which a test changes."""
+    """A PubMed whose every query finds the same ids, which a test changes; it holds the records of ``held``."""
 
     def __init__(self, *ids: str) -> None:
         self.ids, self.queries = list(ids), list[str]()
         self.entered: list[str] = []
+        self.held: dict[str, Article] = {}
 
     async def search(self, query: str, limit: int) -> SearchResult:
         self.queries.append(query)
         ids = self.entered if "[edat]" in query else self.ids
+        if "[uid]" in query:
+            ids = [p for p in ids if f"{p}[uid]" in re.split(r"[( )]", query)]
         return SearchResult(count=len(ids), ids=tuple(ids[:limit]), translation="read so", warnings=("Phrase: x",))
 
     async def fetch(self, pmids: Sequence[str]) -> list[Article]:
-        raise AssertionError("no record is read")
+        assert self.held, "no record is read"
+        return [self.held[p] for p in pmids if p in self.held]
 
 
 def searched(pubmed: Growing) -> SearchStrategy:
@@ -91,6 +101,8 @@ def test_the_account_holds_every_query_with_counts_limits_and_stages() -> None:
         assert f"`{rung.query}`" in text
     assert text.count("2 in all, 2 listed") == len(strategy.rungs)
     listed = 2 * len(strategy.rungs)
+    assert "| identified by query 1 (strict) | 2 |\n" in text
+    assert f"| identified by all queries | {listed} |" in text
     assert f"| listed by all rungs | {listed} |" in text
     assert f"| duplicates between rungs removed (by PMID) | {listed - 2} |" in text
     assert "| different records of the rungs | 2 |" in text
@@ -119,6 +131,24 @@ def test_the_account_draws_the_flow_with_the_strategy_s_own_counts_and_names_wha
     assert "- pubmed:2 is the same work as pubmed:1 (joined by PubMed)" in text
 
 
+def test_the_account_names_what_was_identified_and_not_listed_the_mirror_and_the_encoder() -> None:
+    strategy = searched(Growing("1", "2", "3", "4", "5"))  # lists three at most
+    mirror = strategy.source.model_copy(
+        update={"records": 24_778, "imports": 2, "newest_import": "b.jsonl", "imported": "2026-11-02", "date": "2025"}
+    )
+    text = account(
+        strategy.model_copy(update={"source": mirror, "encoder": "an encoder", "fusion": "weighted", "held": 2})
+    )
+    diagram = text.split("```mermaid\n")[1].split("\n```")[0]
+    assert 'identified["Records identified by 1 query: 5<br/>query 1: 5"]' in diagram
+    assert "Beyond the first 3 of a query, not listed: 2" in diagram
+    assert "| database | 24,778 records of PubMed, in a local mirror |" in text
+    assert "| imported | 2026-11-02, b.jsonl, the last of 2 imports |" in text
+    assert "| newest record of the mirror | 2025 |" in text
+    assert "by which meaning was compared is an encoder." in text
+    assert "| words held back, not sent | 2; --keep-question names them |" in text
+
+
 def test_a_rerun_asks_the_very_queries_and_tells_what_is_new_and_gone() -> None:
     pubmed = Growing("1", "2")
     strategy = searched(pubmed)
@@ -129,6 +159,91 @@ def test_a_rerun_asks_the_very_queries_and_tells_what_is_new_and_gone() -> None:
     assert (again.source_then, again.source_now, again.failure_then) == (strategy.source, None, "")
     cut = strategy.model_copy(update={"failure": "PubMed is away."})
     assert asyncio.run(rerun(cut, pubmed)).failure_then == "PubMed is away."
+
+
+def test_what_newer_records_pushed_back_is_not_gone() -> None:
+    pubmed = Growing("1", "2", "3")
+    strategy = searched(pubmed)  # lists three at most
+    assert len(strategy.rungs) == 1
+    pubmed.ids, pubmed.queries = ["8", "9", "2", "3"], []
+    again = asyncio.run(rerun(strategy, pubmed))
+    assert (again.new, again.gone, again.beyond) == (("8", "9"), ("1",), ("3",))
+    query = strategy.rungs[0].query
+    assert pubmed.queries == [query, f"({query}) AND (1[uid] OR 3[uid])"]
+    assert again.perhaps_old == []  # all that it found then was listed
+    more = strategy.model_copy(update={"rungs": (strategy.rungs[0].model_copy(update={"count": 7}),)})
+    told = asyncio.run(rerun(more, pubmed))
+    assert told.perhaps_old == [1]
+    assert any("may have been there already" in c for c in cautions(told))
+
+
+def test_many_ids_are_asked_for_in_several_queries() -> None:
+    many = [str(n) for n in range(1, BATCH + 51)]
+    pubmed = Growing(*many)
+    strategy = searched(pubmed)
+    listed = strategy.rungs[0].model_copy(update={"ids": tuple(many)})
+    pubmed.ids, pubmed.queries = ["900", "901", "902", *many], []
+    again = asyncio.run(rerun(strategy.model_copy(update={"rungs": (listed,)}), pubmed))
+    assert (again.gone, again.beyond) == ((), tuple(many))
+    assert [q.count("[uid]") for q in pubmed.queries] == [0, BATCH, 50]
+
+
+def looked_up_again() -> tuple[SearchStrategy, Growing]:
+    """A search that read two records, and a source of which one is deleted, one retracted, and two are new."""
+    pubmed = Growing("1", "2", "4")
+    strategy = searched(pubmed)
+    read = [d.model_copy(update={"status": Status.OK}) for d in strategy.documents]
+    pubmed.ids = ["2", "7", "8"]
+    pubmed.held = {
+        "2": article("2", title="Read then", status=Status.RETRACTED),
+        "4": article("4", title="About tulips now"),
+        "7": article("7", title="Newly | found", journal="J Invented", year=2026),
+        "8": article("8", title="Newly found and retracted", status=Status.RETRACTED),
+    }
+    return strategy.model_copy(update={"documents": tuple(read)}), pubmed
+
+
+def test_a_rerun_says_what_is_deleted_and_what_is_retracted_new_or_old() -> None:
+    strategy, pubmed = looked_up_again()
+    again = asyncio.run(rerun(strategy, pubmed))
+    found, kept, new = asyncio.run(looked_up(strategy, again, pubmed))
+    assert (found.new, found.gone, found.deleted, found.marked) == (("7", "8"), ("1", "4"), ("1",), ("2",))
+    told = {r.id: (r.title, r.status) for r in found.records}
+    assert told["pubmed:8"] == ("Newly found and retracted", Status.RETRACTED)
+    assert told["pubmed:2"][1] is Status.RETRACTED
+    assert [a.pmid for a in new] == ["7"]
+    assert (kept.first, kept.at, kept.rungs[0].ids) == (strategy.at, found.now, ("2", "7", "8"))
+    assert [d.id for d in kept.documents] == ["pubmed:7"]
+    assert [(e.id, e.reason) for e in kept.excluded] == [("pubmed:2", "retracted"), ("pubmed:8", "retracted")]
+
+
+def test_what_a_rerun_leaves_is_repeated_in_turn_and_tells_nothing_twice(tmp_path: Path) -> None:
+    strategy, pubmed = looked_up_again()
+    kept = asyncio.run(looked_up(strategy, asyncio.run(rerun(strategy, pubmed)), pubmed)).strategy
+    save_strategy(kept, tmp_path / "s.json")
+    saved = load_strategy(tmp_path / "s.json")
+    found = asyncio.run(looked_up(saved, asyncio.run(rerun(saved, pubmed)), pubmed)).found
+    assert (found.new, found.gone, found.marked, found.first) == ((), (), (), strategy.at)
+
+
+def test_the_account_of_a_rerun_holds_dates_queries_counts_and_records() -> None:
+    strategy, pubmed = looked_up_again()
+    found, kept, _ = asyncio.run(looked_up(strategy, asyncio.run(rerun(strategy, pubmed)), pubmed))
+    text = account_of_rerun(found, kept)
+    assert f"`{strategy.rungs[0].query}`" in text
+    for told in (
+        f"| first searched | {strategy.at:%Y-%m-%d %H:%M} UTC |",
+        "## New records: 2",
+        "| pubmed:7 | Newly \\| found | J Invented | 2026 |  |",
+        "| pubmed:8 | Newly found and retracted |",
+        "## Retracted, of concern or corrected since: 1",
+        "RETRACTED",
+        "- pubmed:1: no longer in the source",
+        "- pubmed:4 About tulips now: still in the source, matches no query any more",
+        "New records to screen: 1",
+        "retracted: 1",
+    ):
+        assert told in text, told
 
 
 def test_with_a_date_new_is_what_was_entered_since() -> None:

@@ -63,8 +63,16 @@ def test_a_search_sees_the_last_commit_and_an_open_mirror_sees_later_ones(tmp_pa
     assert mirror.find("zebra", 5).ids == ("7",)
     assert asyncio.run(mirror.fetch(["7"]))[0].status is Status.RETRACTED
     manifest = Mirror.open(tmp_path).manifest()
-    assert (manifest.records, manifest.newest_published, manifest.newest_entered) == (6, "2026-10-01", "2026-10-30")
+    assert (manifest.records, manifest.newest_published, manifest.newest_entered) == (6, "2026-10", "2026-10-30")
     assert [(s.name, s.records) for s in manifest.sources] == [("first", 5), ("second", 1)]
+
+
+@pytest.mark.parametrize("day", ["2026", "2026-03", "2026-03-01", "2026-03-09"])
+def test_the_newest_date_is_as_precise_as_its_record(tmp_path: Path, day: str) -> None:
+    records = [MirrorRecord(pmid=str(n), title="Zebra", date=d) for n, d in enumerate(["2025-12-31", day, day[:4]], 1)]
+    load_records(tmp_path, records, source="s")
+    manifest = Mirror.open(tmp_path).manifest()
+    assert (manifest.newest_published, manifest.newest_entered) == (day, "")
 
 
 def test_a_batch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
