@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.literature.article import OTHER_LEVEL
+from tools.literature.article import OTHER_LEVEL, level_of
 from tools.literature.depth import ABSTRACTS
 from tools.literature.full_text import FullTextState
 from tools.literature.strategy import Excluded, FoundDocument, SearchStrategy
@@ -70,8 +70,11 @@ def read_as(document: FoundDocument) -> str:
 
 
 def kind_of(document: FoundDocument) -> str:
-    """The level of evidence, else the publication types, else that PubMed gives none."""
-    return document.level if document.level not in ("", OTHER_LEVEL) else ", ".join(document.types) or "no type given"
+    """The level of evidence, and where no type tells it that its own words do; else the publication types, else that
+    PubMed gives none."""
+    if document.level in ("", OTHER_LEVEL):
+        return ", ".join(document.types) or "no type given"
+    return document.level if document.level == level_of(document.types) else f"{document.level} (by its own words)"
 
 
 def ways(document: FoundDocument) -> str:

@@ -114,8 +114,8 @@ def test_the_reason_names_each_source_once_with_its_design() -> None:
             "31% for placebo; 52% for zinc; 60%, 71%, and 80% for the higher doses",
         ),
         (
-            "Sixty-two percent of women were free of pain at 2 h, compared with 40.5% treated with iron (p < or = 0.01).",
-            "Sixty-two percent of women were free of pain at 2 h, compared with 40.5% treated with iron (p < or = 0.01)",
+            "Sixty-two percent of men were well at 2 h, compared with 40.5% treated with iron (p < or = 0.01).",
+            "Sixty-two percent of men were well at 2 h, compared with 40.5% treated with iron (p < or = 0.01)",
         ),
         ("Relief came to 70 per cent of adults given zinc, or 20 per cent.", "70 per cent of adults given zinc"),
         ("More were (fully or somewhat) well with zinc (73%) than with iron (59%).", "zinc (73%); iron (59%)"),
