@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
+from graphs.verdicts.matter import is_caveat, likens_to_another, of_another_matter
 from graphs.verdicts.stated import effect_of, population_of
 from graphs.verdicts.studies import (
     OPPOSITE,
@@ -168,6 +169,8 @@ class VerdictJudgeLocal:
             for said in [Said(sentence, r, about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
+        if any(s.answer in OPPOSITE and self._sure(s) for s in told):  # a result is not undone by a wish for more
+            told = [s for s in told if s.answer is not Stance.UNSETTLED or not is_caveat(s.sentence.text)]
         pool, outvoted = self._studies.pool(told, self._sure)
         carrying, value = self._studies.directed(told) if which_way else (self._carrying(pool), None)
         least = own.relevant if self._encoder is None else own.near_relevant
@@ -271,10 +274,14 @@ class VerdictJudgeLocal:
         return {at: _as_weighed(readings[at], told) for at, told in zip(places, chances, strict=True)}
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
-        """Whether a sentence tells a result or a conclusion, not of other medicines alone than the question names; that
-        something is not settled, of what is asked."""
+        """Whether a sentence tells a result or a conclusion on what is asked, not of other medicines alone than the
+        question names and of no other matter; that something is not settled, of what is asked."""
         asked, told = medicines_of(question), medicines_of(said.sentence.text)
         if said.of_a_study and asked and told and not asked & told:
+            return False
+        if said.of_a_study and of_another_matter(question, said.sentence.text):
+            return False
+        if said.of_a_study and said.answer is Stance.REFUTES and likens_to_another(question, said.sentence.text):
             return False
         if not said.known and (said.reading.telling < self.settings.telling or TITLED.search(said.sentence.text)):
             return False

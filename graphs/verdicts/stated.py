@@ -104,7 +104,7 @@ PART = re.compile(  # what stands before people of whom a part is told, not who 
 )
 LEFT_OUT = re.compile(r"\s?[(\[]\s?\d[\d.]{0,6}\s?%|\s(?:were|was) (?:excluded|not)\b")
 CONDITION = re.compile(
-    r"\s(?=(?:with|without|who|aged|after|undergoing|whose|at|on|from|in|living|over|under|needing|requiring|awaiting"
+    r"\s(?=(?:with|without|who|aged|after|undergoing|at|on|from|in|living|over|under|needing|requiring|awaiting"
     r"|admitted|hospitali[sz]ed|diagnosed|infected|suffering|having|presenting)\s)"
 )
 TIMED = re.compile(r"(?:after|at|in|on|from) (?:\d|baseline|one|two|three|four|six|eight|the (?:first|second|end))")

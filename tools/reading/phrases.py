@@ -24,12 +24,12 @@ BREAKING = frozenset(
     "it its they them their theirs we our i he she his her him this these those there here you your one"
     " but while whereas because since although though than compared versus vs when if unless so then however that"
     " before until during over within through throughout via by per into despite respectively not"
-    " as whether how what why where whom".split()
+    " as whether how what why where whom whose".split()
 )
 ASIDE = frozenset("at for to in from between".split())  # they begin another part of the sentence, but as below
 PREPOSITIONS = frozenset("of in with without on among after at for from to and or between under above versus".split())
 TRAILING = PREPOSITIONS | frozenset(
-    "the a an both also who whose which only more less most least very aged about approximately nearly almost either"
+    "the a an both also who which only more less most least very aged about approximately nearly almost either"
     " neither nor no not all each every any some other".split()
 )
 NUMBERED = frozenset("type stage grade class phase aged over least most score factor hepatitis vitamin".split())
@@ -60,7 +60,7 @@ def phrase_end(text: str, start: int, stops: Set[str] = frozenset()) -> int:
         verb = _is_verb(word, before)
         if word in stops or _begins_anew(text, word, before, end, first=not kept) or (verb and not verbs):
             break
-        verbs = word in ("who", "whose") or (verbs and (verb or word.endswith("ly")))
+        verbs = word == "who" or (verbs and (verb or word.endswith("ly")))
         kept.append((word, end))
         if len(kept) > LONGEST:
             kept = kept[: max(n for n, (w, _) in enumerate(kept) if not n or w in PREPOSITIONS)]

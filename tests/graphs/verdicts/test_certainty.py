@@ -186,6 +186,7 @@ def test_the_size_of_an_effect_is_told_in_the_words_of_the_sentence(text: str, e
         ("Of those, 9 patients (11%) left.", "Children under 2 years were excluded.", ""),
         ("Among 30 women aged 40 to 60 years in 12 wards pain eased.", "", "30 women aged 40 to 60 years"),
         ("It was seen in patients.", "", ""),
+        ("It eased pain in patients whose headache fulfilled the criteria.", "", ""),
     ],
 )
 def test_who_was_studied_is_told_by_the_sentence_else_by_its_source(text: str, more: str, population: str) -> None:
