@@ -19,7 +19,7 @@ START = {
 RANKS = (Certainty.VERY_LOW, Certainty.LOW, Certainty.MODERATE, Certainty.HIGH)
 AGREEING = 2  # ours: sources of one design that agree raise the certainty by one step
 SMALL = 100  # ours: a study of fewer people lowers it by one step
-PUBLISHED = frozenset({"pubmed", "pmc"})  # collections whose level types and titles tell; the rest is not assessed
+PUBLISHED = frozenset({"pubmed", "pmc"})  # collections whose level their records tell; the rest is not assessed
 ASSESSED = PUBLISHED | {"library", "graph", "calculator"}  # what is neither published nor the house's own is the user's
 # "Certainty is moderate to high ..." in a page that rates itself: the lower of the two stands.
 STATED = re.compile(r"\bcertainty (?:of (?:the |this )?evidence )?is (very low|low|moderate|high)\b", re.IGNORECASE)
