@@ -24,6 +24,7 @@ from graphs.verdicts.studies import (
     documents_of,
     likeliest,
     medicines_of,
+    of_a_part,
     significance,
     words_held,
 )
@@ -347,6 +348,11 @@ class VerdictJudgeLocal:
             others = [s for s in others if s.answer is lead.answer or self._sure(s)]
         heard = [s for s in others if s.known or (self._by_itself(s) and s.p >= least)]
         heard.sort(key=lambda s: -s.p)
+        agreed = {s.document for s in (lead, *heard) if s.answer is lead.answer}
+        if len(agreed) > 1:  # a further outcome of one of the documents that agree is no source that says otherwise
+            opposite = OPPOSITE.get(lead.answer)
+            aside = [s for s in heard if s.answer is opposite and s.document in agreed]
+            heard = [s for s in heard if s not in aside or of_a_part(s.sentence.text)]
         return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
 
     def _unsettled(self, told: Sequence[Said]) -> list[Said]:
@@ -432,13 +438,13 @@ def _stage(told: Sequence[Said], carrying: Sequence[Said], read: bool, about: bo
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     """The verdict of what was heard on each side, the leading sentence's side first.
 
-    Both yes and no: of one document that was found it depends, of several they conflict. Else what leads; a "no"
-    because nothing differed is "no difference".
+    Both yes and no: of documents one of which says only the one and another only the other they conflict; else it
+    depends. Else what leads; a "no" because nothing differed is "no difference".
     """
     yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
     if yes and no:
-        documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
-        return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
+        for_it, against = {s.document for s in yes}, {s.document for s in no}
+        return VerdictValue.CONFLICTING if for_it - against and against - for_it else VerdictValue.DEPENDS
     lead = next(iter(sides.values()))[0]
     if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
         return VerdictValue.NO_DIFFERENCE

@@ -145,14 +145,14 @@ def effect_of(text: str) -> str:
     of, and with its interval; "" when it states none."""
     if OF_THE_SAMPLE.search(text):
         return ""
-    tests = [m.span() for m in P.finditer(text)]
     measured = [m.span() for m in MEASURED.finditer(text)]
     taken, kept = bytearray(len(text)), []
-    for start, end in (*_figures(text), *_shares(text), *measured, *tests):
+    for start, end in (*_figures(text), *_shares(text), *measured):
         if not any(taken[start:end]):
             taken[start:end] = b"1" * (end - start)
             kept.append((start, end))
-    return "; ".join(dict.fromkeys(text[start:end] for start, end in sorted(kept)))
+    told = sorted(kept) or [m.span() for m in P.finditer(text)]  # a test alone is told where there is no size
+    return "; ".join(dict.fromkeys(text[start:end] for start, end in told))
 
 
 def population_of(sentence: Sentence) -> str:

@@ -29,12 +29,15 @@ BREAKING = frozenset(
 ASIDE = frozenset("at for to in from between".split())  # they begin another part of the sentence, but as below
 PREPOSITIONS = frozenset("of in with without on among after at for from to and or between under above versus".split())
 TRAILING = PREPOSITIONS | frozenset(
-    "the a an both also who which only more less most least very aged about approximately nearly almost either"
+    "living suffering having"
+    " the a an both also who which only more less most least very aged about approximately nearly almost either"
     " neither nor no not all each every any some other".split()
 )
 NUMBERED = frozenset("type stage grade class phase aged over least most score factor hepatitis vitamin".split())
 ARTICLES = frozenset("the a an no its their this these those his her our each both all most".split())
-TAKEN_WITH = frozenset("due allergic resistant refractory intolerant secondary prior unresponsive sensitive".split())
+TAKEN_WITH = frozenset(
+    "mild moderate due allergic resistant refractory intolerant secondary prior unresponsive sensitive".split()
+)
 RISK = re.compile(
     r"(?:\s(?:an?|the|high|higher|low|lower|increased|moderate|average|very|substantial|great)){0,3}\srisk\b"
 )
@@ -102,11 +105,16 @@ def _begins_anew(text: str, word: str, before: str, end: int, *, first: bool) ->
         return True
     if word not in ASIDE or first:
         return word[0].isdigit() and not (first or before in PREPOSITIONS or before in NUMBERED)
-    if word == "at":
+    if word == "at" and before != "living":
         return RISK.match(text, end) is None
     if word == "to":
         return not (before in TAKEN_WITH or before[:1].isdigit() or "respon" in before)
-    led = {"from": ("suffering", "recovering", "discharged"), "between": ("aged",)}
+    led = {
+        "from": ("suffering", "recovering", "discharged"),
+        "between": ("aged",),
+        "at": ("living",),
+        "in": ("living",),
+    }
     return before not in led.get(word, ())
 
 

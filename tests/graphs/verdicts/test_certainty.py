@@ -135,6 +135,7 @@ def test_the_reason_names_each_source_once_with_its_design() -> None:
         ("Survival rose (HR for death, 0.7; 95% CI, 0.5 to 0.9).", "HR for death, 0.7; 95% CI, 0.5 to 0.9"),
         ("Nausea (12%), cough (9%) and dry mouth (4%) were told.", "Nausea (12%), cough (9%) and dry mouth (4%)"),
         ("The cure rate was at least 80% in all.", "cure rate was at least 80%"),
+        ("Falls fell (RR 0.7, P = 0.02), not deaths (P = 0.71).", "RR 0.7, P = 0.02"),
         ("Adherence was about 80%.", "Adherence was about 80%"),
         ("Relapse fell from 40% to 28%.", "40% to 28%"),
         ("Of the groups, 40% and 28%, nothing is known.", ""),
@@ -186,6 +187,8 @@ def test_the_size_of_an_effect_is_told_in_the_words_of_the_sentence(text: str, e
         ("Of those, 9 patients (11%) left.", "Children under 2 years were excluded.", ""),
         ("Among 30 women aged 40 to 60 years in 12 wards pain eased.", "", "30 women aged 40 to 60 years"),
         ("It was seen in patients.", "", ""),
+        ("It helps in older people living at home.", "", "older people living at home"),
+        ("It helps in adults with moderate to severe gout by day.", "", "adults with moderate to severe gout"),
         ("It eased pain in patients whose headache fulfilled the criteria.", "", ""),
     ],
 )

@@ -305,6 +305,21 @@ def test_what_favours_one_is_not_opposed_by_that_both_were_tolerated() -> None:
     assert (verdict.value, verdict.statements) == (VerdictValue.YES, (better,))
 
 
+def test_a_further_outcome_of_a_source_that_agrees_is_no_source_that_says_otherwise() -> None:
+    table = {LESS: YES, FEWER: YES, SAME: reading(Stance.REFUTES, 0.9), MORE: NO}
+    agreed = judge(table).judge(QUESTION, [piece(f"{LESS} {SAME}", "1"), piece(FEWER, "2")]).verdict
+    assert agreed is not None
+    assert agreed.value is VerdictValue.YES
+    assert SAME not in agreed.statements
+    part = "In men with gout attacks were as frequent with velmoxatrine."
+    some = judge({**table, part: NO}).judge(QUESTION, [piece(f"{LESS} {part}", "1"), piece(FEWER, "2")]).verdict
+    assert some is not None
+    assert some.value is VerdictValue.DEPENDS
+    split = judge(table).judge(QUESTION, [piece(f"{LESS} {SAME}", "1"), piece(MORE, "3")]).verdict
+    assert split is not None
+    assert split.value in (VerdictValue.DEPENDS, VerdictValue.CONFLICTING)
+
+
 @pytest.mark.parametrize(
     ("text", "denies"),
     [
