@@ -17,7 +17,7 @@ COUNT = (
 PART = r"(?:half|an? (?:third|quarter|fifth)|two thirds|three quarters)"
 SHARE = (
     rf"\d ?(?:%|％|per ?cent\b|倍)|\b{COUNT} (?:in|of|out of|per|in every)(?: every| about| the)? {COUNT}\b|\bper \d"
-    rf"|\b{PART} of\b|(?:\bratio|\b[HOR]R)\b[^.;]{{0,20}}?\d|百分之"
+    rf"|\b{PART} of\b|\b{COUNT}(?:-[a-z]{{3,5}})? per ?cent\b|(?:\bratio|(?-i:\b[HOR]R))\b[^.;]{{0,20}}?\d|百分之"
 )
 UNIT = (
     r"(?:mg|mcg|µg|μg|micrograms?|milligrams?|g|grams?|ml|millilit(?:re|er)s?|units?|iu|mmol|tablets?|capsules?|puffs?"

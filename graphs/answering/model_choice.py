@@ -13,8 +13,9 @@ from graphs.answering.prose import Stated
 from graphs.answering.sources import Sources
 from graphs.answering.written import Doubt
 from graphs.judging.relevance import Relevance
-from graphs.verdicts.certainty import certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.certainty import certainty_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
+from graphs.verdicts.stated import effect_of, population_of
 from prompts.shown import one_line
 from tools.contract import Notice
 from tools.evidence import Evidence, Origin, Statement, cite

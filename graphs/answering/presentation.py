@@ -16,9 +16,10 @@ from graphs.answering.contract import Answer
 from graphs.completeness.explained import Explanation, brief, explained
 from graphs.reporting.contract import PARTS
 from graphs.triage.contract import Kind
-from graphs.verdicts.certainty import START, comparison_of, effect_of, people_of
+from graphs.verdicts.certainty import START
 from graphs.verdicts.contract import VerdictValue
 from graphs.verdicts.shown import facts, value_in_words
+from graphs.verdicts.stated import comparison_of, effect_of, people_of
 from prompts.report import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, SameWork, Statement, Status
@@ -602,7 +603,7 @@ def _studies(answer: Answer, sources: Mapping[str, Source], words: Messages) -> 
         given = item.origin is Origin.CASE and item.kind != "calculation"
         if not quotes or EvidenceId.parse(item.id).collection in WRITTEN or not (design or given):
             continue
-        people = people_of([*quotes, *(p.item.text for p in source.passages)])
+        people = people_of(["\n".join(quotes), *(p.item.text for p in source.passages)])
         result = words["list.semicolon"].join(dict.fromkeys(e for q in quotes if (e := effect_of(q))))
         said = {side for text, side in sides.items() for q in quotes if text in q or q in text}
         side = words["gate.comma"].join(words[f"verdict.values.{v.value}"] for v in VerdictValue if v in said)

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from graphs.judging.orders import speaks_to_machines
-from graphs.verdicts.certainty import PUBLISHED, certainty_of, effect_of, population_of, reason_of
+from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
+from graphs.verdicts.matter import is_caveat, likens_to_another, of_another_matter
+from graphs.verdicts.stated import effect_of, population_of
 from graphs.verdicts.studies import (
     OPPOSITE,
     SHORT_ANSWER,
@@ -22,6 +24,7 @@ from graphs.verdicts.studies import (
     documents_of,
     likeliest,
     medicines_of,
+    of_a_part,
     significance,
     words_held,
 )
@@ -167,6 +170,8 @@ class VerdictJudgeLocal:
             for said in [Said(sentence, r, about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
         ]
+        if any(s.answer in OPPOSITE and self._sure(s) for s in told):  # a result is not undone by a wish for more
+            told = [s for s in told if s.answer is not Stance.UNSETTLED or not is_caveat(s.sentence.text)]
         pool, outvoted = self._studies.pool(told, self._sure)
         carrying, value = self._studies.directed(told) if which_way else (self._carrying(pool), None)
         least = own.relevant if self._encoder is None else own.near_relevant
@@ -270,10 +275,14 @@ class VerdictJudgeLocal:
         return {at: _as_weighed(readings[at], told) for at, told in zip(places, chances, strict=True)}
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
-        """Whether a sentence tells a result or a conclusion, not of other medicines alone than the question names; that
-        something is not settled, of what is asked."""
+        """Whether a sentence tells a result or a conclusion on what is asked, not of other medicines alone than the
+        question names and of no other matter; that something is not settled, of what is asked."""
         asked, told = medicines_of(question), medicines_of(said.sentence.text)
         if said.of_a_study and asked and told and not asked & told:
+            return False
+        if said.of_a_study and of_another_matter(question, said.sentence.text):
+            return False
+        if said.of_a_study and said.answer is Stance.REFUTES and likens_to_another(question, said.sentence.text):
             return False
         if not said.known and (said.reading.telling < self.settings.telling or TITLED.search(said.sentence.text)):
             return False
@@ -339,6 +348,11 @@ class VerdictJudgeLocal:
             others = [s for s in others if s.answer is lead.answer or self._sure(s)]
         heard = [s for s in others if s.known or (self._by_itself(s) and s.p >= least)]
         heard.sort(key=lambda s: -s.p)
+        agreed = {s.document for s in (lead, *heard) if s.answer is lead.answer}
+        if len(agreed) > 1:  # a further outcome of one of the documents that agree is no source that says otherwise
+            opposite = OPPOSITE.get(lead.answer)
+            aside = [s for s in heard if s.answer is opposite and s.document in agreed]
+            heard = [s for s in heard if s not in aside or of_a_part(s.sentence.text)]
         return [lead, *(s for a in ANSWERS for s in [h for h in heard if h.answer is a][: self.settings.side])]
 
     def _unsettled(self, told: Sequence[Said]) -> list[Said]:
@@ -424,13 +438,13 @@ def _stage(told: Sequence[Said], carrying: Sequence[Said], read: bool, about: bo
 def value_of(sides: dict[Stance, list[Said]]) -> VerdictValue:
     """The verdict of what was heard on each side, the leading sentence's side first.
 
-    Both yes and no: of one document that was found it depends, of several they conflict. Else what leads; a "no"
-    because nothing differed is "no difference".
+    Both yes and no: of documents one of which says only the one and another only the other they conflict; else it
+    depends. Else what leads; a "no" because nothing differed is "no difference".
     """
     yes, no = sides.get(Stance.SUPPORTS, []), sides.get(Stance.REFUTES, [])
     if yes and no:
-        documents = {s.sentence.evidence.document_id for s in (*yes, *no)}
-        return VerdictValue.DEPENDS if len(documents) == 1 else VerdictValue.CONFLICTING
+        for_it, against = {s.document for s in yes}, {s.document for s in no}
+        return VerdictValue.CONFLICTING if for_it - against and against - for_it else VerdictValue.DEPENDS
     lead = next(iter(sides.values()))[0]
     if lead.answer is Stance.REFUTES and lead.reading.direction is Direction.NO_DIFFERENCE:
         return VerdictValue.NO_DIFFERENCE

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from tools.evidence import Evidence, Found, Frozen, Origin, Status
+from tools.literature.design import stated_design
 
 # Level of evidence by PubMed's publication types, the first that fits; names of the levels are ours.
 PROTOCOL = "study protocol"
@@ -31,6 +32,8 @@ LEVELS = (
     ("case report", {"Case Reports"}),
 )
 OTHER_LEVEL = "other"
+# Types of what reports no study of its own: its abstract is not asked for a design; ours
+OPINIONS = frozenset(("Letter", "Editorial", "Comment", "News", "Newspaper Article", "Lecture", "Address", "Interview"))
 # ours: how a title names the design, where no type does (records that are not indexed have none); a protocol
 # goes before any type, because it has no results
 OF_PROTOCOL = re.compile(
@@ -74,13 +77,15 @@ STATUS_BY_REFERENCE = (
 RENAMED = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+(?:article|paper))?\s*[:.\]-]", re.IGNORECASE)
 
 
-def level_of(publication_types: Sequence[str], title: str = "") -> str:
-    """The level of evidence that publication types stand for, else that the title names."""
+def level_of(publication_types: Sequence[str], title: str = "", abstract: str = "") -> str:
+    """The level of evidence that publication types stand for, else that the title names, else that the abstract states
+    of its own study."""
     if OF_PROTOCOL.search(title):
         return PROTOCOL
     types = set(publication_types)
-    named = (level for level, words in BY_TITLE if words.search(title))
-    return next((level for level, names in LEVELS if types & names), next(named, OTHER_LEVEL))
+    typed = next((level for level, names in LEVELS if types & names), "")
+    named = typed or next((level for level, words in BY_TITLE if words.search(title)), "")
+    return named or (stated_design(abstract) if types.isdisjoint(OPINIONS) else "") or OTHER_LEVEL
 
 
 def is_review(publication_types: Sequence[str]) -> bool:
@@ -203,7 +208,7 @@ class Article(Frozen):
         date, year: of publication. electronic: published online. entered: into PubMed. completed, revised: by NLM.
         history: every dated step of the record (received, accepted, entrez, pubmed, ...).
         language: the first one, in the contract's codes; languages: all, as PubMed codes them.
-        level: level of evidence in words (`tools.literature.appraisal.level_of`).
+        level: level of evidence in words (`level_of`).
         corrections: CommentsCorrections as they are; a notice, a comment, or only a reference (``Cites``).
         issn_type: ``Print`` or ``Electronic``, as the record has it.
         version: of the PMID; above 1 for the few journals that publish in versions.

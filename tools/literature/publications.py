@@ -289,7 +289,7 @@ def _article(pmid: str, citation: Element, content: Element, data: Element) -> A
         publication_types=types,
         corrections=corrections,
         status=status,
-        level=level_of(types, title),
+        level=level_of(types, title, abstract),
         date=published,
         year=int(published[:4]) if published else None,
         language=LANGUAGES.get(languages[0], languages[0]) if languages else "en",

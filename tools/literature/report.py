@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.evidence import Status
-from tools.literature.article import OTHER_LEVEL
+from tools.literature.article import OTHER_LEVEL, level_of
 from tools.literature.depth import ABSTRACTS
 from tools.literature.full_text import FullTextState
 from tools.literature.rerun import RecordNow, Rerun
@@ -165,8 +165,11 @@ def read_as(document: FoundDocument) -> str:
 
 
 def kind_of(document: FoundDocument) -> str:
-    """The level of evidence, else the publication types, else that PubMed gives none."""
-    return document.level if document.level not in ("", OTHER_LEVEL) else ", ".join(document.types) or "no type given"
+    """The level of evidence, and where no type tells it that its own words do; else the publication types, else that
+    PubMed gives none."""
+    if document.level in ("", OTHER_LEVEL):
+        return ", ".join(document.types) or "no type given"
+    return document.level if document.level == level_of(document.types) else f"{document.level} (by its own words)"
 
 
 def ways(document: FoundDocument) -> str:

@@ -93,7 +93,7 @@ class MirrorRecord(Frozen):
             abstract=self.abstract,
             publication_types=self.publication_types,
             status=self.status,
-            level=level_of(self.publication_types, self.title),
+            level=level_of(self.publication_types, self.title, self.abstract),
             date=self.date,
             year=int(self.date[:4]) if self.date else None,
             journal=self.journal,

@@ -9,6 +9,7 @@ import pytest
 from graphs.verdicts import local
 from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
+from graphs.verdicts.matter import is_caveat, of_another_matter
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder
@@ -243,6 +244,125 @@ def test_a_short_answer_outranks_its_own_documents_others_and_silences_no_other_
     assert (conflicting.verdict.value, carrying(conflicting)) == (VerdictValue.CONFLICTING, [LESS, MORE])
     unsure = judge({LESS: YES, MORE: reading(Stance.REFUTES, 0.7)}).judge(QUESTION, [page, trial])
     assert carrying(unsure) == [LESS], "one that carries nothing by itself does not speak against a short answer"
+
+
+EFFECT, SAFETY = "Is zinc more effective than iron for gout?", "Is zinc safe in children?"
+LONGER = "Does zinc shorten colds?"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (EFFECT, "Both active treatments were well tolerated."),
+        (EFFECT, "The incidence of adverse events with zinc was similar to that with iron."),
+        (EFFECT, "The baseline scores were similar between adults who took zinc (98 [50%]) and iron."),
+        (LONGER, "Groups were similar at baseline."),
+        (LONGER, "There were no significant differences between groups at study entry."),
+        (LONGER, "The groups were well matched for age and sex."),
+        (LONGER, "Adults who had a cold with or without fever (N = 449)."),
+        (LONGER, "40 children with a cold (20 boys)."),
+        (LONGER, "Zinc was safe."),
+        ("Does zinc reduce the risk of stroke?", "Side effects were few with zinc."),
+        ("Does zinc help in gout?", "Withdrawals due to adverse events were equally common."),
+        (SAFETY, "Zinc was superior to placebo."),
+        ("Does zinc cause side effects?", "The efficacy of zinc was 60%."),
+    ],
+)
+def test_a_sentence_on_another_matter_neither_supports_nor_opposes(question: str, text: str) -> None:
+    assert of_another_matter(question, text)
+    for said in (YES, NO):
+        ruling = judge({text: said}).judge(question, [piece(text)])
+        assert (ruling.verdict, list(ruling.carrying), list(ruling.beside)) == (None, [], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (EFFECT, "Zinc was more effective and better tolerated than iron."),
+        (EFFECT, "Relief of pain was similar at 2 h."),
+        (LONGER, "Groups were similar at baseline, but colds were shorter with zinc."),
+        (LONGER, "Changes from baseline were similar."),
+        (LONGER, "Adults with a cold were well sooner."),
+        ("Does ginger reduce nausea after surgery?", "Adverse events such as nausea were fewer with ginger."),
+        (SAFETY, "Zinc was well tolerated."),
+        (SAFETY, "Deaths were more common although it was effective."),
+        ("Is zinc safe and effective in children?", "Zinc was effective."),
+        ("Were the groups similar at baseline?", "Groups were similar at baseline."),
+        ("Does zinc cause liver injury?", "Zinc was well tolerated."),
+        ("Does zinc improve tolerability?", "It was well tolerated."),
+    ],
+)
+def test_a_sentence_whose_words_do_not_plainly_speak_of_another_matter_counts(question: str, text: str) -> None:
+    assert not of_another_matter(question, text)
+    assert judge({text: YES}).judge(question, [piece(text)]).verdict is not None
+
+
+def test_what_favours_one_is_not_opposed_by_that_both_were_tolerated() -> None:
+    better, tolerated = "Relief came sooner with zinc than with iron.", "Both active treatments were well tolerated."
+    trials = [piece(f"{better} {tolerated}", "1"), piece(tolerated, "2")]
+    verdict = judge({better: YES, tolerated: NO}).judge(EFFECT, trials).verdict
+    assert verdict is not None
+    assert (verdict.value, verdict.statements) == (VerdictValue.YES, (better,))
+
+
+def test_a_further_outcome_of_a_source_that_agrees_is_no_source_that_says_otherwise() -> None:
+    table = {LESS: YES, FEWER: YES, SAME: reading(Stance.REFUTES, 0.9), MORE: NO}
+    agreed = judge(table).judge(QUESTION, [piece(f"{LESS} {SAME}", "1"), piece(FEWER, "2")]).verdict
+    assert agreed is not None
+    assert agreed.value is VerdictValue.YES
+    assert SAME not in agreed.statements
+    part = "In men with gout attacks were as frequent with velmoxatrine."
+    some = judge({**table, part: NO}).judge(QUESTION, [piece(f"{LESS} {part}", "1"), piece(FEWER, "2")]).verdict
+    assert some is not None
+    assert some.value is VerdictValue.DEPENDS
+    split = judge(table).judge(QUESTION, [piece(f"{LESS} {SAME}", "1"), piece(MORE, "3")]).verdict
+    assert split is not None
+    assert split.value in (VerdictValue.DEPENDS, VerdictValue.CONFLICTING)
+
+
+@pytest.mark.parametrize(
+    ("text", "denies"),
+    [
+        ("Time to recurrence was similar between rizatriptan and sumatriptan.", False),
+        ("Headaches were similar with sumatriptan and placebo.", True),
+        ("Headaches were no fewer with sumatriptan.", True),
+    ],
+)
+def test_that_two_medicines_are_alike_denies_neither(text: str, denies: bool) -> None:
+    verdict = judge({text: NO}).judge("Does sumatriptan relieve migraine?", [piece(text)]).verdict
+    assert (verdict is not None) is denies
+    both = judge({text: NO}).judge("Is sumatriptan better than rizatriptan in migraine?", [piece(text)]).verdict
+    assert both is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "caveat"),
+    [
+        ("Larger trials are needed.", True),
+        ("More research on zinc is required.", True),
+        ("Zinc may help but warrants further study.", True),
+        ("There is insufficient evidence that zinc helps; larger trials are needed.", False),
+        (OPEN, False),
+        (LESS, False),
+    ],
+)
+def test_a_wish_for_more_research_is_told_from_that_the_matter_is_open(text: str, caveat: bool) -> None:
+    assert is_caveat(text) is caveat
+
+
+def test_a_wish_for_more_research_does_not_undo_a_result_and_settles_nothing_else() -> None:
+    wish = "Larger trials of velmoxatrine in gout are needed."
+    table = {LESS: reading(Stance.SUPPORTS, 0.96), wish: reading(Stance.UNSETTLED, 0.99), OPEN: UNSETTLED}
+    review = piece(wish, "2", level="review", date="1999")
+    verdict = judge(table).judge(QUESTION, [piece(LESS, level="randomised trial"), review]).verdict
+    assert verdict is not None
+    assert (verdict.value, verdict.statements, verdict.certainty) == (VerdictValue.YES, (LESS,), Certainty.MODERATE)
+    alone = judge(table).judge(QUESTION, [review]).verdict
+    assert alone is not None
+    assert alone.value is VerdictValue.INSUFFICIENT
+    plainly = judge(table).judge(QUESTION, [piece(LESS), piece(OPEN, "3")]).verdict
+    assert plainly is not None
+    assert OPEN in plainly.statements
 
 
 ANTIBIOTIC = "I am allergic to penicillin. Is amoxicillin safe for me for a sore throat?"

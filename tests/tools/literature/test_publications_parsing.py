@@ -24,6 +24,9 @@ from tools.literature.article import (
 from tools.literature.failures import EUtilitiesError
 from tools.literature.publications import parse_articles
 from tools.literature.replies import text_of
+from tools.literature.report import kind_of
+from tools.literature.strategy import FoundDocument
+from tools.mirror.records import MirrorRecord
 
 
 def one(xml: Any, **fields: Any) -> Any:
@@ -250,6 +253,127 @@ def test_a_title_names_the_design_where_no_type_does_and_a_protocol_always(
     title: str, types: tuple[str, ...], level: str
 ) -> None:
     assert level_of(types, title) == level
+
+
+OWN_WORDS = [
+    ("randomised trial", "In a randomized, open-label, crossover study, 481 adults treated two attacks each."),
+    ("randomised trial", "Patients were randomly assigned to double-blind treatment with zinc or iron."),
+    ("randomised trial", "This randomized, open-label, crossover study compared zinc with iron in 481 patients."),
+    ("randomised trial", "We randomly assigned 212 adults with gout to zinc or placebo."),
+    ("randomised trial", "METHODS: A total of 1,029 men were randomised (1:1) to receive zinc or placebo."),
+    ("randomised trial", "DESIGN: Randomised controlled trial."),
+    ("randomised trial", "Prospective, randomized, double-blind study of 44 children with croup."),
+    ("randomised trial", "The study was a multicentre, double-blind, randomised controlled trial."),
+    ("randomised trial", "We conducted a pragmatic, cluster-randomised trial in 40 practices."),
+    ("randomised trial", "Forty practices were randomly allocated to coaching or usual care."),
+    ("randomised trial", "A double-blind, randomized, placebo-controlled trial was conducted in 12 centres."),
+    ("randomised trial", "Twelve volunteers received zinc and placebo in random order."),
+    ("randomised trial", "Women with endometriosis were enrolled in a randomised, double-blind trial of zinc."),
+    ("randomised trial", "The present study was a randomized parallel-group trial."),
+    ("systematic review", "We conducted a systematic review of randomised trials of zinc in gout."),
+    ("systematic review", "We searched MEDLINE, EMBASE and CENTRAL for randomised trials up to May 2011."),
+    ("systematic review", "A systematic literature search was performed, and 12 randomised trials were included."),
+    (
+        "systematic review",
+        (
+            "OBJECTIVES: To assess zinc.\n"
+            "SEARCH METHODS: We searched the register.\n"
+            "SELECTION CRITERIA: Randomised trials of zinc.\n"
+            "MAIN RESULTS: We included nine trials.\n"
+            "AUTHORS' CONCLUSIONS: Zinc may help."
+        ),
+    ),
+    ("systematic review", "In this systematic review zinc shortened colds."),
+    ("meta-analysis", "We performed a random-effects meta-analysis of 14 randomised trials."),
+    ("meta-analysis", "This network meta-analysis compared nine medicines."),
+    ("meta-analysis", "A meta-analysis of individual data was carried out."),
+    ("observational study", "We conducted a nationwide cohort study of 40,000 women."),
+    ("observational study", "In this retrospective cohort study we followed 612 adults."),
+    ("observational study", "The charts of 88 children were retrospectively reviewed."),
+    ("observational study", "A cross-sectional survey was conducted among 300 nurses."),
+    ("observational study", "Population-based case-control study in Norway."),
+    ("case report", "We report a case of gout after zinc."),
+    ("case report", "We describe a 45-year-old woman with croup."),
+    ("clinical trial", "In this single-arm phase II trial 44 adults took zinc."),
+    ("clinical trial", "This open-label study enrolled 30 men."),
+    ("clinical trial", "Double-blind, placebo-controlled study in 20 healthy men."),
+]
+NOT_OWN = [
+    "Further randomised trials are needed.",
+    "A large randomised, controlled trial is needed to confirm this.",
+    "We found no randomised trial of zinc.",
+    "A previous randomised trial showed that zinc helps.",
+    "Recent randomized controlled trials have shown that zinc helps.",
+    "Zinc should be tested in a randomised, double-blind trial.",
+    "Rats were randomly divided into four groups.",
+    "Forty extracted molars were randomly assigned to four groups of specimens.",
+    "Patients were not randomised.",
+    "This non-randomised comparison is weak.",
+    "Households were randomly selected for the survey.",
+    "We did a Mendelian randomisation study of iron.",
+    "Patients had been randomised in an earlier trial of zinc.",
+    "This post hoc analysis used data from a randomised trial of 400 patients.",
+    "This review discusses randomised trials of zinc.",
+    "Participants will be randomised to zinc or placebo.",
+    "BACKGROUND: In a randomised trial, 300 patients received zinc.",
+    "CONCLUSIONS: A randomised, controlled trial in children would be useful.",
+    "A systematic review is warranted.",
+    "According to a recent meta-analysis zinc helps.",
+    "A meta-analysis was not possible because outcomes differed.",
+    "We searched PubMed for guidance.",
+    "Although a randomised trial was stopped early, zinc is used.",
+    "The guideline panel based its advice on a systematic review.",
+    "Published cohort studies disagree.",
+    "Unlike a cohort study, this editorial has no data.",
+    "Case-control studies and cohort studies were compared.",
+    "There is no randomised, double-blind study of zinc in gout.",
+    "Several double-blind studies are ongoing.",
+    "Zinc is widely used for colds and is well tolerated.",
+    "Smith et al randomised 40 patients to zinc.",
+    "One randomised trial found that zinc shortened colds.",
+    "Trials in which patients were randomly assigned to zinc were eligible.",
+    "The stimuli were shown in random order.",
+    "This is a randomised trial of zinc. Patients will be enrolled in 12 centres.",
+]
+
+
+@pytest.mark.parametrize(("level", "abstract"), OWN_WORDS)
+def test_an_abstract_states_its_own_design_where_neither_type_nor_title_does(level: str, abstract: str) -> None:
+    assert level_of(("Journal Article",), "Zinc for colds", abstract) == level
+    assert level_of((), "Zinc for colds", f"Colds are common.\n{abstract}") == level
+
+
+@pytest.mark.parametrize("abstract", NOT_OWN)
+def test_what_is_said_of_other_studies_is_no_design_of_this_one(abstract: str) -> None:
+    assert level_of(("Journal Article",), "Zinc for colds", abstract) == "other"
+
+
+def test_a_type_or_a_title_goes_before_the_abstract_and_a_letter_is_not_asked() -> None:
+    abstract = "We randomly assigned 212 adults with gout to zinc or placebo."
+    assert level_of(("Review",), "Zinc", abstract) == "review"
+    assert level_of((), "Zinc: a prospective cohort study", abstract) == "observational study"
+    assert level_of((), "Zinc: study protocol", abstract) == "study protocol"
+    assert level_of(("Letter",), "Zinc", abstract) == "other"
+
+
+@pytest.mark.parametrize(
+    ("types", "level", "told"),
+    [
+        (("Randomized Controlled Trial",), "randomised trial", "randomised trial"),
+        (("Journal Article",), "randomised trial", "randomised trial (by its own words)"),
+        (("Journal Article",), "other", "Journal Article"),
+        ((), "", "no type given"),
+    ],
+)
+def test_a_level_that_no_type_tells_is_marked_as_read_from_its_words(
+    types: tuple[str, ...], level: str, told: str
+) -> None:
+    assert kind_of(FoundDocument(id="pubmed:1", rank=1, hits=(), types=types, level=level)) == told
+
+
+def test_a_record_of_the_mirror_has_the_level_that_its_abstract_states() -> None:
+    record = MirrorRecord(pmid="1", title="Zinc", abstract="METHODS: We randomly assigned 212 adults to zinc or iron.")
+    assert record.article().level == "randomised trial"
 
 
 @pytest.mark.parametrize(

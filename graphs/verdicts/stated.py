@@ -1,0 +1,274 @@
+"""What a source states of a study: the size of its effect, who was studied, what was compared; in its own words.
+
+Each is a whole phrase of the source, or nothing: a figure with its name or with what it is of, a number of people with
+what they have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from graphs.verdicts.contract import Sentence
+from tools.reading.phrases import owner_start, phrase_end
+
+# All patterns are ours.
+NUMBER = r"\d(?:[\d,]{0,15}\d)?(?:[.·]\d{1,9})?"
+UNITS = "one|two|three|four|five|six|seven|eight|nine"
+TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+SPELT = rf"\b(?:(?:{TENS})(?:[- ](?:{UNITS}))?|{TEENS}|{UNITS})"
+COUNT = rf"(?:(?<![\w.])(?:{NUMBER})|{SPELT}\b)"
+TO = r"\s?(?:to|-|–|—|,|;|and)\s?"
+P_VALUE = r"\bp\s?(?:[<>]\s?or\s?=|[<=>≤≥])\s?0?[.·]\d{1,9}"
+INTERVAL = (
+    r"(?:\b9[059]\s?%\s?)?(?:\bCI\b|\bCrI\b|\b(?:confidence|credible) (?:intervals?|limits?))"
+    rf"[\s,:=\[(]{{0,3}}(?:(?:of|from|between|was)\s)?[-−]?{NUMBER}\s?%?{TO}[-−]?{NUMBER}(?:\s?%)?"
+)
+P = re.compile(P_VALUE, re.IGNORECASE)
+# What may stand behind a figure and belong to it: a bracket, or its interval and its p value.
+BESIDE = re.compile(
+    rf"\s?[(\[][^()\[\]]{{0,80}}[)\]]|[,;]?\s(?:with an?\s)?{INTERVAL}(?:[,;]\s?{P_VALUE})?|[,;]\s?{P_VALUE}",
+    re.IGNORECASE,
+)
+TESTED = re.compile(rf"{INTERVAL}|{P_VALUE}|{NUMBER}{TO}{NUMBER}", re.IGNORECASE)
+# A ratio or a difference by its name; the short form in capitals alone, because "or" is mostly the conjunction.
+FIGURE = re.compile(
+    r"(?:(?i:\b(?:(?:adjusted|crude|pooled|relative|absolute|standardi[sz]ed|weighted)\s){0,2}"
+    r"(?:(?:hazards?|odds|risks?|incidence(?: rate)?|rate|prevalence) ratio|relative risk|risk (?:difference|reduction)"
+    r"|mean difference|numbers? needed to (?:treat|harm)))"
+    r"|\b(?:adj|[ac])?(?:HR|OR|I?RR|[SW]?MD|NN[TH]|ARR|RRR)\b)"
+    r"(?:\s?[(\[][a-z]{0,3}[A-Z]{2,4}[)\]])?"
+    r"(?:\s(?:for|of|in)\s[\w-]{1,20}(?:\s[\w-]{1,20}){0,4}?(?=\s(?:was|were|is|=)\s|[,:]|\s\d{1,3}[.·]\d))?"
+    rf"(?:\s?(?:[,:=(\[]|\b(?:was|were|is|of|by)\b)){{0,2}}\s?(?:(?:about|only)\s)?[-−]?{NUMBER}(?:\s?%)?"
+)
+UNIT = re.compile(r"(?:\s[A-Za-z%µ/]{1,12}){1,3}(?=\s?[,;(\[]\s?(?:9[059]\s?%|CI\b|[pP]\b))")
+FOR = re.compile(r"\sfor\s(?=[a-z])")
+# A figure without a name, with its interval: "12.5 mL more than with placebo (95% CI, 0.9-23.9 mL)".
+MEASURED = re.compile(
+    rf"(?<![\w.])[-−]?{NUMBER}(?:\s?%)?[^.;:()\[\]\d]{{0,60}}[(\[][^()\[\]]{{0,20}}?{INTERVAL}[^()\[\]]{{0,40}}[)\]]",
+    re.IGNORECASE,
+)
+SHARES = re.compile(
+    rf"(?:(?<![\w.]){NUMBER}(?:\s?%?\s?(?:-|–|to)\s?{NUMBER})?|{SPELT})\s?(?:%|per ?cent\b)"
+    r"(?!\s?(?:CI\b|CrI\b|confidence|credible))",
+    re.IGNORECASE,
+)
+ALONG = re.compile(r",\s|,?\s(?:and|or|to)\s(?:from\s|to\s)?", re.IGNORECASE)  # between percentages of one list
+AGAINST = re.compile(
+    r"[^.;()%]{0,60}?\b(?:versus|vs\.?|compared (?:with|to)|against)\s(?:[a-z]{1,12}\s){0,3}", re.IGNORECASE
+)
+TAIL = re.compile(
+    r"\s(?=(?:of|for|in|with|among|on|after|at|who)\s)"
+    r"|\s(?:treated with|(?:assigned|allocated|randomi[sz]ed) to|receiving|taking|given)\s",
+    re.IGNORECASE,
+)
+OPENED = re.compile(r"\s?[(\[][^()\[\]%]{0,12}$")  # the bracket that a percentage stands in, alone
+OUT_OF = re.compile(rf"(?:\b\d[\d,]{{0,8}}|{SPELT}) (?:out )?of (?:the )?$", re.IGNORECASE)  # "40 of 88 (45%)"
+EQUALS = re.compile(
+    r"\s(?:was|were|is|are|reached|averaged)\s(?:(?:only|about|approximately|at least|nearly|almost|up|to)\s){0,2}$"
+)
+CHANGED = re.compile(r"\b(?:by|from)\s$")  # a change needs no more: "fell by 30 %"
+CLOSED = re.compile(r"[^()\[\]%]{0,12}[)\]]")
+# Who was taken in, or how groups were before: such figures are no effect.
+OF_THE_SAMPLE = re.compile(
+    r"\b(?:were|was) (?:enrolled|recruited|screened|approached|eligible)\b|\brefused to\b"
+    r"|\b(?:mean|median)\b[^.;]{0,20}\bage\b|\bbaseline (?:characteristics|demographics)\b",
+    re.IGNORECASE,
+)
+PEOPLE = (
+    r"(?:adults|children|infants|neonates|newborns|women|men|patients|participants|people|persons|adolescents"
+    r"|volunteers|subjects|girls|boys|individuals|smokers|survivors|outpatients|inpatients|mothers|babies|residents)"
+)
+OF_PEOPLE = re.compile(rf"\b{PEOPLE}$", re.IGNORECASE)
+DID = re.compile(
+    r"\s(?:(?:were|was|had|have|has)\s)?(?:[a-z]{3,20}ed\b|(?:were|was|had|became|felt|remained)\b)"
+)  # what a share of people did
+ANYBODY = re.compile(r"(?:patients|participants|people|persons|subjects|individuals|volunteers)", re.IGNORECASE)
+DESCRIBED = (  # a word before people that says what people
+    r"(?!(?:of|in|with|for|on|at|to|and|or|the|an?|than|from|per|by|among|who|studies|trials?|study|studied|life|hours?"
+    r"|days?|weeks?|months?|years?|mg|most|some|all|both|fewer|several|no|these|those|other|more|less|many|few|included|enrolled|groups?"
+    r"|arms?)\b)[\w-]{2,24}"
+)
+COUNTED = re.compile(rf"({COUNT})\s(?:{DESCRIBED}\s){{0,3}}?{PEOPLE}\b", re.IGNORECASE)
+NAMED = re.compile(
+    rf"\b(?:in|among|for|of|(?<!compared )to)\s((?:{DESCRIBED}\s){{0,3}}?{PEOPLE})\b"
+    rf"|(?:^|(?<=[.:\n]) ?)((?:{DESCRIBED}\s)?{PEOPLE})\b",
+    re.IGNORECASE,
+)
+PART = re.compile(  # what stands before people of whom a part is told, not who was studied
+    r"(?:%|\b(?:per ?cent|proportions?|percentages?|numbers?|groups?|rates?|fractions?|shares?|half|third|most|majority"
+    rf"|minority|incidence|rest|{UNITS}|\d+))\s(?:of|in)(?:\s(?:the|these))?\s*$",
+    re.IGNORECASE,
+)
+LEFT_OUT = re.compile(r"\s?[(\[]\s?\d[\d.]{0,6}\s?%|\s(?:were|was) (?:excluded|not)\b")
+CONDITION = re.compile(
+    r"\s(?=(?:with|without|who|aged|after|undergoing|at|on|from|in|living|over|under|needing|requiring|awaiting"
+    r"|admitted|hospitali[sz]ed|diagnosed|infected|suffering|having|presenting)\s)"
+)
+TIMED = re.compile(r"(?:after|at|in|on|from) (?:\d|baseline|one|two|three|four|six|eight|the (?:first|second|end))")
+# How an arm of a trial was treated is not who was studied.
+TREATED = frozenset("treated received receiving taking took given assigned allocated randomised randomized".split())
+OF_AN_ARM = re.compile(r"\b(?:treated|groups?|arms?|placebo|controls?)\b", re.IGNORECASE)
+
+# What stands between "versus" and the name of what was compared with, and what ends that name; both ours.
+AT = r"(?:in|on|with|for|among|of)"
+CONTROL = r"(?:placebo|controls?|usual care|standard care|no treatment|sham)\b"
+COMPARED = re.compile(
+    rf"\b(?:versus|vs\.?|(?:compared|comparison|relative) (?:with|to)"
+    rf"|(?:against|than)(?= (?:that )?(?:{AT} )?(?:the |a )?{CONTROL}))\s"  # not "vaccines against measles"
+    rf"(?:(?:{NUMBER}\s?%(?:\s\([^)]*\))?|{NUMBER}(?=\s{AT}\s)|the|an?|those|that|who|{AT}|to|given|using"
+    rf"|received|receiving|took|taking|had|were|treated|assigned|allocated|randomi[sz]ed|{PEOPLE})\s)*+"
+    r"(?!baseline)([^\W\d_][^.,;:()\[\]?]{1,80})",
+    re.IGNORECASE,
+)
+AFTER = re.compile(
+    r"\s(?:in|for|among|on|during|after|at|as|by|to|over|from|within|when|who|which|that|than|but|except|groups?|arms?"
+    r"|and \d|(?:and )?(?:was|were|is|are|had|has|did|does|showed|shows|reduced|reduces|lowered|increased|improved"
+    r"|decreased|included|significantly))\b.*",
+    re.IGNORECASE,
+)
+
+
+class Share(NamedTuple):
+    """Where a percentage stands with what it is of, and whether that stands before or behind it."""
+
+    start: int
+    end: int
+    before: bool
+    behind: bool
+
+
+def effect_of(text: str) -> str:
+    """The size of an effect as a sentence states it, in its own words: whole figures, each with its name or what it is
+    of, and with its interval; "" when it states none."""
+    if OF_THE_SAMPLE.search(text):
+        return ""
+    measured = [m.span() for m in MEASURED.finditer(text)]
+    taken, kept = bytearray(len(text)), []
+    for start, end in (*_figures(text), *_shares(text), *measured):
+        if not any(taken[start:end]):
+            taken[start:end] = b"1" * (end - start)
+            kept.append((start, end))
+    told = sorted(kept) or [m.span() for m in P.finditer(text)]  # a test alone is told where there is no size
+    return "; ".join(dict.fromkeys(text[start:end] for start, end in told))
+
+
+def population_of(sentence: Sentence) -> str:
+    """Who was studied, in the words of the sentence, else of its evidence; "" when neither says."""
+    return people_of((sentence.text, sentence.evidence.text))
+
+
+def people_of(texts: Iterable[str]) -> str:
+    """Who was studied, in the words of the first text that says it; "" when none does.
+
+    Of a text a number of people with what they have or are, else such people without a number; where no text has
+    either, the largest number alone.
+    """
+    bare: list[tuple[int, str]] = []
+    for text in texts:
+        counted = [(m[1], phrase) for m in COUNTED.finditer(text) if (phrase := _people(text, m))]
+        named = [
+            phrase
+            for m in NAMED.finditer(text)
+            if not PART.search(text[max(m.start() - 24, 0) : m.start(m.lastindex or 0)])
+            and (phrase := _people(text, m))
+            and not ANYBODY.fullmatch(phrase)
+        ]
+        whole = [phrase for count, phrase in counted if len(phrase.removeprefix(count).split()) > 1]
+        if whole or named:
+            return (whole or named)[0]
+        bare += [(_size(count), phrase) for count, phrase in counted]
+    return max(bare, key=lambda told: told[0], default=(0, ""))[1]
+
+
+def sizes_of(text: str) -> list[int]:
+    """The numbers of people that a text tells, in digits."""
+    return [_size(m[1]) for m in COUNTED.finditer(text) if m[1][0].isdigit()]
+
+
+def comparison_of(texts: Iterable[str]) -> str:
+    """What was compared with, in the words of the first text that names it; "" when none does."""
+    told = (AFTER.sub("", found[1]).strip() for text in texts for found in COMPARED.finditer(text))
+    return next(filter(None, told), "")
+
+
+def _figures(text: str) -> list[tuple[int, int]]:
+    """Where ratios and differences stand that are named, with what belongs to each."""
+    out = []
+    for m in FIGURE.finditer(text):
+        unit = UNIT.match(text, m.end())
+        own = unit.end() if unit is not None else m.end()
+        of = FOR.match(text, own)
+        whole = phrase_end(text, of.end()) if of is not None else own
+        end = _tested(text, whole)
+        out.append((m.start(), end if end > whole else _tested(text, own)))
+    return out
+
+
+def _shares(text: str) -> list[tuple[int, int]]:
+    """Where percentages stand with what they are of, those of one list or of a comparison in one piece."""
+    out: list[Share] = []
+    for m in SHARES.finditer(text):
+        this = _share(text, m)
+        last = out[-1] if out else None
+        if last is not None and AGAINST.fullmatch(text, last.end, this.start):
+            out[-1] = Share(last.start, this.end, before=True, behind=True)
+        elif last is not None and not last.behind and ALONG.fullmatch(text, last.end, this.start):
+            out[-1] = Share(last.start, this.end, before=last.before or this.before, behind=this.behind)
+        else:
+            out.append(this)
+    return [(told.start, _tested(text, told.end)) for told in out if told.before or told.behind]
+
+
+def _share(text: str, m: re.Match[str]) -> Share:
+    """A percentage with what it is of: behind it, or before it where it stands in a bracket or says how much."""
+    opened = OPENED.search(text, max(m.start() - 15, 0), m.start())
+    closed = CLOSED.match(text, m.end())
+    if opened is not None and closed is not None:
+        start, end = owner_start(text, opened.start()), _tail(text, closed.end())
+        named = any(c.isalpha() for c in text[start : opened.start()])
+        counted = OUT_OF.search(text, max(start - 16, 0), start) if start < opened.start() else None
+        return Share(counted.start() if counted else start, end, before=named, behind=end > closed.end())
+    end = _tail(text, m.end())
+    equals = EQUALS.search(text, max(m.start() - 40, 0), m.start()) if end == m.end() else None
+    if equals is None:
+        changed = CHANGED.search(text, max(m.start() - 8, 0), m.start()) is not None
+        return Share(m.start(), end, before=changed, behind=end > m.end())
+    start = owner_start(text, equals.start())
+    return Share(start, end, before=start < equals.start(), behind=False)
+
+
+def _tail(text: str, at: int) -> int:
+    """Where what a figure is of ends, which follows it; ``at`` where nothing tells."""
+    begun = TAIL.match(text, at)
+    end = phrase_end(text, begun.end()) if begun is not None else at
+    if begun is None or end == begun.end():
+        return at
+    did = DID.match(text, end) if OF_PEOPLE.search(text, begun.start(), end) else None
+    if did is None:
+        return end
+    done = phrase_end(text, did.end() + 1)
+    return max(done if done > did.end() + 1 else 0, did.end() if did[0].endswith("ed") else end)
+
+
+def _tested(text: str, at: int) -> int:
+    """Where the interval and the p value behind a figure end; ``at`` where it has none."""
+    beside = BESIDE.match(text, at)
+    return beside.end() if beside is not None and TESTED.search(beside[0]) else at
+
+
+def _people(text: str, m: re.Match[str]) -> str:
+    """People with what they have or are; "" for a part of those studied, such as an arm of a trial."""
+    begun = CONDITION.match(text, m.end())
+    end = m.end()
+    if begun is not None and not TIMED.match(text, begun.end()):
+        stop = phrase_end(text, begun.end(), TREATED)
+        end = stop if stop > begun.end() else end
+    phrase = text[m.start(m.lastindex or 0) : end]
+    return "" if LEFT_OUT.match(text, end) or OF_AN_ARM.search(phrase) else phrase
+
+
+def _size(count: str) -> int:
+    return int(float(count.replace(",", "").replace("·", "."))) if count[0].isdigit() else 0
