@@ -7,6 +7,7 @@ calls.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -26,6 +27,16 @@ def background_loop() -> asyncio.AbstractEventLoop:
             _loop = asyncio.new_event_loop()
             threading.Thread(target=_loop.run_forever, name="anamnesis", daemon=True).start()
         return _loop
+
+
+def _forget() -> None:
+    """In a forked child the loop's thread is gone, and whoever held the lock with it: the next call starts anew."""
+    global _lock, _loop
+    _lock, _loop = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def submit(work: Coroutine[Any, Any, T]) -> Future[T]:

@@ -300,13 +300,13 @@ def _alike(name: str, *, leaves: bool = True) -> list[tuple[str, ...]]:
     return [flat[name] for name, *_ in near]
 
 
-def check_names(given: Iterable[str], what: str = "") -> None:
-    """Raise InputError for a setting given by name that there is not. ``what``: what else may be given."""
+def check_names(given: Iterable[str]) -> None:
+    """Raise InputError for a name that is no setting."""
     known = {*Settings.model_fields, *(f.validation_alias for f in Settings.model_fields.values())}
     for name in given:
         if name not in known and not name.startswith("_"):
             near = [path[0] + "".join(f"={{{inner!r}: ...}}" for inner in path[1:]) for path in _alike(name)]
-            raise InputError(f"There is no setting {name}{what}.", _advice(near))
+            raise InputError(f"There is no setting {name}.", _advice(near))
 
 
 def _check_variables(names: Iterable[str]) -> None:
