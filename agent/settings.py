@@ -184,7 +184,9 @@ class Settings(BaseSettings):
             folder = os.environ.get("ANAMNESIS_SECRETS", "")
             if folder:
                 if not Path(folder).is_dir():
-                    raise InputError(f"ANAMNESIS_SECRETS names {folder}, which is no folder.", "Mount the secrets there.")
+                    raise InputError(
+                        f"ANAMNESIS_SECRETS names {folder}, which is no folder.", "Mount the secrets there."
+                    )
                 values.setdefault("_secrets_dir", folder)
             try:
                 super().__init__(**values)
@@ -193,9 +195,13 @@ class Settings(BaseSettings):
             except (OSError, UnicodeDecodeError) as error:
                 where = getattr(error, "filename", None) or folder
                 why = getattr(error, "strerror", None) or "it is no text"
-                raise InputError(f"Settings cannot be read from {where}: {why}.", "Give the file to this user.") from None
+                raise InputError(
+                    f"Settings cannot be read from {where}: {why}.", "Give the file to this user."
+                ) from None
             except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
-                raise InputError(f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md.") from None
+                raise InputError(
+                    f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md."
+                ) from None
 
     @classmethod
     def settings_customise_sources(

@@ -125,9 +125,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_all_that_git_holds_of_the_rooms(wheel: Path) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *sorted(OURS)], cwd=ROOT, capture_output=True, text=True
-    )
+    listed = subprocess.run(["git", "ls-files", "-z", *sorted(OURS)], cwd=ROOT, capture_output=True, text=True)
     held = set(zipfile.ZipFile(wheel).namelist())
     assert set(listed.stdout.rstrip("\0").split("\0")) - held == set()
     assert {f"{room}/py.typed" for room in OURS} <= held

@@ -78,8 +78,8 @@ class Documents:
         """Read a file and keep its text with the session, which is made where it is new.
 
         Raises:
-            InputError: the session is another owner's, holds too many, or nothing of the file can be read: it says why, and
-                what to do.
+            InputError: the session is another owner's, holds too many, or nothing of the file can be read: it says
+                why, and what to do.
         """
         await self._records.enter(session, owner)
         plain = Path(name.replace("\\", "/")).name.strip()[:NAME] or "file"

@@ -138,7 +138,7 @@ def test_to_wait_in_a_coroutine_is_refused_and_in_a_notebook_it_is_not(
 
     async def inside() -> None:
         for call in calls:
-            with pytest.raises(InputError, match="a(ask|stream|resume|stop)"):
+            with pytest.raises(InputError, match=r"\ba(?:ask|stream|resume|stop)\b"):
                 call()
 
     asyncio.run(inside())
