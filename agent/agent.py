@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from typing import Any, Self, TypeVar, Unpack
 
 from agent.conversation import Asked, Given, Options, Replying, Session, Step, With
-from agent.loop import arun, background_loop, run, submit
+from agent.loop import arun, run, running_loop, submit
 from agent.sessions.contract import Database
 from agent.sessions.documents import Documents
 from agent.sessions.home import Home
@@ -89,9 +89,8 @@ def may_wait(asynchronous: str) -> None:
 
     A cell of IPython may: notebooks run all of them inside a loop.
     """
-    with contextlib.suppress(RuntimeError):  # no loop runs in this thread
-        if asyncio.get_running_loop() is background_loop() or not hasattr(builtins, "__IPYTHON__"):
-            raise InputError("An event loop runs in this thread, which the call would stop.", f"Use {asynchronous}.")
+    if running_loop() is not None and not hasattr(builtins, "__IPYTHON__"):
+        raise InputError("An event loop runs in this thread, which the call would stop.", f"Use {asynchronous}.")
 
 
 T = TypeVar("T")

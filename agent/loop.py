@@ -13,6 +13,8 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from prompts.errors import InputError
+
 T = TypeVar("T")
 
 _lock = threading.Lock()
@@ -44,8 +46,23 @@ def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
     return asyncio.run_coroutine_threadsafe(work, background_loop())
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs in this thread."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Do work on the background loop and wait; an interrupt cancels it. Not to be called from that loop."""
+    """Do work on the background loop and wait; an interrupt cancels it.
+
+    Raises:
+        InputError: it is called on that loop (in ``replying``, for example), and would wait for itself.
+    """
+    if _loop is not None and running_loop() is _loop:
+        work.close()
+        raise InputError("This would wait for the agent's own loop on that loop.", "Await the agent's `a...` methods.")
     future = submit(work)
     try:
         return future.result()

@@ -148,7 +148,7 @@ def test_to_wait_in_a_coroutine_is_refused_and_in_a_notebook_it_is_not(
 
     monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)
     assert asyncio.run(cell())
-    with pytest.raises(InputError, match="aask"):  # on its own loop it would wait for itself
+    with pytest.raises(InputError, match="own loop"):
         agent.run(cell())
 
 
