@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import contextlib
 import queue
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from agent.conversation import Asked, Given, Options, Replying, Session, Step, With
-from agent.loop import arun, run, submit
+from agent.loop import arun, run, running_loop, submit
 from agent.sessions.contract import Database
 from agent.sessions.documents import Documents
 from agent.sessions.home import Home
-from agent.sessions.ids import check_session_id, new_session_id
+from agent.sessions.ids import UnknownSession, check_session_id, new_session_id
 from agent.sessions.locks import Locks
 from agent.sessions.opening import open_database
 from agent.sessions.records import Records
 from agent.sessions.traces import Traces
-from agent.settings import Settings, load_settings
+from agent.settings import Settings, check_names, load_settings
 from agent.telemetry.opening import open_telemetry
 from agent.turns import TurnRunner
 from graphs.answering.contract import Answer
@@ -83,6 +84,18 @@ def waited(turn: Turn) -> Iterator[Step | Answer]:
         future.cancel()
 
 
+def may_wait(asynchronous: str) -> None:
+    """Raise InputError where to wait would hold up an event loop, which may be what the turn waits for.
+
+    A cell of IPython may: notebooks run all of them inside a loop.
+    """
+    if running_loop() is not None and not hasattr(builtins, "__IPYTHON__"):
+        raise InputError("An event loop runs in this thread, which the call would stop.", f"Use {asynchronous}.")
+
+
+T = TypeVar("T")
+
+
 class Agent:
     """A medical evidence assistant over one data folder.
 
@@ -91,11 +104,14 @@ class Agent:
         parts: judgements and tools to use instead of the assembled ones (for tests and experiments).
         say: is told how far the first use is, which builds what is slow to build.
         everything: what only some messages need is built now too, not when the first of them asks for it.
-        overrides: single settings, for example ``home=...``.
+        overrides: single settings, for example ``home=...``, in place of ``settings``.
+
+    It is closed by ``with``, ``async with``, `close` or `aclose`. Any thread and any event loop may use it; a process
+    that was forked from this one makes its own.
 
     Attributes:
-        records: the sessions' records (`Records`). Its methods are async and awaited on the agent's own loop: from
-            elsewhere by `agent.loop.arun`, or `agent.loop.run` without a loop.
+        records: the sessions' records (`Records`). Its methods are async and run on the agent's own loop:
+            ``agent.run(agent.records.list())``, in a coroutine ``await agent.arun(agent.records.list())``.
         database: where sessions are kept.
         documents: what users put into their sessions; awaited as ``records`` are.
         traces: what their turns did; awaited as ``records`` are.
@@ -116,6 +132,10 @@ class Agent:
         everything: bool = False,
         **overrides: Any,
     ) -> None:
+        check_names(overrides)
+        if settings is not None and overrides:
+            both = f"Settings are given, and {', '.join(overrides)} beside them."
+            raise InputError(both, "Give all of it to Settings(...), or all of it to Agent(...).")
         self._settings = settings or load_settings(**overrides)
         self.home = Home(self.settings.home).prepare()
         if parts is None:
@@ -154,7 +174,7 @@ class Agent:
         documents: Sequence[str] = (),
         replaces: int = 0,
     ) -> Answer:
-        """Answer a message and wait for it. Not to be called from a coroutine: use `aask` there.
+        """Answer a message and wait for it. A coroutine uses `aask`.
 
         Args:
             text: a case or a question.
@@ -173,8 +193,10 @@ class Agent:
                 though it had not been said. One that a clinician has reviewed stays.
 
         Raises:
-            InputError: for a message, a session id or a given text that cannot be taken.
+            InputError: for a message, a session id or a given text that cannot be taken; in a coroutine; after
+                `close`; in a process that was forked since.
         """
+        may_wait("`await agent.aask(...)`")
         taken = Asked(text, session, options, given, report, owner, turn_key, replying, documents, replaces)
         return run(self._turns.take(taken))
 
@@ -188,6 +210,7 @@ class Agent:
 
     def stream(self, text: str, **asked: Unpack[With]) -> Iterator[Step | Answer]:
         """The steps of a turn as they happen, then its answer, from synchronous code; arguments as for `ask`."""
+        may_wait("`agent.astream(...)`")
         return waited(lambda emit: self._turns.take(Asked(text, **asked), emit))
 
     def session(self, session: str | None = None, *, create: bool = True, owner: str = "") -> Session:
@@ -202,42 +225,53 @@ class Agent:
         """Ids of all sessions, last used first."""
         return run(self.records.ids())
 
-    def unfinished(self, session: str) -> bool:
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do work of `records`, `documents` or `traces`, and wait for it; in a coroutine await `arun`."""
+        return run(work)
+
+    async def arun(self, work: Coroutine[Any, Any, T]) -> T:
+        """The same, awaited."""
+        return await arun(work)
+
+    # A session of another owner is refused as one that is not there, here as by `ask`; ``owner=None`` takes any.
+
+    def unfinished(self, session: str, owner: str | None = "") -> bool:
         """Whether the session's last turn was cut off before its answer."""
         try:
-            return run(self.records.get(session)).unfinished
-        except InputError:
+            return run(self.records.get(session, owner)).unfinished
+        except UnknownSession:
             return False
 
-    def resume(self, session: str, owner: str | None = None, replying: Replying | None = None) -> Answer:
+    def resume(self, session: str, owner: str | None = "", replying: Replying | None = None) -> Answer:
         """Finish the turn that was cut off (no finished step runs again), or give its answer once more.
 
-        ``owner``: refuse another owner's session as an unknown one; None takes any. ``replying``: as for `ask`, for a
-        question at which the turn waits; without it the question is left open.
+        ``replying``: as for `ask`, for a question at which the turn waits; without it the question is left open.
         """
+        may_wait("`await agent.aresume(...)`")
         return run(self._turns.resume(session, owner, None, replying))
 
-    async def aresume(self, session: str, owner: str | None = None) -> Answer:
+    async def aresume(self, session: str, owner: str | None = "", replying: Replying | None = None) -> Answer:
         """The same, awaited."""
-        return await arun(self._turns.resume(session, owner))
+        return await arun(self._turns.resume(session, owner, None, replying))
 
     def astream_resume(
-        self, session: str, owner: str | None = None, replying: Replying | None = None
+        self, session: str, owner: str | None = "", replying: Replying | None = None
     ) -> AsyncIterator[Step | Answer]:
         """The steps that were left of the turn as they happen, then its answer."""
         return awaited(lambda emit: self._turns.resume(session, owner, emit, replying))
 
-    def stop(self, session: str, owner: str | None = None) -> Answer:
+    def stop(self, session: str, owner: str | None = "") -> Answer:
         """End the turn that was cut off without an answer; its message is kept and counts no more."""
+        may_wait("`await agent.astop(...)`")
         return run(self._turns.stop(session, owner))
 
-    async def astop(self, session: str, owner: str | None = None) -> Answer:
+    async def astop(self, session: str, owner: str | None = "") -> Answer:
         """The same, awaited."""
         return await arun(self._turns.stop(session, owner))
 
-    def delete_session(self, session: str) -> None:
+    def delete_session(self, session: str, owner: str | None = "") -> None:
         """Delete a session with its checkpoints, traces, texts, records and reviews."""
-        run(self.records.delete(check_session_id(session)))
+        run(self.records.delete(check_session_id(session), owner))
 
     def picture(self) -> str:
         """The machine as a Mermaid diagram."""
@@ -250,11 +284,21 @@ class Agent:
         finally:
             self.telemetry.close()
 
+    async def aclose(self) -> None:
+        """The same, awaited."""
+        await asyncio.to_thread(self.close)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
 
     async def _start(self) -> TurnRunner:
         from graphs.clinical import clinical_graph

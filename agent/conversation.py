@@ -110,4 +110,4 @@ class Session:
 
     def delete(self) -> None:
         """Delete the session with all that it left."""
-        self._agent.delete_session(self.id)
+        self._agent.delete_session(self.id, self._owner)

@@ -5,16 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prompts.errors import InputError
 from tools.evidence import Evidence, Origin, content_key
 from tools.text.language import language_of
 from tools.text.spaces import without_gaps
 
+if TYPE_CHECKING:
+    from agent.conversation import Asked
+
 MOST_STATEMENTS = 2_000  # ours: of so many, short as they are, reading takes two seconds of a processor
 MOST_DIFFERENT = 700  # ours: the same of statements that differ, each of which is read for itself
 STATEMENT = re.compile(r"\d+(?:\.\d+)?|[^\s\d,;:.!?、，；：。！？][^\d,;:.!?\n、，；：。！？]*")  # or a value
 NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # control characters, broken UTF-8
+
+
+def check_kinds(asked: Asked) -> None:
+    """Raise InputError for what is not of its kind, as types say it; who calls from Python may not check them."""
+    if asked.options is not None and not isinstance(asked.options, Mapping):
+        raise InputError("The options have no letters.", 'Give each its letter: options={"A": "...", "B": "..."}.')
+    if isinstance(asked.documents, str) or not isinstance(asked.documents, Sequence):
+        raise InputError("The documents are no list.", "Give a list of their ids.")
+    for name, text in (("owner", asked.owner), ("turn_key", asked.turn_key)):
+        if not isinstance(text, str):
+            raise InputError(f"{name} is not text.", "Give a string.")
 
 
 def check_message(text: str, limit: int, name: str = "The message", *, stated: bool = True) -> str:
@@ -23,7 +38,7 @@ def check_message(text: str, limit: int, name: str = "The message", *, stated: b
     The limit holds for what came, so that white space is no way around it. Of a message that is read statement by
     statement (``stated``) `check_statements` bounds the processor time.
     """
-    if NOT_TEXT.search(text):
+    if not isinstance(text, str) or NOT_TEXT.search(text):
         raise InputError(f"{name} is not text.", "Send plain text.")
     stripped = text.strip()
     if not stripped:
@@ -81,8 +96,8 @@ def given_evidence(texts: Sequence[str], limit: int) -> list[Evidence]:
     Raises:
         InputError: when one is empty, too long or not text, or there are too many.
     """
-    if isinstance(texts, str):
-        raise InputError("The given texts are one string.", "Give a list of texts.")
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError("The given texts are no list.", "Give a list of texts.")
     if len(texts) > MOST:
         raise InputError(f"{len(texts)} texts are given; at most {MOST} are taken.", "Add them to the library instead.")
     checked = [

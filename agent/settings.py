@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     NestedSecretsSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
 )
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from agent.configurations.loading import configured
 from agent.server.settings import ServerSettings
@@ -64,7 +68,13 @@ def default_home() -> Path:
 
 
 class Settings(BaseSettings):
-    """Everything that can be set.
+    """Everything that can be set: by name, by the environment, a ``.env`` file, or a folder of secrets.
+
+    ``ANAMNESIS_SECRETS`` may name a folder of files that each hold one setting, named as its variable in small letters:
+    what a container is given as secrets. The environment stands above them, what is given by name above all.
+
+    Raises:
+        InputError: names each bad value, and each name that is no setting with those that it may mean.
 
     Attributes:
         home: the data folder (``ANAMNESIS_HOME``), mode 0700.
@@ -109,7 +119,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="ANAMNESIS_", env_file=".env", env_nested_delimiter="__", extra="ignore", hide_input_in_errors=True
+        env_prefix="ANAMNESIS_",
+        env_file=".env",
+        env_nested_delimiter="__",
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
     )
 
     home: Path = Field(default_factory=default_home)
@@ -162,6 +177,32 @@ class Settings(BaseSettings):
     ray: RaySettings = Field(default_factory=RaySettings)
     config: str = ""
 
+    if not TYPE_CHECKING:  # the fields are the signature that a type checker sees
+
+        def __init__(self, **values: Any) -> None:
+            check_names(values)
+            folder = os.environ.get("ANAMNESIS_SECRETS", "")
+            if folder:
+                if not Path(folder).is_dir():
+                    raise InputError(
+                        f"ANAMNESIS_SECRETS names {folder}, which is no folder.", "Mount the secrets there."
+                    )
+                values.setdefault("_secrets_dir", folder)
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise _bad_values(error) from None
+            except (OSError, UnicodeDecodeError) as error:
+                where = getattr(error, "filename", None) or folder
+                why = getattr(error, "strerror", None) or "it is no text"
+                raise InputError(
+                    f"Settings cannot be read from {where}: {why}.", "Give the file to this user."
+                ) from None
+            except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
+                raise InputError(
+                    f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md."
+                ) from None
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -173,6 +214,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The usual sources, and files of secrets for settings within others (``..__..``), which follow no link."""
         del settings_cls
+        for source in (env_settings, dotenv_settings):
+            _check_variables(source.env_vars if isinstance(source, EnvSettingsSource) else ())
         nested = NestedSecretsSettingsSource(file_secret_settings)
         return init_settings, env_settings, dotenv_settings, nested, file_secret_settings
 
@@ -230,27 +273,71 @@ class Settings(BaseSettings):
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings of this environment; raises InputError that names each bad one.
+    """The settings of this environment, some of them overridden by values that pydantic reads."""
+    return Settings(**overrides)
 
-    ``ANAMNESIS_SECRETS`` may name a folder of files that each hold one setting, named as its variable in small letters:
-    what a container is given as secrets. The environment stands above them.
-    """
-    folder = os.environ.get("ANAMNESIS_SECRETS", "")
-    if folder:
-        if not Path(folder).is_dir():
-            raise InputError(f"ANAMNESIS_SECRETS names {folder}, which is no folder.", "Mount the secrets there.")
-        overrides.setdefault("_secrets_dir", folder)
-    try:
-        return Settings(**overrides)
-    except ValidationError as error:
-        names = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors())
-        raise InputError(f"Settings cannot be read: {names}.", "docs/settings.md lists them.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        where = getattr(error, "filename", None) or folder
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise InputError(f"Settings cannot be read from {where}: {why}.", "Give the file to this user.") from None
-    except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
-        raise InputError(f"Settings cannot be read: {error}.", "It must be JSON; see docs/settings.md.") from None
+
+# What is said of a name that is no setting.
+
+SLIP = 5  # ours: of so many letters one may be wrong, missing, too many or out of its place
+SUGGESTED = 3  # ours: settings that are named at most
+PREFIX = "anamnesis_"
+KUBERNETES = re.compile(r"(?:service_(?:host|port)|port)(?:_|$)")  # code: set in every pod for a service of this name
+
+
+def _paths(model: type[BaseModel], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, field in model.model_fields.items():
+        yield (*before, name)
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _paths(inner, (*before, name))
+
+
+def _alike(name: str, *, leaves: bool = True) -> list[tuple[str, ...]]:
+    """Settings that a wrong name may mean; ``leaves``: also within others, where a setting has just this name."""
+    said, paths = name.lower().replace(".", "_").replace("__", "_"), list(_paths(Settings))
+    flat = {"_".join(path): path for path in reversed(paths)}
+    if said in flat:
+        return [flat[said]]
+    if leaves and (within := [path for path in paths if path[-1] == said]):
+        return within[:SUGGESTED]
+    slips = max(1, len(said) // SLIP)
+    near = process.extract(said, list(flat), scorer=OSA.distance, score_cutoff=slips, limit=SUGGESTED)
+    return [flat[name] for name, *_ in near]
+
+
+def check_names(given: Iterable[str]) -> None:
+    """Raise InputError for a name that is no setting."""
+    known = {*Settings.model_fields, *(f.validation_alias for f in Settings.model_fields.values())}
+    for name in given:
+        if name not in known and not name.startswith("_"):
+            near = [path[0] + "".join(f"={{{inner!r}: ...}}" for inner in path[1:]) for path in _alike(name)]
+            raise InputError(f"There is no setting {name}.", _advice(near))
+
+
+def _check_variables(names: Iterable[str]) -> None:
+    """Raise InputError for a variable that is nearly a setting's; others of our prefix may be another program's."""
+    first = {f"{PREFIX}{name}" for name in Settings.model_fields}
+    for name in map(str.lower, names):
+        own = name.removeprefix(PREFIX)
+        if own == name or name.partition("__")[0] in first or KUBERNETES.match(own):
+            continue
+        near = [f"{PREFIX.upper()}{'__'.join(path).upper()}" for path in _alike(own, leaves=False)]
+        if near:
+            raise InputError(f"There is no setting {name.upper()}.", _advice(near))
+
+
+def _advice(near: Sequence[str]) -> str:
+    return f"Did you mean {' or '.join(near)}?" if near else "docs/settings.md lists them."
+
+
+def _bad_values(error: ValidationError) -> InputError:
+    told = []
+    for fault in error.errors():
+        where = ".".join(map(str, fault["loc"]))
+        near = [".".join(path) for path in _alike(where)] if fault["type"] == "extra_forbidden" else []
+        told.append(f"{where}: {fault['msg']}" + (f" (did you mean {' or '.join(near)}?)" if near else ""))
+    return InputError(f"Settings cannot be read: {'; '.join(told)}.", "docs/settings.md lists them.")
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.types import Command
 
 from agent.conversation import Asked, Replying, Step
-from agent.messages import check_message, check_options, check_statements, given_evidence
+from agent.messages import check_kinds, check_message, check_options, check_statements, given_evidence
 from agent.sessions.contract import Database
 from agent.sessions.documents import Documents
 from agent.sessions.home import Home
@@ -80,11 +80,12 @@ class TurnRunner:
 
     async def take(self, asked: Asked, emit: Emit = None) -> Answer:
         """Answer a message; see `Agent.ask`."""
+        check_kinds(asked)
         text = check_message(asked.text, self.settings.max_characters)
         check_options(asked.options, self.settings.max_characters)
         given = given_evidence(asked.given, self.settings.max_characters)
         turn_key = check_turn_key(asked.turn_key)
-        session = check_session_id(asked.session) if asked.session else new_session_id()
+        session = check_session_id(asked.session) if asked.session is not None else new_session_id()
         async with self._held(session):
             await self._records.enter(session, asked.owner)
             last = await self._rows.last(session)

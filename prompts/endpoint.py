@@ -192,7 +192,7 @@ class Endpoint:
             else:
                 message = await self._streamed(messages, on_text, **values)
         except (openai.OpenAIError, httpx2.HTTPError) as error:
-            raise failure(error) from None  # the cause could carry the request with its headers
+            raise failure(error, self.place) from None  # the cause could carry the request with its headers
         except MALFORMED:
             raise malformed() from None
         ended = message.response_metadata.get("finish_reason")

@@ -45,7 +45,7 @@ class SilentError(PassingError):
 
 
 class DeniedError(ServiceError):
-    """The server refuses the key."""
+    """The server refuses the key, or has no such model: it would refuse every other request too."""
 
 
 class UnsupportedError(ServiceError):
@@ -83,20 +83,20 @@ def unusable() -> ServiceError:
     return InvalidReplyError(what, "Try again, or set another model.")
 
 
-def failure(error: Exception) -> ServiceError:
-    """The typed error for one of the openai client."""
+def failure(error: Exception, place: str) -> ServiceError:
+    """The typed error for one of the openai client; ``place`` names the model and its address."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
         return too_slow()
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error)
+        return _of_status(error, place)
     if isinstance(error, openai.APIConnectionError):
         return SilentError("The language model cannot be reached.", "Check OPENAI_BASE_URL and the network.")
     return PassingError("The language model's answer was cut off or withheld.", "Try again.")
 
 
-def _of_status(error: openai.APIStatusError) -> ServiceError:
+def _of_status(error: openai.APIStatusError, place: str) -> ServiceError:
     status = error.status_code
     if status in PASSING or status >= 500:
         passing = _passing(status)
@@ -111,6 +111,9 @@ def _of_status(error: openai.APIStatusError) -> ServiceError:
         return refused
     if status in (401, 403):
         return DeniedError(what, "Check OPENAI_API_KEY.", retryable=False)
+    if status == 404:
+        missing = f"There is no language model {place} (status 404)."
+        return DeniedError(missing, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
     return ServiceError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
 
 

@@ -84,7 +84,7 @@ def test_whatever_is_imported_is_declared_or_brought_by_what_is_declared() -> No
     distributions = packages_distributions()
     had = CORE | brought(CORE) | EXTRAS | brought(EXTRAS & INSTALLED)
     unknown: dict[str, str] = {}
-    for room in OURS - {"anamnesis"}:
+    for room in OURS:
         for path in (ROOT / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
@@ -125,24 +125,58 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_all_that_git_holds_of_the_rooms(wheel: Path) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *sorted(OURS - {"anamnesis"})], cwd=ROOT, capture_output=True, text=True
-    )
+    listed = subprocess.run(["git", "ls-files", "-z", *sorted(OURS)], cwd=ROOT, capture_output=True, text=True)
     held = set(zipfile.ZipFile(wheel).namelist())
     assert set(listed.stdout.rstrip("\0").split("\0")) - held == set()
-    assert {f"{room}/py.typed" for room in OURS - {"anamnesis"}} <= held
+    assert {f"{room}/py.typed" for room in OURS} <= held
     assert not [name for name in held if name.startswith("tests/")]
+
+
+def installed(wheel: Path, folder: Path) -> tuple[Path, Path]:
+    """The Python of an environment that has the wheel, and where its packages lie; its dependencies are ours."""
+    venv.create(folder, symlinks=True)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / "bin" / "python", site
+
+
+USER = """
+from anamnesis import Agent, Answer, Differential, RankedDisease, SessionBusy, Settings, UnknownSession
+
+def asked(settings: Settings) -> list[RankedDisease]:
+    with Agent(settings) as agent:
+        answer: Answer = agent.ask("What is gout?", session="s")
+        return list(answer.differential)
+
+reveal_type(asked)
+"""
+SLIPS = {
+    'Agent().ask("x", sesion="s")': "call-arg",
+    "Agent().ask(5)": "arg-type",
+    'Settings(hom="x")': "call-arg",
+    "Agent().ask('x').txt": "attr-defined",
+}
+
+
+@pytest.mark.slow
+def test_a_users_type_checker_sees_the_types_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    python, _ = installed(wheel, tmp_path / "env")
+    (tmp_path / "user.py").write_text("\n".join((USER, *SLIPS)))
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "user.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    first = USER.count("\n") + 2
+    told = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert [f"user.py:{n}" == line.split(": ")[0] for n, line in enumerate(told, start=first)] == [True] * len(SLIPS)
+    assert [re.findall(r"\[([\w-]+)\]$", line)[-1] for line in told] == list(SLIPS.values())
+    assert "RankedDisease" in done.stdout
 
 
 @pytest.mark.slow
 def test_the_wheel_answers_and_evaluates_away_from_the_checkout(wheel: Path, built_home: Path, tmp_path: Path) -> None:
     """Dependencies are those of this environment; `make wheel` installs them afresh."""
-    venv.create(tmp_path / "env", symlinks=True)
-    site = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "env")}))
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    python = tmp_path / "env" / "bin" / "python"
+    python, site = installed(wheel, tmp_path / "env")
     told = {**os.environ, "PYTHONPATH": "", "ANAMNESIS_HOME": str(built_home), "ANAMNESIS_LITERATURE__LIVE": "off"}
     run = [python, "-m", "anamnesis"]
     asked = subprocess.run(

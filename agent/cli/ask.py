@@ -125,7 +125,7 @@ def resume(
 ) -> None:
     """`anamnesis resume`: finish the session's last turn, or show its answer again."""
     with Agent(load_settings()) as agent:
-        answer = agent.resume(session)
+        answer = agent.resume(session, owner=None)
     print_answer(answer, as_json=as_json, explain=explain)
 
 

@@ -201,12 +201,15 @@ BODY = {"requestBody": {"required": True, "content": {"application/octet-stream"
 documents = APIRouter(prefix="/api/sessions/{session}/documents", tags=["sessions"], responses=answers(*USUAL, 404))
 
 
-@documents.post("", status_code=201, openapi_extra=BODY)
+@documents.post("", status_code=201, openapi_extra=BODY, responses=answers(415))
 async def add_document(
     session: SessionPath, request: Request, the: The, caller: Asker, name: FileName
 ) -> SessionDocument:
     """Put a file into a session: its text is kept with it and nowhere else, and a message may be answered from it."""
     await arun(the.agent.records.get(session, owner=caller.id))  # a stranger's file is not even received
+    if request.headers.get("content-type", "").lower().startswith("multipart/"):
+        what, advice = "A form is not unpacked.", "Send the file itself as the body: curl --data-binary @FILE."
+        raise Refusal(415, "unsupported_media_type", what, advice)
     data = await request.body()
     if not data:
         raise Refusal(400, "bad_input", "The file is empty.", "Save the document again, or leave it out.")

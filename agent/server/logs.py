@@ -59,8 +59,9 @@ def failure(what: str, error: BaseException, **fields: Any) -> None:
 
 
 def set_up(stream: TextIO | None = None) -> None:
-    """Send every log of this process through the formatter; others than ours from warnings up."""
+    """Send every log of this process through the formatter; others than ours from warnings up, whatever they set."""
     handler = logging.StreamHandler(stream or sys.stderr)
+    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name.startswith(TRUSTED))
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.captureWarnings(capture=True)

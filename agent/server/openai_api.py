@@ -94,6 +94,7 @@ class Completion(BaseModel):
     n: int | None = Field(default=None, description="Only 1.")
     response_format: ResponseFormat | None = None
     metadata: Metadata | None = None
+    tool_choice: str | dict[str, Any] | None = Field(default=None, description="Only `auto` or `none`.")
 
 
 class ReplyMessage(BaseModel):
@@ -277,6 +278,13 @@ async def models(the: The, caller: Asker) -> ModelList:
     return ModelList(data=[Model(id=model_of(the), created=MADE)])
 
 
+@openai.get("/models/{model}", responses=answers(404, model=OpenAIErrorBody))
+async def model(model: str, the: The, caller: Asker) -> Model:
+    """The model of this name."""
+    del caller
+    return Model(id=_named(model, model_of(the)), created=MADE)
+
+
 # Bodies of the OpenAI-compatible endpoints: what of a request is read, and the shape of what comes back.
 
 
@@ -368,14 +376,15 @@ def read(body: Completion, header: str, model: str) -> Wanted:
     Raises:
         Refusal: 404 another model; 400 what cannot be done, where doing something else would mislead.
     """
-    if body.model != model:
-        what = f"The model {body.model[:80]!r} does not exist."
-        raise Refusal(404, "model_not_found", what, f"There is {model!r}: GET /v1/models.")
+    _named(body.model, model)
     if body.n not in (None, 1):
         raise Refusal(400, "n_unsupported", "One message is answered by one answer: n must be 1.")
     if body.response_format is not None and body.response_format.type != "text":
         what, advice = "The message is always text.", "The answer as JSON is in the message's field `anamnesis`."
         raise Refusal(400, "response_format_unsupported", what, advice)
+    if body.tool_choice not in (None, "auto", "none"):
+        what, advice = "No tool of the client's is called.", "Leave out `tool_choice`; `tools` has no effect."
+        raise Refusal(400, "tool_choice_unsupported", what, advice)
     if body.messages[-1].role != "user":
         raise Refusal(400, "no_user_message", "The last message must be the user's.")
     said = _conversation(body.messages)
@@ -383,6 +392,14 @@ def read(body: Completion, header: str, model: str) -> Wanted:
     if session and not SESSION_NAME.match(session):
         raise refusal_of(unknown_session(session[:80]))
     return Wanted(said[-1].text, tuple(said[:-1]), session, _ignored(body))
+
+
+def _named(asked: str, model: str) -> str:
+    """The name of the one model; raises Refusal for another."""
+    if asked != model:
+        what = f"The model {asked[:80]!r} does not exist."
+        raise Refusal(404, "model_not_found", what, f"There is {model!r}: GET /v1/models.")
+    return model
 
 
 def _conversation(messages: Sequence[Message]) -> list[Said]:

@@ -76,14 +76,18 @@ class Refusal(Exception):  # noqa: N818  it is the server's answer, not a fault
             self.headers["Retry-After"] = str(max(1, round(retry_after + 0.5)))
 
 
+COMMAND = "`anamnesis "  # how an advice begins that is for the command line
+LISTS = "GET /api/sessions lists yours, GET /api/sessions/{session} its turns."
+
+
 def refusal_of(error: AnamnesisError) -> Refusal:
-    """The answer to a typed error of the agent."""
+    """The answer to a typed error of the agent; a client is not told to run a command on the server."""
     if isinstance(error, UnknownSession):
-        return Refusal(404, "no_session", error.what, error.advice)
+        return Refusal(404, "no_session", error.what, LISTS)
     if isinstance(error, SessionBusy):
         return Refusal(409, "session_busy", error.what, error.advice, retry_after=1)
     if isinstance(error, InputError):
-        return Refusal(400, "bad_input", error.what, error.advice)
+        return Refusal(400, "bad_input", error.what, LISTS if COMMAND in error.advice else error.advice)
     if isinstance(error, DataError):
         return Refusal(500, "data", error.what, error.advice)
     if isinstance(error, ServiceError):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
@@ -12,6 +13,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphs.answering.contract import Answer
+from prompts.errors import InputError
 from tools.store import TextStore
 
 LONGEST_TITLE = 200  # ours: characters; a title is a line, not a text
@@ -94,6 +96,34 @@ class TurnRecord(BaseModel):
     feedback: Feedback | None = None
 
 
+class InUse:
+    """Whether a database may be used: it is open, and in the process that opened it.
+
+    Threads and connections do not outlive a fork; what waits for them in the child would wait for ever.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._open = True
+
+    @property
+    def here(self) -> bool:
+        """Whether this is the process that opened it."""
+        return self._process == os.getpid()
+
+    def check(self) -> None:
+        """Raise InputError where it may not be used."""
+        if not self.here:
+            raise InputError("This agent was made before the process was forked.", "Make a new Agent in the child.")
+        if not self._open:
+            raise InputError("The agent is closed.", "Make a new Agent.")
+
+    def end(self) -> bool:
+        """Note that it is closed; whether there is anything to close here."""
+        was, self._open = self._open, False
+        return was and self.here
+
+
 class Database(Protocol):
     """Where sessions are kept: SQLite files of the data folder, or PostgreSQL. One contract test holds both."""
 
@@ -109,8 +139,16 @@ class Database(Protocol):
     def shared(self) -> bool:
         """Whether workers on other machines reach it too."""
 
+    @property
+    def in_use(self) -> InUse:
+        """Whether it may be used."""
+
     async def execute(self, *statements: Statement) -> list[list[Row]]:
-        """Carry out statements in one transaction; the rows of each. What it returns is durable."""
+        """Carry out statements in one transaction; the rows of each. What it returns is durable.
+
+        Raises:
+            InputError: it is closed, or another process opened it.
+        """
 
     async def try_lock(self, session: str) -> Release | None:
         """Hold a session against every other process, also of other machines on the same database.
@@ -137,4 +175,4 @@ class Database(Protocol):
         """Turns the driver's errors into DataError and ServiceError with advice."""
 
     async def close(self) -> None:
-        """Close every file and connection."""
+        """Close every file and connection, once."""

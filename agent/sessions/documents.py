@@ -75,13 +75,13 @@ class Documents:
         self._reading = asyncio.Semaphore(AT_ONCE)
 
     async def add(self, session: str, name: str, data: bytes, owner: str | None = None) -> SessionDocument:
-        """Read a file and keep its text with the session.
+        """Read a file and keep its text with the session, which is made where it is new.
 
         Raises:
-            InputError: the session is unknown, holds too many, or nothing of the file can be read: it says why, and
-                what to do.
+            InputError: the session is another owner's, holds too many, or nothing of the file can be read: it says
+                why, and what to do.
         """
-        await self._records.get(session, owner)
+        await self._records.enter(session, owner)
         plain = Path(name.replace("\\", "/")).name.strip()[:NAME] or "file"
         if suffix_of(Path(plain)) not in suffixes():
             raise InputError(f"{plain} is of a kind that is not read.", f"These are: {', '.join(sorted(suffixes()))}.")

@@ -23,9 +23,10 @@ def new_session_id() -> str:
 
 def check_session_id(session: str) -> str:
     """The id, when it can be one; raises InputError otherwise."""
-    if not SESSION_NAME.match(session):
+    if not isinstance(session, str) or not SESSION_NAME.match(session):
         raise InputError(
-            f"{session[:80]!r} is no session id.", "Use letters, digits, '.', '_' and '-', at most 80 characters."
+            f"{str(session)[:80]!r} is no session id.",
+            "Use letters, digits, '.', '_' and '-', at most 80 characters; None opens a new session.",
         )
     return session
 

@@ -39,7 +39,9 @@ class Locks:
 
         Raises:
             SessionBusy: another process holds it.
+            InputError: the database is closed, or another process opened it.
         """
+        self._database.in_use.check()
         async with self._queued(session):
             release = await self._taken(session)
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
@@ -21,11 +21,32 @@ if TYPE_CHECKING:
 
 async def open_database(settings: Settings, home: Home) -> Database:
     """The database of the settings; raises DataError or ServiceError where it cannot be used."""
+    opened: Database
     if settings.database is None:
-        return await SqliteDatabase.open(home)
-    from agent.sessions.postgres import PostgresDatabase
+        opened = await SqliteDatabase.open(home)
+    else:
+        from agent.sessions.postgres import PostgresDatabase
 
-    return await PostgresDatabase.open(settings.database.get_secret_value(), settings.sessions.connections)
+        opened = await PostgresDatabase.open(settings.database.get_secret_value(), settings.sessions.connections)
+    _keep_whole_steps(opened.saver)
+    return opened
+
+
+def _keep_whole_steps(saver: Any) -> None:
+    """Let the checkpointer keep of a step that failed or was cancelled that it did, and nothing that it had written.
+
+    LangGraph keeps the writes too, and takes a step that has some for one that has ended: cut off between its results
+    and the choice of the next step, the turn would go nowhere.
+    """
+    from langgraph.checkpoint.serde.types import ERROR
+
+    put = saver.aput_writes
+
+    async def put_whole(config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        failed = [(channel, value) for channel, value in writes if channel == ERROR]
+        await put(config, failed or writes, task_id, task_path)
+
+    saver.aput_writes = put_whole
 
 
 @contextlib.asynccontextmanager

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from agent.sessions.contract import Release, Row, Statement
+from agent.sessions.contract import InUse, Release, Row, Statement
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
 from tools.store import TextStore
 
@@ -89,6 +89,7 @@ class PostgresDatabase:
         self.texts = texts
         self._pool = pool
         self._locks = locks
+        self.in_use = InUse()
 
     @classmethod
     async def open(cls, url: str, connections: int) -> PostgresDatabase:
@@ -127,6 +128,7 @@ class PostgresDatabase:
         """Carry out statements in one transaction."""
         from psycopg.rows import tuple_row
 
+        self.in_use.check()
         found: list[list[Row]] = []
         with self.faults():
             async with self._pool.connection() as connection, connection.transaction():
@@ -172,6 +174,8 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         """Close every connection."""
+        if not self.in_use.end():
+            return
         await self._pool.close()
         await self._locks.close()
         self.texts.close()

@@ -98,12 +98,12 @@ class Records:
         found = (await self._database.execute(made, _one(name)))[-1]
         return _record(_owned(found, name, owner)[0])
 
-    async def enter(self, session: str, owner: str) -> None:
+    async def enter(self, session: str, owner: str | None) -> None:
         """Make the session where it is new; raises InputError for another owner's."""
         try:
             await self.get(session, owner)
         except UnknownSession:
-            await self.create(owner, session=session)
+            await self.create(owner or "", session=session)
 
     async def ids(self) -> builtins.list[str]:
         """Ids of all sessions, last used first."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.sessions.contract import Release, Row, Statement
+from agent.sessions.contract import InUse, Release, Row, Statement
 from agent.sessions.home import Home
 from agent.sessions.locks import try_file_lock
 from tools.databases import fault_of, forget, told
@@ -69,6 +70,8 @@ class SqliteDatabase:
         self._locks: dict[str, BaseFileLock] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="records")  # all its statements, one after another
         self._db = _connected(home.records)
+        self.in_use = InUse()
+        weakref.finalize(self, _let_go, saver.conn, asyncio.get_running_loop(), self.in_use).atexit = False
 
     @classmethod
     async def open(cls, home: Home) -> SqliteDatabase:
@@ -82,6 +85,7 @@ class SqliteDatabase:
 
     async def execute(self, *statements: Statement) -> list[list[Row]]:
         """Carry out statements in one transaction, beside the event loop."""
+        self.in_use.check()
         with self.faults():
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, statements)
 
@@ -137,6 +141,8 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         """Close the files, and give back every lock."""
+        if not self.in_use.end():
+            return
         while self._locks:
             self._locks.popitem()[1].release()
         await self.saver.conn.close()
@@ -158,6 +164,16 @@ class SqliteDatabase:
 
     def _forget(self, texts: tuple[str, ...]) -> None:
         forget(self._db, self._home.records, texts)
+
+
+def _let_go(connection: Any, loop: asyncio.AbstractEventLoop, in_use: InUse) -> None:
+    """Close the checkpoints of a database that nobody holds or closed, on its own loop.
+
+    The connection itself would tell the loop that happens to run where it is collected, which may be closed by then.
+    Nothing waits: the collector runs anywhere, on that loop too.
+    """
+    if in_use.end():
+        asyncio.run_coroutine_threadsafe(connection.close(), loop)
 
 
 async def purge_checkpoints(saver: Any, home: Home, session: str) -> None:

@@ -15,7 +15,7 @@ import typer
 
 ROOT = Path(__file__).parents[2]
 PRODUCTION = ("prompts", "tools", "graphs", "agent")
-ROOMS = (*PRODUCTION, "evals", "deploy", "anamnesis.py", "tests")
+ROOMS = (*PRODUCTION, "evals", "deploy", "anamnesis", "tests")
 BLOCK = 8  # ours: lines of code in a row, indentation apart, that stand in two files
 CASE = (
     "A 60-year-old man has had crushing central chest pain for 40 minutes. It spreads to his left arm; he is sweating."

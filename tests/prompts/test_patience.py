@@ -38,6 +38,24 @@ def test_a_refused_key_is_asked_with_once_in_a_turn_and_again_in_the_next() -> N
     assert len(server.requests) == 2
 
 
+def test_a_model_that_is_not_there_is_named_with_its_address_and_asked_once_in_a_turn() -> None:
+    async def turn(models: LanguageModels) -> list[str]:
+        told = []
+        with metered(Meter()):
+            for role in ("research", "summary", "answer"):
+                with pytest.raises(ServiceError) as caught:
+                    await plan(models.of(role))
+                told.append(str(caught.value))
+        return told
+
+    with serving(Scripted(status=404, body='{"error": {"message": "no such model"}}')) as server:
+        settings = settings_for(server)
+        told = asyncio.run(turn(LanguageModels(settings)))
+    assert len(server.requests) == 1
+    what = f"There is no language model {settings.name} at {server.url} (status 404)."
+    assert set(told) == {f"{what} Check ANAMNESIS_MODEL and OPENAI_BASE_URL."}
+
+
 def test_a_silent_server_costs_a_turn_two_deadlines_and_those_that_wait_together_count_once() -> None:
     async def turn() -> list[str]:
         with metered(Meter()):

@@ -74,7 +74,7 @@ def request_of(endpoint: Endpoint, session: str) -> dict[str, Any]:
     """A request that would be taken, as arguments of httpx's ``request``."""
     return {
         "method": endpoint.method,
-        "url": endpoint.path.format(session=session, turn=1),
+        "url": endpoint.path.format(session=session, turn=1, model="anamnesis"),
         "json": BODIES.get(endpoint),
         **({"json": None, "content": b"A letter.", "params": {"name": "letter.txt"}} if endpoint == PUT_IN else {}),
     }

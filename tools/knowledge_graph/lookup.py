@@ -62,6 +62,7 @@ from tools.text.language import language_of
 
 Mode = Literal["ours", "paper"]
 Placed = Mapping[str, tuple[int | None, RankedDisease]]  # by disease: its place in the whole ranking, and its line
+PLAIN = 0.8  # ours: "worse lying flat" is known by 0.81, "purple toes dancing" taken for something by 0.77
 QUESTIONS = 5  # ours: follow-up questions offered
 KINDS = 3  # ours: a name that more diseases are kinds of says too little
 UNEXPLAINED = Explanation((), (), ())
@@ -195,7 +196,10 @@ class KnowledgeGraph:
         return self._with_records(case, self._compared(found, lines, hypotheses, language))
 
     def linked(self, findings: Sequence[str], language: str = "en") -> tuple[list[Finding], list[str]]:
-        """Findings in words (``fever``, ``no cough``) as findings of the graph, and the words that it does not know."""
+        """Findings in words (``fever``, ``no cough``) as findings of the graph, and the words that it does not know.
+
+        Of few words every one counts, so that only what they plainly say is taken.
+        """
         known: dict[str, Finding] = {}
         unknown: list[str] = []
         for said in unique([" ".join(f.split()).rstrip(".。") for f in findings]):
@@ -204,12 +208,19 @@ class KnowledgeGraph:
             for match in surest(self._matcher.match(told), assured=False).values():
                 if match.clause not in best or match.score > best[match.clause].score:
                     best[match.clause] = match
+            best = {c: m for c, m in best.items() if self._plain(m, said)}
             for m in best.values():
                 found = finding_of(self.graph, m.finding, told[m.clause], m.present, m.score, language)
                 known.setdefault(found.id, found.model_copy(update={"clause": said, "start": -1, "end": -1}))
             if said and not best:
                 unknown.append(said)
         return list(known.values()), unknown
+
+    def _plain(self, match: Match, said: str) -> bool:
+        """Whether a finding in a few words is plainly said by them, or by its own name."""
+        finding = self.graph.findings[match.finding]
+        own = (finding.name.casefold(), finding.zh.casefold())
+        return (match.assured and match.score >= PLAIN) or said.strip().casefold() in own
 
     def diseases_meant(self, name: str) -> list[str]:
         """Ids of the diseases that a name means, none when the graph has none.
@@ -485,7 +496,7 @@ class LookupDifferential:
             added=(*linked, *earlier),
             hypotheses=asked.hypotheses,
         )
-        remarks = [f"Not known to the graph, so not counted: {'; '.join(unknown)}."] if unknown else []
+        remarks = [f"Not known to the graph: {'; '.join(unknown)}. It was not counted."] if unknown else []
         counted = {(f.id, f.present) for f in (*found.findings, *found.added)}
         other = [f.clause for f in linked if (f.id, f.present) not in counted]
         if other:

@@ -151,12 +151,15 @@ def test_what_has_no_effect_is_taken_and_named_and_what_would_mislead_is_refused
     for more, messages in (
         ({"n": 2}, [user("croup")]),
         ({"response_format": {"type": "json_object"}}, [user("croup")]),
+        ({"tools": [tool], "tool_choice": "required"}, [user("croup")]),
+        ({"tools": [tool], "tool_choice": {"type": "function", "function": {"name": "f"}}}, [user("croup")]),
         ({}, [user("croup"), said("x")]),
         ({}, [user("")]),
         ({}, [{"role": "user", "content": [picture]}]),
     ):
         with pytest.raises(openai.BadRequestError):
             ask(client, messages, **more)
+    assert ask(client, [user("croup")], tool_choice="auto").choices
     parts = [{"type": "text", "text": "case"}, {"type": "text", "text": "cough"}]
     assert answer_of(ask(client, [{"role": "user", "content": parts}])).question == "case\ncough"
 
@@ -172,6 +175,9 @@ def test_refusals_are_the_clients_own_exceptions(server: Served, client: openai.
     with pytest.raises(openai.UnprocessableEntityError):
         ask(client, [])
     assert [model.id for model in client.models.list()] == [MODEL]
+    assert client.models.retrieve(MODEL).id == MODEL
+    with pytest.raises(openai.NotFoundError, match="GET /v1/models"):
+        client.models.retrieve("gpt-9")
     small = start(requests=4)
     with connected(small) as hurried:
         hurried.models.list()

@@ -126,6 +126,24 @@ def test_a_turn_that_is_cut_off_is_finished_at_the_next_start(tmp_path: Path, ho
         assert any(line.get("event") == "cut-off turns finished" for line in command.lines())
 
 
+OTHERS = """
+import logging
+from agent.server import logs
+logs.set_up()
+for name in ("bm25s", "anamnesis.server"):
+    logging.getLogger(name).setLevel(logging.DEBUG)
+    logging.getLogger(name).debug("built")
+logging.getLogger("bm25s").warning("odd")
+"""
+
+
+def test_what_other_packages_say_below_a_warning_is_left_out(tmp_path: Path) -> None:
+    places = {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    written = processes.snippet(OTHERS, environment={**os.environ, **places}, cwd=tmp_path).ended().stderr
+    told = [json.loads(line) for line in written.splitlines()]
+    assert [(line["logger"], line["level"]) for line in told] == [("anamnesis.server", "debug"), ("bm25s", "warning")]
+
+
 def test_the_log_has_a_line_a_request_and_not_a_word_of_the_patient(tmp_path: Path) -> None:
     with running(tmp_path) as (command, client):
         headers = {"X-Request-ID": "ward-7-0001"}

@@ -60,6 +60,19 @@ def test_a_pdf_is_answered_from_marked_as_not_assessed_and_purged_with_its_sessi
     assert not (home / "library").exists()
 
 
+def test_a_form_is_refused_with_what_to_send_and_errors_name_no_command(server: Served) -> None:
+    with server.client() as client:
+        session = opened(client)
+        url = f"/api/sessions/{session}/documents"
+        refused = client.post(url, params={"name": "paper.txt"}, files={"file": ("paper.txt", b"Croup is a cough.")})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (415, "unsupported_media_type")
+        assert "--data-binary" in refused.json()["error"]["advice"]
+        assert client.get(url).json()["documents"] == []
+        for path in ("/api/sessions/none", "/api/sessions/none/export", f"/api/sessions/{session}/export?turn=7"):
+            advice = client.get(path).json()["error"]["advice"]
+            assert advice.startswith("GET /api/sessions")
+
+
 def test_another_key_gets_404_and_none_401_before_the_file_is_received(server: Served) -> None:
     with server.client() as mine, server.client() as other, server.client("") as nobody:
         session = opened(mine)

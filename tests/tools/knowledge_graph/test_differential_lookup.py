@@ -207,3 +207,17 @@ def test_findings_alone_are_looked_up_and_nothing_is_refused(starter_graph: Know
     unread = looked_up(starter_graph, case="Good morning!", hypotheses=["gout"]).differential
     assert unread is not None
     assert [(h.place, h.disease is not None) for h in unread.hypotheses] == [(None, True)]
+
+
+def test_findings_that_the_graph_does_not_know_are_said_and_do_not_rank(starter_graph: KnowledgeGraph) -> None:
+    known = looked_up(starter_graph, findings=["fever", "Worse lying flat", "Lies quite still because of the pain"])
+    assert known.remarks == []
+    assert known.differential is not None
+    mixed = looked_up(starter_graph, findings=["fever", "purple toes dancing", "blue hair"])
+    assert mixed.remarks == ["Not known to the graph: purple toes dancing; blue hair. It was not counted."]
+    assert mixed.differential is not None
+    assert [f.id for f in mixed.differential.added] == ["fever"]
+    alone = looked_up(starter_graph, findings=["blue hair"])
+    assert (alone.outcome, alone.evidence) == (Outcome.NOTHING_FOUND, [])
+    assert alone.remarks == ["Not known to the graph: blue hair. It was not counted."]
+    assert alone.differential is None or alone.differential.ranking == ()

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.conversation import Session, Step
+    from agent.sessions.contract import Feedback, Review, SessionRecord, TurnRecord
+    from agent.sessions.documents import SessionDocument
+    from agent.sessions.ids import SessionBusy, UnknownSession
     from agent.settings import Settings
     from graphs.answering.contract import Answer, Choice, Usage
     from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
-    from tools.contract import FollowUpQuestion, Notice, RankedDisease
+    from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease
     from tools.evidence import Citation, Evidence, Origin, Statement
 
 __version__ = "0.1.0"
@@ -27,6 +30,13 @@ _WHERE = {
     "Agent": "agent.agent",
     "Session": "agent.conversation",
     "Step": "agent.conversation",
+    "Feedback": "agent.sessions.contract",
+    "Review": "agent.sessions.contract",
+    "SessionRecord": "agent.sessions.contract",
+    "TurnRecord": "agent.sessions.contract",
+    "SessionDocument": "agent.sessions.documents",
+    "SessionBusy": "agent.sessions.ids",
+    "UnknownSession": "agent.sessions.ids",
     "Settings": "agent.settings",
     "Answer": "graphs.answering.contract",
     "Choice": "graphs.answering.contract",
@@ -35,6 +45,7 @@ _WHERE = {
     "DataError": "prompts.errors",
     "InputError": "prompts.errors",
     "ServiceError": "prompts.errors",
+    "Differential": "tools.contract",
     "FollowUpQuestion": "tools.contract",
     "Notice": "tools.contract",
     "RankedDisease": "tools.contract",
@@ -51,17 +62,25 @@ __all__ = [
     "Choice",
     "Citation",
     "DataError",
+    "Differential",
     "Evidence",
+    "Feedback",
     "FollowUpQuestion",
     "InputError",
     "Notice",
     "Origin",
     "RankedDisease",
+    "Review",
     "ServiceError",
     "Session",
+    "SessionBusy",
+    "SessionDocument",
+    "SessionRecord",
     "Settings",
     "Statement",
     "Step",
+    "TurnRecord",
+    "UnknownSession",
     "Usage",
     "__version__",
 ]
@@ -82,7 +101,7 @@ def __getattr__(name: str) -> Any:
 
 def shadowing() -> str:
     """What to tell the user when a stranger's package of the same name hides one of ours; "" when none does."""
-    home = Path(__file__).resolve().parent
+    home = Path(__file__).resolve().parents[1]
     for folder in FOLDERS:
         spec = find_spec(folder)
         places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec is not None else []
@@ -116,7 +135,3 @@ def main() -> None:
         run()
     finally:
         gc.freeze()
-
-
-if __name__ == "__main__":
-    main()

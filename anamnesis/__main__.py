@@ -1,0 +1,5 @@
+"""`python -m anamnesis`: the command."""
+
+from anamnesis import main
+
+main()
