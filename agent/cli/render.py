@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from rich.console import Console, Group
 from rich.markup import escape
@@ -15,7 +16,7 @@ from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage
 from graphs.answering.cost import in_words
-from graphs.answering.presentation import Line, Part, Presentation, Ranking, Source, present
+from graphs.answering.presentation import Line, Part, Presentation, Ranking, Source, Studies, Study, present
 from graphs.completeness.contract import Label
 from graphs.completeness.explained import Explanation
 from prompts.metering import Usage
@@ -202,7 +203,9 @@ def _boxed(out: Console, told: Sequence[str], style: str) -> None:
 
 def _studies(out: Console, shown: Presentation) -> None:
     studies = shown.studies
-    if studies.rows:
+    if studies.rows and not out.is_terminal:  # a row of a table would be one line, and quotes make it a thousand long
+        _list(out, shown.words["answer.studies"], map(partial(_study, studies), studies.rows))
+    elif studies.rows:
         table = Table(title=shown.words["answer.studies"], title_justify="left", title_style="bold", show_lines=True)
         for name, head in zip(studies.columns, studies.heads, strict=True):
             table.add_column(head, ratio=3 if name == "quotes" else None)
@@ -211,6 +214,13 @@ def _studies(out: Console, shown: Presentation) -> None:
         out.print(table)
     elif studies.none:
         _paragraph(out, Text(studies.none, style="dim"))
+
+
+def _study(studies: Studies, row: Study) -> str:
+    """A study, a line for each thing that is known of it."""
+    number, source, *rest = studies.cells(row)
+    told = [f"{head}: {cell}" for head, cell in zip(studies.heads[2:], rest, strict=True) if cell]
+    return "\n      ".join([f"{number} {source}", *told])
 
 
 def _mark(line: Line) -> Text:

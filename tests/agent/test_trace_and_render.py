@@ -83,7 +83,7 @@ def test_what_a_study_was_compared_with_stands_in_its_row_wherever_it_is_shown(l
     head = {"en": "Compared with", "zh": "对照"}[language]
     for told in (shown(item), item.to_markdown(), item._repr_html_()):
         assert head in told
-        assert re.search(r"[|│>] *placebo *[|│<]", told), told
+        assert re.search(rf"(?:[|│>]|{head}:) *placebo *(?:[|│<]|$)", told, re.MULTILINE), told
 
 
 def test_a_statement_without_source_is_marked() -> None:

@@ -51,9 +51,9 @@ def answer(kind: str = "evidence", **fields: Any) -> Answer:
     return Answer(question="q", kind=kind, language=fields.pop("language", "en"), **fields)
 
 
-def terminal(answer: Answer) -> str:
+def terminal(answer: Answer, **options: Any) -> str:
     out = io.StringIO()
-    show_answer(Console(file=out, width=200), answer)
+    show_answer(Console(file=out, width=200, **options), answer)
     return out.getvalue()
 
 
@@ -95,6 +95,15 @@ def conflicting(**fields: Any) -> Answer:
         certainty=Certainty.LOW,
     )
     return answer(statements=[quoted(TRIAL), quoted(SMALL)], evidence=[TRIAL, SMALL], verdict=verdict, **fields)
+
+
+def test_studies_are_a_table_on_a_terminal_and_a_line_for_each_thing_in_a_pipe() -> None:
+    piped = terminal(conflicting()).splitlines()
+    at = piped.index("The evidence")
+    assert piped[at + 1] == "  [1] A large trial"
+    assert "      Compared with: placebo" in piped[at : at + 8]
+    assert f"      Quote: “{TRIAL.text}”" in piped[at : at + 8]
+    assert "│ placebo" in terminal(conflicting(), force_terminal=True, color_system=None)
 
 
 def test_studies_that_disagree_stand_beside_each_other_with_what_is_known_of_each() -> None:
