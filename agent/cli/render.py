@@ -218,9 +218,9 @@ def _studies(out: Console, shown: Presentation) -> None:
 
 def _study(studies: Studies, row: Study) -> str:
     """A study, a line for each thing that is known of it."""
-    number, source, *rest = studies.cells(row)
-    told = [f"{head}: {cell}" for head, cell in zip(studies.heads[2:], rest, strict=True) if cell]
-    return "\n      ".join([f"{number} {source}", *told])
+    cells = zip(studies.columns, studies.heads, studies.cells(row), strict=True)
+    told = [f"{head}: {cell}" for name, head, cell in cells if cell and name not in ("number", "name")]
+    return "\n      ".join([f"[{row.number}] {row.name}", *told])
 
 
 def _mark(line: Line) -> Text:
