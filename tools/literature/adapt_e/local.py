@@ -70,6 +70,8 @@ def _intervenes(term: str) -> bool:
 
 SHORTEST = 6  # ours: letters; below that one changed letter makes another word
 SIMILAR = 88  # ours: rapidfuzz's ratio, 0..100: one slip in eight letters, two in sixteen
+IN_USE = 3  # ours: documents of the collection that hold a word which is then no slip
+OFTENER = 30  # ours: times that the word which was meant is oftener in the collection than a slip that is printed there
 COMMON = 2.0  # ours: Zipf frequency from which a word is no slip
 
 
@@ -99,11 +101,14 @@ class VocabularySpeller:
 
         best = process.extract(low, self._words, scorer=fuzz.ratio, limit=2, score_cutoff=SIMILAR)
         sure = best and (len(best) == 1 or best[0][1] > best[1][1] or best[0][0].startswith(best[1][0]))
-        return str(best[0][0]) if sure and best[0][0][0] == low[0] else None
+        meant = str(best[0][0]) if sure and best[0][0][0] == low[0] else None
+        slips = self._vocabulary.collected(low)  # printed ones: a collection of thousands holds most
+        return meant if meant and (not slips or self._vocabulary.collected(meant) >= OFTENER * slips) else None
 
     def _known(self, word: str) -> bool:
         vocabulary = self._vocabulary
-        return vocabulary.knows(word) or vocabulary.collected(word) > 0 or zipf(word) >= COMMON or word in NO_TERM
+        in_use = vocabulary.collected(word) >= IN_USE
+        return vocabulary.knows(word) or in_use or zipf(word) >= COMMON or word in NO_TERM
 
 
 SYNONYMS = 4  # ours: other names asked for beside a term
@@ -115,7 +120,6 @@ OR = re.compile(r"\||\bOR\b")  # between names of one thing, as a planner's term
 
 OtherNames = Callable[[str], Mapping[str, tuple[str, ...]]]
 Correct = Callable[[str, Callable[[str], bool]], tuple[str, Mapping[str, str]]]
-IN_USE = 3  # ours: documents of the collection that hold a word which is then no slip
 
 
 class QueryPlannerLocal:

@@ -19,7 +19,8 @@ from tools.literature.adapt_e.contract import (
 )
 from tools.literature.adapt_e.expressions import expressions
 from tools.literature.adapt_e.limits import date_constraint
-from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.adapt_e.local import QueryPlannerLocal, VocabularySpeller
+from tools.literature.vocabulary import Vocabulary
 
 TODAY = date(2026, 12, 1)
 PLANNER = QueryPlannerLocal(starter_vocabulary(), today=TODAY)
@@ -145,3 +146,30 @@ def test_a_medicine_is_a_term_of_its_own_and_a_class_no_other_name_of_it() -> No
 
 def test_a_text_without_terms_gives_no_expression() -> None:
     assert plan("Hello, how are you?").expressions == ()
+
+
+class Printed:
+    """A collection in which words stand so often."""
+
+    documents = 5000
+
+    def __init__(self, **often: int) -> None:
+        self._often = often
+
+    def frequency(self, word: str) -> int:
+        return self._often.get(word, 0)
+
+
+@pytest.mark.parametrize(
+    ("often", "meant"),
+    [
+        ({"omperazole": 1, "omeprazole": 500}, "omeprazole"),
+        ({"omperazole": 1, "omeprazole": 5}, None),  # both are rare: it may be another thing
+        ({"omperazole": 9, "omeprazole": 500}, None),  # in use
+    ],
+)
+def test_a_slip_that_is_printed_once_is_mended_where_the_word_meant_is_much_oftener(
+    often: dict[str, int], meant: str | None
+) -> None:
+    vocabulary = Vocabulary(frequencies={}, documents=1, collection=Printed(**often), words=frozenset({"omeprazole"}))
+    assert asyncio.run(VocabularySpeller(vocabulary).suggest("omperazole")) == meant
