@@ -51,9 +51,10 @@ class Clause:
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
 _PATIENT = re.compile(
-    r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?(?:my|our|this|a|"
-    r"the(?=(?: \w+){0,2} (?:child|kid|boy|girl|baby|toddler)\b))"
-    rf"(?: \w+){{0,3}}? ({negation.RELATIVE})\b",
+    r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?"
+    r"(?:(?:my|our|this|a|the(?=(?: \w+){0,2} (?:child|kid|boy|girl|baby|toddler)\b))"
+    rf"(?: \w+){{0,3}}? ({negation.RELATIVE})|"
+    r"(mum|mummy|mom|dad|daddy|nan|granny|grandad|husband|wife|son|daughter))\b",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
@@ -207,4 +208,4 @@ def patient_in(text: str) -> str:
     match = _PATIENT.match(lead)
     if match is None or _TELLER.search(lead):
         return ""
-    return match[1] if read_person(lead).age is not None or not _TELLER.search(text) else ""
+    return (match[1] or match[2]) if read_person(lead).age is not None or not _TELLER.search(text) else ""

@@ -25,6 +25,8 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("There is a dull ache in my chest.", "chest-pain", "sharp-chest-pain"),
         ("I have had a dry cough for days.", "dry-cough", "productive-cough"),
         ("I have hay fever.", "atopy-history", "fever"),
+        ("She has an itchy rash, dad has hay fever.", "itching", "atopy-history"),
+        ("Dad has a dry cough.", "dry-cough", "productive-cough"),
         ("My big toe joint is red, hot and swollen since last night.", "big-toe-pain", "fever"),
         ("My big toe joint is red, hot and swollen since last night.", "single-hot-joint", "oedema"),
         ("I am coughing up green phlegm.", "purulent-sputum", "dry-cough"),
