@@ -192,6 +192,7 @@ class AnswererLocal:
     def _case(self, view: AnswerView) -> Draft:
         lines, entries = self.writer.lines(view)
         steps = self.writer.next_steps(view)
+        steps = [s for s, states in zip(steps, self.judge.states(steps), strict=True) if states]
         rare, rare_entries = self.rare.lines(view)
         if not lines and not steps and not rare:
             return abstained(view)

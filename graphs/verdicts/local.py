@@ -48,7 +48,10 @@ VALUE = {
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
 # ours: how a study's title ends, which the reader may take for a result
 TITLED = re.compile(r":\s+(?:an?|the)\s[^.!?]*\b(?:trial|study|review|analysis|cohort|survey|protocol)$", re.IGNORECASE)
-AIMED = re.compile(r"^\W*(?:To [a-z]+|Whether)\b[^,;:]*[.?]?$")  # an aim without a sentence around it
+AIMED = re.compile(  # an aim, without a sentence around it or with
+    r"^\W*(?:(?:To [a-z]+|Whether)\b[^,;:]*[.?]?$|(?:The|Our) (?:main |primary )?(?:aims?|objectives?|purpose|goal) of "
+    r"(?:this|the|our) (?:\w+ )?(?:study|trial|review|analysis|paper|report|investigation) (?:was|is|were|are) to\b)"
+)
 ROLE_ASKED = "Is the treatment effective?"  # ours: a role hangs on no question; the head learned it beside closed ones
 
 

@@ -137,6 +137,15 @@ def test_a_leader_that_was_read_about_has_the_answers_that_its_page_was_written_
     assert told[-1].text == TREATED
 
 
+def test_the_aim_of_a_study_is_no_next_step(encoder: Encoder) -> None:
+    aim = "The aim of this study was to assess the treatment of spontaneous pneumothorax by aspiration."
+    study = Evidence(
+        id="pubmed:1", text=aim, title="Spontaneous pneumothorax in adults", kind="article", origin=Origin.RETRIEVED
+    )
+    asked = view("Chest pain and breathlessness.", study, kind="case", differential=differential())
+    assert {s.origin for s in answer(local(encoder), asked).statements} == {Origin.KNOWLEDGE_GRAPH}
+
+
 def test_of_a_leader_that_is_not_severe_nothing_is_read_on_the_direct_path(encoder: Encoder) -> None:
     ranked = differential()
     ranked = ranked.model_copy(update={"ranking": (ranked.ranking[0].model_copy(update={"severity": "routine"}),)})
