@@ -274,6 +274,8 @@ def _show_plan(plan: SearchPlan, held: Sequence[str]) -> None:
         out.print(f"  {term.group.value:>5}  {escape(term.text)}{also}")
     if told := not_sent(held):
         out.print(f"  {told}", markup=False)
+    for limit in plan.limits:
+        out.print(f"  limited, {limit.what}: {limit.clause} (“{limit.because}”)", markup=False)
     for mended in plan.corrections:
         out.print(f"  spelling: {mended.written} was read as {mended.meant}", markup=False)
     for bad in plan.rejected:

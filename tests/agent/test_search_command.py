@@ -79,6 +79,11 @@ def test_a_typed_query_is_run_as_it_stands_and_a_broken_one_refused(
     assert "PMID 1," not in shown.output
     by_id = run(app, ["search", "PMID: 2", *over])
     assert ("PMID 2," in by_id.output, "1 documents" in by_id.output) == (True, True)
+    limited = run(app, ["search", "pericarditis, English only", "--report", "-", *over])
+    assert "- language: `AND english[la]`, because the question says “English only”" in limited.output
+    assert "- species, publication type: none" in limited.output
+    told = run(app, ["search", "pericarditis[tiab] AND english[la]", "--report", "-", *over])
+    assert "- other limits: those that the query itself holds" in told.output
     broken = run(app, ["search", "pericarditis[tiab] AND (colchicine", *over])
     assert isinstance(broken.exception, InputError)
     assert "parenthesis" in str(broken.exception)

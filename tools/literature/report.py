@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.evidence import Status
+from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.article import OTHER_LEVEL, level_of
 from tools.literature.depth import ABSTRACTS
 from tools.literature.full_text import FullTextState
@@ -42,6 +43,7 @@ def account(strategy: SearchStrategy) -> str:
         ACCOUNT,
         s=strategy,
         dates=_dates(strategy),
+        unlimited=_unlimited(strategy.plan),
         stages=_stages(strategy),
         reasons=_by_reason(strategy.excluded),
         flow=flow(strategy),
@@ -243,6 +245,14 @@ def _line(kind: str, what: list[str]) -> str:
     if more <= 0:
         return f"{kind}: {'; '.join(what)}"
     return f"{kind}, {len(what)} in all: {'; '.join(what[:SHOWN])} and {more} more"
+
+
+def _unlimited(plan: SearchPlan) -> str:
+    """What the queries were not limited by; of a query that somebody typed, that it holds its own limits."""
+    if not plan.terms and plan.expressions:
+        return "other limits: those that the query itself holds"
+    left = [what for what in ("language", "species", "publication type") if what not in {m.what for m in plan.limits}]
+    return f"{', '.join(left)}: none" if left else "no other limits"
 
 
 def _dates(strategy: SearchStrategy) -> str:
