@@ -93,19 +93,21 @@ class Teller:
         )
         return span
 
-    def end(self, span: Span, facts: Facts, error: str = "") -> None:
-        """End a span; ``error`` is the name of the error's type, and all that is told of it."""
+    def end(self, span: Span, facts: Facts, error: str = "", at: int | None = None) -> None:
+        """End a span, at ``at`` (ns since the epoch) or now; of an error its type's name, ``error``, is all that is
+        told."""
         span.set_attributes(self.allowed.of({**facts, "error.type": error}))
         if error:
             span.set_status(Status(StatusCode.ERROR))
-        span.end()
+        span.end(at)
 
     def past(
         self, words: str, key: str, facts: Facts, seconds: float, error: str = "", kind: SpanKind = SpanKind.CLIENT
     ) -> Context:
         """A span that has ended just now after some seconds, within the one that runs here."""
-        span = self.start(words, key, facts, _here.get() or Context(), kind, time.time_ns() - int(seconds * NANO))
-        self.end(span, {}, error)
+        now = time.time_ns()
+        span = self.start(words, key, facts, _here.get() or Context(), kind, now - int(seconds * NANO))
+        self.end(span, {}, error, now)
         return _around(span)
 
     def record(self, name: str, value: float, facts: Facts, context: Context | None = None) -> None:

@@ -48,7 +48,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
 
 
 def test_a_run_prints_a_table_and_writes_the_report(command: typer.Typer, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "new" / "report.json"
+    out = tmp_path / "report.json"
     arguments = ["eval", "run", "toy", "--data", str(data), "--json", str(out), "--limit", "10", "--seed", "4"]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert done.exit_code == 0

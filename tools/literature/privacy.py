@@ -316,6 +316,11 @@ def repeat(queries: Sequence[str], released: Sequence[str] = ()) -> None:
     _TURN.set(_TURN.get()._replace(passed=frozenset(whole)))
 
 
+def leaves(name: str) -> bool:
+    """Whether a query with this name would be sent: a brand that no list knows holds its whole query back."""
+    return not any(_held_in(name))
+
+
 def _held_in(query: str) -> Iterator[str]:
     """The words of a query that may not leave."""
     turn, known = _TURN.get(), known_words()

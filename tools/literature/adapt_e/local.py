@@ -23,7 +23,7 @@ from tools.literature.adapt_e.contract import (
 from tools.literature.adapt_e.entries import entry_of, in_medical_words
 from tools.literature.adapt_e.expressions import expressions
 from tools.literature.adapt_e.limits import date_constraint, limits_in, without_limits
-from tools.literature.privacy import TALK, Cleared, clear, worth_asking
+from tools.literature.privacy import TALK, Cleared, clear, leaves, worth_asking
 from tools.literature.terms import (
     MAX_TERMS,
     MAX_WORDS,
@@ -264,7 +264,7 @@ class QueryPlannerLocal:
         return PlannedTerm(
             text=name,
             group=group_of(item.text, text, listed),
-            synonyms=tuple(others[:SYNONYMS]),
+            synonyms=tuple([s for s in others if leaves(s)][:SYNONYMS]),
             broader=entry.broader if entry and entry.broader else drug.family if drug and drug.generic else "",
             mesh=entry.mesh if entry else "",
             weight=item.weight,
