@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from tools.literature.client import EUtilities
+from tools.literature.privacy import repeat
 from tools.literature.settings import LiteratureSettings
 
 DOCTYPE = (
@@ -188,6 +189,12 @@ def _handler(fake: FakeNCBI) -> type[BaseHTTPRequestHandler]:
             """Say nothing."""
 
     return Handler
+
+
+@pytest.fixture(autouse=True)
+def fresh_turn() -> None:
+    """No test begins with the words that an earlier one held."""
+    repeat(())
 
 
 @pytest.fixture
