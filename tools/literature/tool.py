@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prompts import tool_arguments
-from prompts.errors import ServiceError
+from prompts.errors import InputError, ServiceError, ToolError
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found
@@ -25,6 +25,7 @@ from tools.library.document import review_notices
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.expressions import any_word
 from tools.literature.adapt_e.local import QueryPlannerLocal
+from tools.literature.adapt_e.typed import sent_as_typed, words_of_typed
 from tools.literature.article import Article
 from tools.literature.by_meaning import ByMeaning
 from tools.literature.client import EUtilities, PubMed
@@ -124,7 +125,10 @@ class SearchLiterature:
         """Search. A failure of PubMed is a notice while the library has a result, else ``unavailable``."""
         started = time.monotonic()
         begin(context.question or arguments.query, self._vocabulary, context.released)
-        plan = await self._plan(arguments, context)
+        if (plan := self._as_typed(arguments, context)) is not None:
+            arguments = arguments.model_copy(update={"query": words_of_typed(arguments.query)})
+        else:
+            plan = await self._plan(arguments, context)
         if plan.terms:  # what passed the sieve, and no other word of the text
             context.tell("searching", terms=", ".join(t.text for t in plan.terms))
         if self._settings.method == "per_source" and self._reranker is not None:
@@ -177,7 +181,7 @@ class SearchLiterature:
         reranker: Reranker,
     ) -> ToolArtifact:
         """Documents of each source by BM25, and the best of them all by the reranker (MedRGAG)."""
-        words = plan.model_copy(update={"expressions": (any_word(plan.terms, plan.dates),) if plan.terms else ()})
+        words = plan.model_copy(update={"expressions": (any_word(plan.terms, plan.dates),)}) if plan.terms else plan
         by_words = self._live.settings.model_copy(update={"fusion": "ladder", "enough": PER_SOURCE, "reading": "whole"})
         search = replace(self._live, settings=by_words, meaning=None)
         local, live = await asyncio.gather(
@@ -216,6 +220,15 @@ class SearchLiterature:
         if live.result is not None:
             return [], live
         return await asyncio.to_thread(self._search_library, arguments, context, plan), live
+
+    def _as_typed(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> SearchPlan | None:
+        """What its user typed in PubMed's language or as identifiers, where the sieve holds no word of it back."""
+        if context.kind == QUESTION and arguments.query == context.question:
+            try:
+                return sent_as_typed(arguments.query, self._vocabulary)
+            except InputError as error:
+                raise ToolError(error.what, error.advice) from error
+        return None
 
     async def _plan(self, arguments: tool_arguments.SearchLiterature, context: ToolContext) -> SearchPlan:
         """By the planner's terms, else the query's own, with what the graph understood when those are too few.

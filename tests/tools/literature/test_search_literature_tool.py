@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from prompts.errors import ToolError
 from prompts.tool_arguments import SearchLiterature as Arguments
 from tools.contract import Finding, Outcome, Severity, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder
@@ -270,3 +271,28 @@ def test_further_passages_take_only_the_room_that_no_document_wants() -> None:
     assert [e.text for e in pool(result, 6)][::2] == ["one", "four", "BACKGROUND: Statins lower the risk of stroke."]
     assert len({e.document_id for e in pool(result, 6)}) == 6
     assert [e.text for e in pool(result, 9)][6:] == ["two", "five", "three"]
+
+
+def _sent(ncbi: Any) -> list[str]:
+    return [r.parameters["term"] for r in ncbi.asked("esearch")]
+
+
+def test_a_typed_search_is_sent_as_it_stands(ncbi: Any, settings_for: Any, run: Run) -> None:
+    typed = "statins[ti] NOT review[pt] AND 2015:2020[dp]"
+    artifact = run(settings_for(ncbi), typed)
+    assert _sent(ncbi) == [typed]
+    assert artifact.evidence[0].document_id == "library:statins-primary-prevention"
+
+
+@pytest.mark.parametrize("query", ["statins AND Zbigniew Kowalczyk", "43215678", "statins[ti] OR Zbigniew[tiab]"])
+def test_a_typed_search_with_what_may_be_a_persons_is_not(
+    query: str, ncbi: Any, settings_for: Any, run: Run
+) -> None:
+    run(settings_for(ncbi), query)
+    assert all(w not in s for s in _sent(ncbi) for w in ("Zbigniew", "Kowalczyk", "43215678"))
+
+
+def test_a_broken_typed_search_is_refused(ncbi: Any, settings_for: Any, run: Run) -> None:
+    with pytest.raises(ToolError, match="quotation mark"):
+        run(settings_for(ncbi), 'statins[ti] AND "heart attack')
+    assert ncbi.requests == []

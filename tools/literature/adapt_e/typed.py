@@ -10,6 +10,8 @@ import re
 
 from prompts.errors import InputError
 from tools.literature.adapt_e.contract import Expression, RungName, SearchPlan
+from tools.literature.privacy import clear
+from tools.literature.vocabulary import Vocabulary
 from tools.mirror.parser import NOT_HELD, parse
 
 TAG = re.compile(r"(?<=[\w\"*)\]])\s?\[\s*([A-Za-z][^\][]{0,40}?)\s*\]")
@@ -19,7 +21,9 @@ _PMID = r"(?:PMIDs?:?\s*)?\d{5,8}"
 PMIDS = re.compile(rf"(?:{_PMID}|PMIDs?:?\s*\d{{1,8}})(?:[\s,;]+{_PMID})*\.?", re.IGNORECASE)
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:?\s*)?(10\.\d{4,9}/[^\s\"]+)", re.IGNORECASE)
 TRIAL = re.compile(r"(?:NCT\d{8}|ISRCTN\d{6,8}|EudraCT\s?\d{4}-\d{6}-\d{2}|CRD\d{8,})", re.IGNORECASE)
+BARE = re.compile(r"[\d\s,;.]+")  # numbers that do not say what they are: they may be a patient's
 SIGNS = re.compile(r"\[[^\]]*\]|\b(?:AND|OR|NOT)\b|[\"()*]")
+YEAR = re.compile(r"(?:19|20)\d\d")
 FIELDS = "Fields are PubMed's: [tiab], [ti], [tw], [mh], [majr], [pt], [au], [ta], [la], [dp], [uid] and others."
 
 
@@ -33,6 +37,18 @@ def typed(text: str) -> SearchPlan | None:
     if not query:
         return None
     return SearchPlan(expressions=(Expression(rung=RungName.TYPED, query=query, why="as it was typed"),))
+
+
+def sent_as_typed(text: str, vocabulary: Vocabulary) -> SearchPlan | None:
+    """`typed` for a turn's own text: None, too, where it has a word that may not leave, or a number without its kind.
+
+    Raises:
+        InputError: as `typed`.
+    """
+    plan = typed(text)
+    if plan is None or (_identifiers(text.strip()) and not BARE.fullmatch(text.strip())):
+        return plan
+    return None if any(not YEAR.fullmatch(w) for w in clear(words_of_typed(text), vocabulary).held) else plan
 
 
 def words_of_typed(text: str) -> str:
