@@ -23,8 +23,8 @@ class SearchLiterature(Arguments):
         min_length=2,
         max_length=MAX_QUERY,
         description=(
-            "What is looked for, in one English sentence; for a patient's case its leading findings. A query in PubMed's "
-            "own language, a DOI, `PMID 123` or a trial's number is run as it stands."
+            "What is looked for, in one English sentence; for a patient's case its leading findings. A query in "
+            "PubMed's own language, a DOI, `PMID 123` or a trial's number is run as it stands."
         ),
     )
     terms: list[str] = Field(

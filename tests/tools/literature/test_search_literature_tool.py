@@ -285,9 +285,7 @@ def test_a_typed_search_is_sent_as_it_stands(ncbi: Any, settings_for: Any, run: 
 
 
 @pytest.mark.parametrize("query", ["statins AND Zbigniew Kowalczyk", "43215678", "statins[ti] OR Zbigniew[tiab]"])
-def test_a_typed_search_with_what_may_be_a_persons_is_not(
-    query: str, ncbi: Any, settings_for: Any, run: Run
-) -> None:
+def test_a_typed_search_with_what_may_be_a_persons_is_not(query: str, ncbi: Any, settings_for: Any, run: Run) -> None:
     run(settings_for(ncbi), query)
     assert all(w not in s for s in _sent(ncbi) for w in ("Zbigniew", "Kowalczyk", "43215678"))
 
