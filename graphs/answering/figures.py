@@ -1,4 +1,4 @@
-"""Figures that are asked for, and sentences that give one: dose, number needed to treat, accuracy, rate, duration."""
+"""Figures asked for, and sentences that give one: dose, number needed to treat, accuracy, rate, time, target."""
 
 from __future__ import annotations
 
@@ -76,26 +76,55 @@ DURATION = _kind(
     r"|\ba (?:day|week|month|year)\b"
     r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
 )
+TIMING = _kind(
+    r"\bhow (?:soon|quickly|early|late|fast)\b[^?]*\b(?:start|stop|giv|tak|treat|repeat|return|see|check|begin|be\b)"
+    r"|\bhow often\b[^?]*\b(?:tak|giv|measur|check|test|screen|repeat|monitor|scan|see|review|vaccinat|boost)"
+    r"|多久(?:一次|复查|检查)",
+    rf"{DURATION.gives.pattern}|\b(?:once|twice|(?:three|four) times) (?:a|an|per|daily|weekly|every)\b"
+    r"|\b(?:daily|weekly|monthly|yearly|annually|hourly|immediately|at once|straight away|same day)\b"
+    r"|\bevery (?:other )?(?:hour|day|week|month|year)\b",
+)
+MEASURED = (
+    r"(?:INR|HbA1c|A1c|LDL|HDL|TSH|PSA|BMI|CRP|eGFR|SpO2|BP|blood pressure|cholesterol|(?:blood )?(?:glucose|sugar)"
+    r"|urate|uric acid|ferritin|ha?emoglobin|potassium|sodium|calcium|platelet count|oxygen saturation|heart rate|pulse"
+    r"|temperature|vitamin D|troponin|D-dimer)"
+)
+TARGET = _kind(
+    rf"\b(?:target|goal|normal|ideal|reference) (?:\w+ )?{MEASURED}\b|\bat what\b[^?]{{0,30}}\b{MEASURED}\b"
+    rf"|\b{MEASURED} (?:\w+ )?(?:target|goal|cut-?off|threshold|range)s?\b",
+    r"\d",
+)
 OF_IT = 0.4  # ours: share of a question's words that a rate and its source must hold to be what is asked
-KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION)
+KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION, TIMING, TARGET)
+OF_WORDS = (RATE, MORTALITY, TIMING)  # whose figure is of what is asked only beside words of the question
+_MEASURED = re.compile(rf"\b{MEASURED}\b", re.IGNORECASE)
 
 
 def asks_figure(question: str) -> bool:
-    """Whether a question asks for a dose, a number needed to treat, an accuracy, a rate or a duration."""
+    """Whether a question asks for a dose, a number needed to treat, an accuracy, a rate, a duration, a time or a
+    wanted value."""
     return any(kind.asks.search(question) for kind in KINDS)
 
 
 def gives_figure(question: str, sentence: str, title: str = "") -> bool:
     """Whether a sentence gives a figure of a kind that the question asks for; where the question names a medicine, of
     that: the sentence or the title of its document names it, or its class. A duration may be that of the illness; a
-    rate is of what is asked where both hold enough of the question's words."""
+    rate and a time are of what is asked where both hold enough of the question's words, a wanted value where the
+    sentence names what is measured."""
     near = words_held(expand(question), f"{title}. {sentence}") >= OF_IT
     given = [kind for kind in KINDS if kind.asks.search(question) and kind.gives.search(sentence)]
-    given = [kind for kind in given if near or kind not in (RATE, MORTALITY)]
+    given = [kind for kind in given if near or kind not in OF_WORDS]
+    if TARGET in given and not _measured(question) <= _measured(sentence):
+        given.remove(TARGET)
     if not given or DURATION in given:
         return bool(given)
     asked = {m.generic or m.family for m in medicines_in(question)}
     return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))
+
+
+def _measured(text: str) -> set[str]:
+    text = expand(text).replace("mmHg", "blood pressure")
+    return {"blood pressure" if m[0] == "BP" else m[0].lower().replace("hem", "haem") for m in _MEASURED.finditer(text)}
 
 
 def of_regimen(question: str, sentence: str) -> bool:

@@ -139,6 +139,49 @@ def test_a_figure_that_is_asked_for_is_given_first_or_said_to_be_missing(encoder
         assert "no_figure" not in codes(both)
 
 
+@pytest.mark.parametrize(
+    ("asked", "beside", "given"),
+    [
+        (
+            "What is the target INR in mitral stenosis?",
+            "A first target of a heart rate below 110 is accepted in mitral stenosis.",
+            "In mitral stenosis the INR is kept between 2 and 3 by warfarin.",
+        ),
+        (
+            "What is the normal haemoglobin in pregnancy?",
+            "In pregnancy haemoglobin is normal in most women who take iron.",
+            "Anaemia in pregnancy is a hemoglobin below 110 g/L.",
+        ),
+        (
+            "How soon should antibiotics be given in sepsis?",
+            "Antibiotics are given in sepsis by vein after cultures were taken.",
+            "In sepsis the first antibiotics are given within one hour.",
+        ),
+        (
+            "How often should ferritin be measured in haemochromatosis?",
+            "Ferritin is measured in haemochromatosis to judge the iron store.",
+            "In haemochromatosis ferritin is measured every three months.",
+        ),
+    ],
+)
+def test_a_time_and_a_wanted_value_are_figures_too(encoder: Encoder, asked: str, beside: str, given: str) -> None:
+    lacking = answer(local(encoder), view(asked, document("a", beside, title="A page")))
+    assert "no_figure" in codes(lacking)
+    both = answer(local(encoder), view(asked, document("a", f"{beside} {given}", title="A page")))
+    assert both.statements[0].text == given
+    assert "no_figure" not in codes(both)
+
+
+def test_what_only_sounds_like_a_wanted_value_asks_for_none(encoder: Encoder) -> None:
+    draft = answer(
+        local(encoder),
+        view(
+            "What are the targets of imatinib?", document("a", "The targets of imatinib are kinases.", title="Imatinib")
+        ),
+    )
+    assert "no_figure" not in codes(draft)
+
+
 def test_a_dose_is_taken_from_where_a_label_tells_doses(encoder: Encoder) -> None:
     elsewhere = document(
         "a", "Dexamethasone 4 mg was given once to volunteers with croup of type 2.", title="Dexamethasone"
@@ -215,9 +258,9 @@ def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str,
     "question",
     [
         "What are the risk factors for gout?",
-        "What is a normal heart rate?",
         "What is gout?",
-        "How often is blood pressure measured?",
+        "Which genes are targets of insulin?",
+        "What is blood pressure?",
     ],
 )
 def test_not_every_question_asks_for_a_figure(question: str) -> None:
