@@ -7,12 +7,15 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Generic, TypeVar
 
 from prompts.errors import DataError, InputError
 
+Content = TypeVar("Content")
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no room on the disk, in a user's share, for so large a file
 FOLDER, FILE = 0o700, 0o600  # what lies in the data folder holds patients' words
 REBUILD = "Run `anamnesis setup --rebuild`."  # the advice for anything built that cannot be read
@@ -118,3 +121,34 @@ def locked(path: Path, timeout: float = 600.0) -> Iterator[None]:
         raise DataError(
             f"Another process has held {path.name} for {timeout:.0f} s.", "Wait for it to finish, or stop it."
         ) from error
+
+
+class Shared(Generic[Content]):
+    """What was read from files: the openings of one process share it while the files stay as they are.
+
+    Args:
+        most: how many contents are kept, the latest used ones.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._known: OrderedDict[tuple[object, ...], Content] = OrderedDict()
+
+    def get(self, key: str, files: Sequence[Path], read: Callable[[], Content]) -> Content:
+        """The content; ``read`` makes it where the key is new or a file has another time or size, and may write them.
+
+        What ``read`` raises is raised, and nothing is kept.
+        """
+        with self._lock:
+            known = self._known.pop((key, *_stamps(files)), None)
+            content = read() if known is None else known
+            self._known[(key, *_stamps(files))] = content
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return content
+
+
+def _stamps(files: Sequence[Path]) -> list[tuple[str, int, int]]:
+    """Place, time and size of every file that is there."""
+    found = [(file, file.stat()) for file in files if file.exists()]
+    return [(str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found]

@@ -61,7 +61,8 @@ def read(document: Evidence, findings: Sequence[Finding], wordings: Wordings | N
     others = OTHERS.search(section) is not None
     text = document.text if document.section or document.origin is not Origin.RETRIEVED else _own(document.text)
     parts = _parts(text)
-    said = [_mention(f, phrases(f, wordings), parts, others) for f in findings]
+    chinese = HAN.search(text) is not None
+    said = [_mention(f, phrases(f, wordings, chinese=chinese), parts, others) for f in findings]
     return [s for s in said if s is not None]
 
 
@@ -85,13 +86,15 @@ def _parts(text: str) -> tuple[_Clause, ...]:
     return tuple(out)
 
 
-def phrases(finding: Finding, wordings: Wordings | None) -> list[frozenset[str]]:
-    """The word sets by which a finding is recognised: its name, its clause when short, its other wordings."""
-    known = [_words(t) for t in (wordings(finding.id) if wordings and finding.id else ())]
-    told = [finding.name]
-    if len(finding.clause.split()) <= LONGEST_PHRASE:
-        told.append(finding.clause)
-    sets = [*(frozenset(tokens(t)) for t in told), *known]
+def phrases(finding: Finding, wordings: Wordings | None, *, chinese: bool = True) -> list[frozenset[str]]:
+    """The word sets by which a finding is recognised: its name, its clause when short, its other wordings.
+
+    Args:
+        chinese: whether Chinese ones can stand in the document; without them their dictionary is not waited for.
+    """
+    known = wordings(finding.id) if wordings and finding.id else ()
+    short = [finding.clause] if len(finding.clause.split()) <= LONGEST_PHRASE else []
+    sets = [_words(t) for t in (finding.name, *short, *known) if chinese or not HAN.search(t)]
     return list(dict.fromkeys(s for s in sets if s))
 
 

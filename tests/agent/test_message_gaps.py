@@ -25,7 +25,7 @@ from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.literature.privacy import begin
 from tools.reading.replacing import side_of
-from tools.text.abbreviations import IN_CONTEXT, expand
+from tools.text.abbreviations import IN_CONTEXT, OF_NUMBERS, expand
 from tools.text.spaces import GAP
 
 MOST = 20_000
@@ -100,7 +100,7 @@ def test_twice_the_text_takes_about_twice_the_time(fragment: str, most: int, gra
     triage.decide_now("and a cough", beside)
 
     def door(text: str) -> None:
-        for pattern, into in (*TIDY, *IN_CONTEXT):
+        for pattern, into in (*TIDY, *OF_NUMBERS, *IN_CONTEXT):
             pattern.sub(into, text)
         expand(text)
         begin(text, starter_vocabulary())

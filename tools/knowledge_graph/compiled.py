@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 import zipfile
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from pydantic import ValidationError
 
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
-from tools.files import locked, write_atomic
+from tools.files import Shared, locked, write_atomic
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash, read_graph
 from tools.knowledge_graph.schema import Graph
 
@@ -62,8 +60,7 @@ def compile_graph(folder: Path, encoder: Encoder, cache_folder: Path) -> Compile
     return CompiledGraph(graph, phrases, owner, vectors, encoder.name)
 
 
-_shared: OrderedDict[str, CompiledGraph] = OrderedDict()
-_sharing = threading.Lock()
+_shared: Shared[CompiledGraph] = Shared(SHARED)
 
 
 def load_graph(encoder: Encoder, cache_folder: Path, folder: Path = STARTER) -> CompiledGraph:
@@ -71,23 +68,11 @@ def load_graph(encoder: Encoder, cache_folder: Path, folder: Path = STARTER) -> 
 
     The openings of one process share it while the files stay as they are.
     """
-    with _sharing:
-        state = _state(folder, encoder, cache_folder)
-        known = _shared.get(state) or _read(folder, encoder, cache_folder)
-        if known is None:
-            known = compile_graph(folder, encoder, cache_folder)
-            state = _state(folder, encoder, cache_folder)
-        _shared[state] = known
-        _shared.move_to_end(state)
-        while len(_shared) > SHARED:
-            _shared.popitem(last=False)
-    return known
 
+    def read() -> CompiledGraph:
+        return _read(folder, encoder, cache_folder) or compile_graph(folder, encoder, cache_folder)
 
-def _state(folder: Path, encoder: Encoder, cache_folder: Path) -> str:
-    """What a compiled graph was read from: its key, and the place, time and size of its files."""
-    files = [f for f in _files(cache_folder, folder) if f.exists()]
-    return json.dumps([_key(folder, encoder), [(str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files]])
+    return _shared.get(json.dumps(_key(folder, encoder)), _files(cache_folder, folder), read)
 
 
 def _key(folder: Path, encoder: Encoder) -> dict[str, Any]:

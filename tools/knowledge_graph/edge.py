@@ -154,12 +154,24 @@ class EdgeFeatures:
         self.position = {d.id: i for i, d in enumerate(graph.diseases)}
 
     @cached_property
-    def _vocabulary(self) -> frozenset[str]:
-        """Every word of the graph's names and wordings."""
+    def _phrases(self) -> frozenset[str]:
+        """The graph's names and wordings."""
         graph = self._graph
         found = {p for f in graph.findings for p in (f.name, f.zh, *f.say, *f.say_zh)}
-        found |= {p for d in graph.diseases for p in (d.name, d.zh, *d.aliases, *d.aliases_zh)}
-        return frozenset(word for phrase in found for word in tokens(phrase))
+        return frozenset(found | {p for d in graph.diseases for p in (d.name, d.zh, *d.aliases, *d.aliases_zh)})
+
+    @cached_property
+    def _english(self) -> frozenset[str]:
+        """Every word of them in Latin letters."""
+        return frozenset(word for phrase in self._phrases for word in tokens(HAN.sub(" ", phrase)))
+
+    @cached_property
+    def _chinese(self) -> frozenset[str]:
+        """Every Chinese word of them: only a text with such words waits for their dictionary."""
+        return frozenset(word for phrase in self._phrases if HAN.search(phrase) for word in tokens(phrase))
+
+    def _known(self, word: str) -> bool:
+        return word in self._english or (HAN.search(word) is not None and word in self._chinese)
 
     def of(self, look: Look, without: str = "") -> dict[str, float]:
         """The features by name; ``without`` takes a disease out of the graph, as if it were not known."""
@@ -203,7 +215,7 @@ class EdgeFeatures:
         words = {n: _words(c) for n, c in enumerate(read.told) if c.present is not False and not c.other}
         total = sum(map(len, words.values())) or 1
         accounted = sum(len(said) for n, said in words.items() if gains.get(n, 0.0) > ACCOUNTS)
-        unknown = sum(word not in self._vocabulary for said in words.values() for word in said)
+        unknown = sum(not self._known(word) for said in words.values() for word in said)
         return {"accounted": accounted / total, "unknown_words": unknown / total}
 
     def _of_the_names(self, near: Near | None, leader: int, without: str) -> dict[str, float]:

@@ -224,8 +224,13 @@ Key = tuple[str, bool, bool, bool, bool, bool, bool]
 
 
 @lru_cache(maxsize=SHARED)
-def _wordings(compiled: CompiledGraph) -> tuple[EnglishWordings, ChineseWordings]:
-    return EnglishWordings(compiled), ChineseWordings(compiled.graph)
+def _english(compiled: CompiledGraph) -> EnglishWordings:
+    return EnglishWordings(compiled)
+
+
+@lru_cache(maxsize=SHARED)
+def _chinese(compiled: CompiledGraph) -> ChineseWordings:
+    return ChineseWordings(compiled.graph)
 
 
 class UnitReader:
@@ -238,7 +243,7 @@ class UnitReader:
     def __init__(self, compiled: CompiledGraph, encoder: Encoder) -> None:
         self._encoder = encoder
         self._vectors = compiled.vectors
-        self._english, self._chinese = _wordings(compiled)
+        self._compiled, self._english = compiled, _english(compiled)
         self._spoken = Spoken(compiled.graph.findings)
         self._known: OrderedDict[Key, Agreement] = OrderedDict()
         self._lock = threading.Lock()
@@ -282,7 +287,7 @@ class UnitReader:
             cosines = np.asarray(told @ self._vectors.T, dtype=np.float32)
         row = {text: i for i, text in enumerate(texts)}
         read = [
-            self._english.agreement(u, cosines[row[u.text]]) if u.text in row else self._chinese.agreement(u)
+            self._english.agreement(u, cosines[row[u.text]]) if u.text in row else _chinese(self._compiled).agreement(u)
             for u in units
         ]
         return self._spoken.joined(units, read, seen) if heard else read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from pydantic import ValidationError
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Encoder
-from tools.files import REBUILD
+from tools.files import REBUILD, Shared
 from tools.indexes.contract import Filter, Hit
 from tools.indexes.generations import read_current
 from tools.indexes.local import LocalIndex
-from tools.library.build import DOCUMENTS, PROSE, question_id, read_manifest
+from tools.library.build import DOCUMENTS, PROSE, LibraryManifest, question_id, read_manifest
 from tools.library.contract import PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.monograph import COLLECTION
@@ -28,6 +29,8 @@ from tools.library.search import (
     windows_only,
     words_of,
 )
+
+OPENED = 2  # ours: libraries that the openings of one process share: the starter library's last two generations
 
 
 class Library(Searchable):
@@ -54,11 +57,20 @@ class Library(Searchable):
         Raises:
             DataError: there is none, it is damaged, of another format, or was built with another encoder.
         """
-        return read_current(folder, lambda raw: cls._read(folder, raw, encoder))
+        return read_current(folder, lambda raw: cls._shared(folder, raw, encoder))
 
     @classmethod
-    def _read(cls, folder: Path, raw: bytes, encoder: Encoder) -> Library:
+    def _shared(cls, folder: Path, raw: bytes, encoder: Encoder) -> Library:
+        """The openings of one process share what was read while the files stay as they are."""
         manifest = read_manifest(raw)
+        files = sorted(p for p in (folder / manifest.generation).rglob("*") if p.is_file())
+        known = _OPENED.get(f"{raw!r} {encoder.name}", files, lambda: cls._read(folder, manifest, encoder))
+        library = copy(known)
+        library.encoder = encoder
+        return library
+
+    @classmethod
+    def _read(cls, folder: Path, manifest: LibraryManifest, encoder: Encoder) -> Library:
         files = folder / manifest.generation
         if (manifest.encoder, manifest.dimension) != (encoder.name, encoder.dimension):
             raise DataError(f"The library was built with {manifest.encoder}, not with {encoder.name}.", REBUILD)
@@ -132,3 +144,6 @@ class Library(Searchable):
             document, known = self._questions[key]
             hits.append(QuestionHit(document=document, question=known, similarity=similarity, lexical=share))
         return hits
+
+
+_OPENED: Shared[Library] = Shared(OPENED)

@@ -48,12 +48,7 @@ _BODY = (
     r"lung|base|lower|upper|iliac|groin|testicle|breast|ankle|wrist|elbow|thigh|cheek|loin|hemi|big toe|toe|head)"
 )
 # ours: (pattern, what it becomes); read in order, before the tables
-IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
-    (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
-    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
-    (re.compile(r"\bLt\b"), "left"),
-    (re.compile(r"\bRt\b"), "right"),
+OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{1,2})/7\b"), r"\1 days"),
     (re.compile(r"\b(\d{1,2})/52\b"), r"\1 weeks"),
     (re.compile(r"\b(\d{1,2})/12\b"), r"\1 months"),
@@ -66,6 +61,13 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bx ?(\d{1,3}) ?/?(?:months?|mths?|mo)\b"), r"for \1 months"),
     (re.compile(r"(?<=\d) ?(?:wks?)\b"), " weeks"),
     (re.compile(r"(?<=\d) ?(?:mths?)\b"), " months"),
+)
+IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
+    (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
+    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
+    (re.compile(r"\bLt\b"), "left"),
+    (re.compile(r"\bRt\b"), "right"),
     (re.compile(r"\b(?:on|in|breathing)\s+RA\b|(?<=%) ?RA\b"), " on air"),
     (re.compile(r"\b(?:no|without)\s+(?:temp|temperature)\b", re.IGNORECASE), "no fever"),
     (re.compile(r"\b(no|got a|have a|had a|running a|got no)\s+(?:temp|temperature)\b", re.IGNORECASE), r"\1 fever"),
@@ -96,6 +98,7 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<!\s)\s*[（(]\s*[+＋]+\s*[)）]?$"), ""),
 )
 
+DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"(?<![\w/&])(?:[A-Za-z]+[/&][A-Za-z]*|[A-Za-z][A-Za-z0-9]*)(?![\w&])")
 
 
@@ -106,7 +109,7 @@ def expand(text: str, context: str = "") -> str:
     Args:
         context: the whole text that this one is from; it decides between senses, and may define abbreviations.
     """
-    for pattern, replacement in IN_CONTEXT:
+    for pattern, replacement in (*OF_NUMBERS, *IN_CONTEXT) if DIGIT.search(text) else IN_CONTEXT:
         text = pattern.sub(replacement, text)
     meanings = _meanings(context or text)
     text = _WORD.sub(lambda m: meanings[m[0]], text)
