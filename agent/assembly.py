@@ -152,7 +152,7 @@ def assemble(
             ],
         ),
         selector=selector(settings, encoder),
-        filter=document_filter(settings, DocumentFilterLocal(encoder, texts.wordings)),
+        filter=document_filter(settings, DocumentFilterLocal(encoder, texts.wordings, strange=answerer.terms.strange)),
         answerer=answerer,
         verifier=VerifierLocal(encoder),
         reporter=ReporterLocal(answerer, documents.sections),

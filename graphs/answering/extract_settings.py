@@ -34,6 +34,7 @@ class ExtractSettings(Frozen):
         pool: ranked sentences that are scored.
         fit: of a whole document. whole: its weight beside that of the sentence, where texts are quoted as an answer.
         prepared: least chance that a document fits which has an answered question that leads (of ours 69 of 91 fitted).
+        named: least fit of a document that holds every name of the query that the encoder does not know.
         document: weight of its document, title and best piece, in the relevance of a sentence.
         elsewhere: weight of a sentence that is not about what the question names, where another is.
         floor: relevance from which a sentence may be stated.
@@ -49,6 +50,7 @@ class ExtractSettings(Frozen):
     fit: Fit = Fit()
     whole: float = 0.5
     prepared: float = 0.76
+    named: float = 0.5
     document: float = 0.3
     elsewhere: float = 0.8
     floor: float = 0.36

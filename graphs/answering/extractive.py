@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphs.answering.extract_settings import ExtractSettings
 from graphs.answering.orders import is_order
 from graphs.answering.ports import SentenceRanker, WholeText
-from graphs.judging.key_terms import Subject, about
+from graphs.judging.key_terms import Subject, about, mentions, mentions_all
 from graphs.judging.relevance import Relevance, jaccard, lexical
 from graphs.verdicts.contract import Sentence
 from tools.contract import AnsweredQuestion
@@ -65,11 +65,14 @@ class Extractor:
         lifted = [s._replace(score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
         return by_score([*lifted, *row[len(spans) :]])
 
-    def fitted(self, query: str, scored: Sequence[Sentence], whole: WholeText) -> list[Sentence]:
+    def fitted(
+        self, query: str, scored: Sequence[Sentence], whole: WholeText, *, strange: Sequence[str] = ()
+    ) -> list[Sentence]:
         """The sentences that may be stated, half of each score how well its whole document fits the query; best first.
 
         A sentence that happens to be near is often of a text that is about something else: its beginning, its best
-        piece and the words that it holds in all tell that (`Fit`).
+        piece and the words that it holds in all tell that (`Fit`). ``strange`` are names in the query that the encoder
+        does not know: of a document that holds them all a sentence that holds one is near, whatever its vector says.
         """
         pieces: dict[str, list[Evidence]] = {}
         for item in {s.evidence.id: s.evidence for s in scored}.values():
@@ -81,11 +84,27 @@ class Extractor:
         begun = self.relevance.score([query], [text[:BEGINNING] for text in texts]).dense[0]
         words, rest, fits = lexical([query], texts)[0], iter(near), {}
         prepared = {s.evidence.document_id for s in scored if s.score >= self.settings.answered}
+        named = {
+            d
+            for (d, of), text in zip(pieces.items(), texts, strict=True)
+            if mentions_all(f"{of[0].title}. {text}", strange)
+        }
         for n, (document, of) in enumerate(pieces.items()):
             fit = self.settings.fit(max(float(next(rest)) for _ in of), float(begun[n]), float(words[n]))
-            fits[document] = max(fit, self.settings.prepared) if document in prepared else fit
-        best = {s.evidence.document_id: s.score for s in reversed(scored)}
+            least = self.settings.prepared if document in prepared else self.settings.named * (document in named)
+            fits[document] = max(fit, least)
         share, floor, band = self.settings.whole, self.settings.floor, self.settings.band
+        scored = [
+            s._replace(
+                score=max(
+                    s.score, floor * (s.evidence.document_id in named and any(mentions(s.text, n) for n in strange))
+                )
+            )
+            for s in scored
+        ]
+        best: dict[str, float] = {}
+        for sentence in scored:
+            best[sentence.evidence.document_id] = max(sentence.score, best.get(sentence.evidence.document_id, 0.0))
         return by_score(
             [
                 s._replace(score=share * fits[s.evidence.document_id] + (1 - share) * min(1.0, s.score))

@@ -126,9 +126,10 @@ class AnswererLocal:
         missing = self.unmentioned(view) if not any(e.origin is Origin.CASE for e in evidence) else []
         if missing:
             return abstained(view, missing)
-        subjects = self.terms.subjects(query)
+        strange = self.terms.strange(query)
+        subjects = [*self.terms.subjects(query), *((name,) for name in strange)]
         found = self._extractor.scored(query, evidence, view.answered, subjects=subjects)
-        scored = self._extractor.fitted(query, found, self._pages.whole)
+        scored = self._extractor.fitted(query, found, self._pages.whole, strange=strange)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
         chosen = self._stating(_figures_first(query, scored))

@@ -8,10 +8,11 @@ contradicts. For questions that are no case relevance is judged, and documents t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from graphs.differential_filter.contract import Stance, Verdict, unusable
 from graphs.differential_filter.mentions import Said, Wordings, about, read
+from graphs.judging.key_terms import mentions_all
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from tools.contract import Differential, Finding, RankedDisease
@@ -52,11 +53,19 @@ class DocumentFilterLocal:
     Args:
         encoder: for relevance.
         wordings: other wordings of a finding by its id, from the knowledge graph.
+        strange: names in a question that the encoder does not know (`graphs.judging.key_terms`): a document that holds
+            them all is relevant, whatever its vector says.
     """
 
     def __init__(
-        self, encoder: Encoder, wordings: Wordings | None = None, settings: FilterSettings | None = None
+        self,
+        encoder: Encoder,
+        wordings: Wordings | None = None,
+        settings: FilterSettings | None = None,
+        *,
+        strange: Callable[[str], Sequence[str]] = lambda _question: (),
     ) -> None:
+        self._strange = strange
         self._relevance = Relevance(encoder)
         self._wordings = wordings
         self._settings = settings or FilterSettings()
@@ -113,10 +122,12 @@ class DocumentFilterLocal:
     def _judge_question(self, question: str, documents: Sequence[Evidence], least: float) -> list[Verdict]:
         if not documents:
             return []
-        relevance = self._relevance.score([question], [evidence_text(d) for d in documents]).relevance[0]
+        texts, strange = [evidence_text(d) for d in documents], self._strange(question)
+        scores = self._relevance.score([question], texts).relevance[0].tolist()
+        relevance = [max(r, least * mentions_all(t, strange)) for r, t in zip(scores, texts, strict=True)]
         relevant = {d.document_id for d, r in zip(documents, relevance, strict=True) if r >= least}
         floors = [least - self._settings.beside if d.document_id in relevant else least for d in documents]
-        return [_relevant(d, float(r), floor) for d, r, floor in zip(documents, relevance, floors, strict=True)]
+        return [_relevant(d, r, floor) for d, r, floor in zip(documents, relevance, floors, strict=True)]
 
 
 def is_case(kind: str, findings: Sequence[Finding], differential: Differential | None) -> bool:

@@ -18,6 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from tools.encoders import Encoder
 from tools.literature.vocabulary import MEDICAL_ENDING, NO_TERM
 from tools.medicines.names import other_names
+from tools.text.frequency import zipf
 from tools.text.language import HAN, language_of
 from tools.text.tokens import STOP, STOP_ZH, jieba_tokenizer, stem, tokens
 
@@ -48,6 +49,7 @@ HEAD = re.compile(
     r"\s+(?:fever|syndrome|disease|palsy|disorder|\w+itis)\b", re.IGNORECASE
 )  # ours: what it names; quaylic fever
 WORD = re.compile(r"[A-Za-z]+")
+NAMED = re.compile(r"\b[A-Za-z]\w{3,}")
 # Endings of the names of bacteria, which texts shorten (Helicobacter, H. pylori); ours.
 GENUS = re.compile(r"(?:bacter|bacteri(?:a|um)|coccus|cocci|ella|monas|bacillus|ichia|idium|idia|philus|plasma)$")
 CHINESE_RUN = 3  # ours: single characters in a row that no dictionary joins
@@ -79,6 +81,12 @@ class KeyTerms:
     def subjects(self, text: str) -> list[Subject]:
         """What a text names, each by all its names; medicines are left out."""
         return [(mention, *names) for mention, names in self._synonyms(text).items()]
+
+    def strange(self, question: str) -> list[str]:
+        """Names in a question that are in use neither in the library nor in English at large: vectors tell little of
+        them (SLC25A46, DamID, netupitant)."""
+        found = [w for w in NAMED.findall(question) if w.lower() not in self._known and zipf(w.lower()) == 0]
+        return list(dict.fromkeys(found))
 
     def uncovered(self, question: str, texts: Iterable[str]) -> list[str]:
         """Rare names of the question that no text mentions, in order; spelling variants and synonyms count.
@@ -186,6 +194,11 @@ def mentions(body: str, name: str) -> bool:
     if HAN.search(name):
         return name in body
     return re.search(rf"\b{re.escape(name)}", body, re.IGNORECASE) is not None
+
+
+def mentions_all(body: str, names: Sequence[str]) -> bool:
+    """Whether a text holds all of some names, where there are any."""
+    return bool(names) and all(mentions(body, name) for name in names)
 
 
 # Whether a text is about what a question names: by the names and the words of its title.

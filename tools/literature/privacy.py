@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,7 @@ from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary,
 from tools.messages import messages, shortened
 from tools.text.frequency import zipf
 from tools.text.language import HAN
+from tools.text.tokens import STOP
 from tools.yaml_files import read_patterns
 
 MASK = " | "  # what replaces held text: a break of terms that ends no sentence
@@ -47,6 +50,7 @@ MIXED = re.compile(
 )
 CUT_CODE = re.compile(r"mir\d{0,4}[a-z]?|\d{1,3}[a-z]?")  # a code without its hyphen, which no name is
 ACRONYM = re.compile(r"[A-Z]{2,5}s?")
+LONG_CODE = re.compile(r"[A-Z]{2,5}-?\d{5,8}")  # CRT0066101: only where a noun says what it is
 LOOSE_CODE = re.compile(r"[A-Za-z]{2,4}-?\d{1,4}[A-Za-z]?")  # AZD8601, Nup153: where only a thing can stand
 HANDLE = re.compile(r"(?<!\w)\w*_\w*")
 LONG_GENE = re.compile(r"[A-Z]{3,6}\d{1,2}[A-Z]?")  # where nobody is spoken of, no cue is needed
@@ -140,8 +144,31 @@ def released_in(text: str) -> tuple[str, tuple[str, ...]]:
 def begin(text: str, vocabulary: Vocabulary, released: Sequence[str] = ()) -> Cleared:
     """Begin a turn: what its text holds is held in every query of it, except what its user released."""
     free = frozenset(w for phrase in released for w in _words(phrase))
-    _TURN.set(Turn(released=free))
+    _TURN.set(Turn(released=free | _in_plain_words(text)))
     return clear(text, vocabulary)
+
+
+def plain_syndromes(text: str) -> list[str]:
+    """Names of illnesses in everyday words (visual snow syndrome), as written: at least two in a row before the word
+    for an illness, none of them a given name, and not each a family's."""
+    known, found = known_words(), []
+    for match in RULES["plain_syndrome"].finditer(text):
+        words: list[str] = []
+        for word in match[1].split():
+            words = [] if word.lower() in STOP else [*words, word]
+        words = list(dropwhile(lambda word: asks(word.lower()), words))
+        low = [word.lower() for word in words]
+        borne = [w in known.surnames or w in known.borne for w in low]
+        if len(words) > 1 and not all(borne) and all(zipf(w) >= RARE and w not in known.names for w in low):
+            found.append(" ".join([*words, match[2]]))
+    return found
+
+
+def _in_plain_words(text: str) -> frozenset[str]:
+    """The words of `plain_syndromes` that stand nowhere else in a text."""
+    found = Counter(w.lower() for name in plain_syndromes(text) for w in name.split()[:-1])
+    said = Counter(_plain(m[0]) for m in TOKEN.finditer(text))
+    return frozenset(word for word, times in found.items() if said[word] == times)
 
 
 def clear(text: str, vocabulary: Vocabulary) -> Cleared:
@@ -358,7 +385,8 @@ def _may_leave(place: _Place, vocabulary: Vocabulary, known: KnownWords, text: s
     if len(low) == 1 and word.isalpha():
         return low in GREEK or (not word.isupper() or not personal) or _phrase(place)
     if any(c.isdigit() for c in word):
-        loose = LOOSE_CODE.fullmatch(word) is not None and not place.held_before and _object(place)
+        named = LONG_CODE.fullmatch(word) is not None and place.after_a("code_noun")
+        loose = not place.held_before and (named or (LOOSE_CODE.fullmatch(word) is not None and _object(place)))
         thing = loose and not personal and not _subject(place)
         return thing or _code(word, vocabulary, known, text, personal=personal)
     if not all(c.isascii() or c in GREEK for c in re.sub("['’]", "", folded(word))):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tools.evidence import Frozen
 from tools.literature.adapt_e.entries import bound
-from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, worth_asking
+from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, plain_syndromes, worth_asking
 from tools.literature.vocabulary import ABBREVIATIONS, BOUND, NO_TERM, Vocabulary, asks, known_words
 from tools.medicines.names import medicines_in
 from tools.text.abbreviations import expand
@@ -214,6 +214,8 @@ def _runs(text: str, vocabulary: Vocabulary, least: float) -> Iterable[list[str]
 
 def _named(text: str, vocabulary: Vocabulary) -> str:
     """A text with each name of several words in one piece, the longest first: frozen_shoulder."""
+    for name in plain_syndromes(text):
+        text = text.replace(name, name.replace(" ", "_"))
     words = list(PLAIN.finditer(text))
     at = 0
     while at < len(words):

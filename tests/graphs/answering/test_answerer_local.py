@@ -6,6 +6,7 @@ import pytest
 
 from graphs.answering.contract import Answerer
 from graphs.answering.figures import asks_figure, gives_figure
+from graphs.judging.key_terms import KeyTerms
 from support.answerers import (
     CROUP,
     answer,
@@ -283,3 +284,19 @@ def test_what_a_page_was_written_to_answer_is_the_verdict(encoder: Encoder, answ
     if draft.verdict is not None and not given:
         assert draft.verdict.statements == tuple(s.text for s in draft.statements)
         assert draft.statements[0].text == "Sildenafil and nitrates together can drop the blood pressure to collapse."
+
+
+def test_a_name_that_no_vector_knows_is_found_by_its_letters(encoder: Encoder) -> None:
+    named = "Fields that were sprayed with quorvitase gave more barley."
+    other = "Barley is sown in spring."
+    evidence = document("a", f"{other} {named}", title="Yields of crops")
+    assert [s.text for s in answer(local(encoder), view("Describe quorvitase", evidence)).statements] == [named]
+    assert answer(local(encoder), view("Describe quorvitase", document("b", other, title="Yields"))).abstained
+
+
+def test_a_name_is_strange_that_neither_the_library_nor_english_uses(encoder: Encoder) -> None:
+    terms = KeyTerms(encoder, known={"netupitant"})
+    assert terms.strange("Are SLC25A46 and quorvitase like gout, phagocytosis or netupitant?") == [
+        "SLC25A46",
+        "quorvitase",
+    ]

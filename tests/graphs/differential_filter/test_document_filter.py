@@ -10,6 +10,7 @@ import pytest
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import DocumentFilterLocal
+from graphs.judging.key_terms import KeyTerms
 from graphs.kads.choosing import ChooserByModel
 from graphs.kads.in_order import SelectorInOrder
 from support.judging_models import chooses_by_words, judges_by_words, model_by
@@ -181,3 +182,13 @@ def test_what_may_be_absent_or_looks_normal_is_no_conflict(encoder: Encoder) -> 
     (verdict,) = judge(DocumentFilterLocal(encoder), [passage], findings=[finding("fever"), finding("crackles")])
     assert verdict.keep
     assert "conflict" not in verdict.reason
+
+
+def test_a_document_that_holds_a_name_which_no_vector_knows_is_relevant(encoder: Encoder) -> None:
+    asked = "Which diseases are related to mutations of the gene QRV25A46?"
+    named = document("a", "In crops of barley the yield rose where QRV25A46 had been sprayed.", title="Yields")
+    other = document("b", "In crops of barley the yield rose.", title="Yields")
+    plain = DocumentFilterLocal(encoder)
+    knowing = DocumentFilterLocal(encoder, strange=KeyTerms(encoder).strange)
+    assert [v.keep for v in judge(plain, [named, other], "evidence", asked)] == [False, False]
+    assert [v.keep for v in judge(knowing, [named, other], "evidence", asked)] == [True, False]

@@ -93,6 +93,26 @@ def test_a_disease_is_told_from_a_person_of_its_name(disease: str, person: str, 
     assert not any(word.startswith(name) for word in left(person))
 
 
+@pytest.mark.parametrize(
+    ("illness", "term", "person", "name"),
+    [
+        ("What is the treatment of Stiff person syndrome?", "Stiff person syndrome", "Is Mr Stiff a person?", "stiff"),
+        ("Describe the Visual snow syndrome.", "Visual snow syndrome", "Mr Snow has visual snow syndrome.", "snow"),
+        ("What helps Restless legs syndrome?", "Restless legs syndrome", "Does Grace Snow disease spread?", "grace"),
+    ],
+)
+def test_a_disease_in_everyday_words_is_one_term(illness: str, term: str, person: str, name: str) -> None:
+    begin(illness, VOCABULARY)
+    assert term in [t.text for t in asyncio.run(PLANNER.plan(illness, case=False)).terms]
+    assert name not in left(person)
+
+
+def test_a_long_code_is_a_thing_only_where_a_noun_says_so() -> None:
+    assert "crt0066101" in left("What is the mechanism of the drug CRT0066101?")
+    assert "crt0066101" not in left("What is the mechanism of CRT0066101?")
+    assert "crt0066101" not in left("He takes the drug CRT0066101.")
+
+
 @pytest.mark.parametrize("word", ["Kymriah", "Eliquis", "PRDM9", "cabozantinib", "hydroxychloroquine", "cohesin"])
 def test_brands_genes_and_new_substances_are_known(word: str) -> None:
     assert word.lower() in left(f"What is known of {word} in lymphoma?")
