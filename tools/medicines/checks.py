@@ -52,6 +52,7 @@ DEGREES = frozenset(
 )
 PLAIN = frozenset(tokens("of or with and a the in to syndrome"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
+REMEMBERED = 8192  # ours: texts whose stems are kept: the conditions of every record, the clauses of a case
 MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
@@ -416,6 +417,7 @@ def _is_below(text: str, says: str) -> bool:
     return stated is None or not bounds or float(stated[1]) < max(bounds)[1]  # the highest that bars, else of all
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _stems(text: str) -> frozenset[str]:
     """The stems of a text, with what its words tell in those of the records ("asthmatic": asthma, "EF 25": heart
     failure; KDIGO 2012 calls a GFR below 30 severe)."""
