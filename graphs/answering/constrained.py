@@ -13,9 +13,8 @@ from tools.medicines.constraints import (
     Constraint,
     barred_options,
     barred_question,
-    broken_by,
     constraints_in,
-    recommends,
+    recommended,
     warns,
 )
 from tools.medicines.names import Medicine
@@ -63,9 +62,7 @@ def _recommended(draft: Draft, case: str, language: str) -> list[str]:
     constraints = [c for c in constraints_in(case) if c.why == "allergy"]
     out: list[str] = []
     for statement in draft.statements if constraints else ():
-        if statement.origin is Origin.CASE or not recommends(statement.text):
-            continue
-        broken = broken_by(statement.text, constraints)
+        broken = recommended(statement.text, constraints) if statement.origin is not Origin.CASE else None
         if broken is not None:
             out.append(_told(broken[0].written, broken[1], language))
     return unique(out)

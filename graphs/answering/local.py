@@ -29,8 +29,16 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
 from tools.library.monograph import COLLECTION
 from tools.medicines.checks import taken_together
+from tools.medicines.constraints import (
+    advises_only,
+    barred_question,
+    broken_by,
+    constraints_in,
+    without_allergens,
+)
 from tools.notices import noted
 from tools.text.abbreviations import expand
+from tools.text.demographics import about_others
 from tools.text.language import language_of
 from tools.text.questions import is_question, parts
 
@@ -132,7 +140,7 @@ class AnswererLocal:
         scored = self._extractor.fitted(query, found, self._pages.whole, strange=strange)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._stating(_figures_first(query, scored))
+        chosen = self._stating(_figures_first(query, _allowed(view, scored)))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
@@ -246,7 +254,7 @@ class AnswererLocal:
         """The question in the language of the evidence, its abbreviations written out; "" for a Chinese question that
         has no English words to look for."""
         if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
-            return expand(view.meant)
+            return expand(without_allergens(view.meant))
         names = self.terms.equivalents(view.question)
         asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
         return " ".join(dict.fromkeys([*names, *asked[:1]]))
@@ -290,6 +298,19 @@ def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
         for s in scored
     ]
     return by_score([s._replace(score=s.score + FIGURE * g) for s, g in zip(scored, given, strict=True)])
+
+
+def _allowed(view: AnswerView, scored: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Scored sentences without what is of other people than whom the question is about, where others are left, and
+    without advice to give what an allergy bars or the page of such a medicine, where it is not asked about."""
+    told = f"{view.case}\n{view.question}"
+    theirs = [s for s in scored if not about_others(told, f"{s.evidence.title}. {s.text}")]
+    left = theirs or scored
+    barred = [c for c in constraints_in(told) if c.why == "allergy"]
+    if not barred or barred_question(view.question, view.case) is not None:
+        return left
+    left = [s for s in left if broken_by(s.evidence.title, barred) is None]
+    return [s for s in left if not advises_only(s.text, barred)]
 
 
 def _quotable(view: AnswerView) -> list[Evidence]:

@@ -19,6 +19,7 @@ from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen
 from tools.passages.contract import evidence_text
+from tools.text.demographics import about_others
 
 
 class FilterSettings(Frozen):
@@ -125,6 +126,7 @@ class DocumentFilterLocal:
         texts, strange = [evidence_text(d) for d in documents], self._strange(question)
         scores = self._relevance.score([question], texts).relevance[0].tolist()
         relevance = [max(r, least * mentions_all(t, strange)) for r, t in zip(scores, texts, strict=True)]
+        relevance = [r * (not about_others(question, d.title)) for r, d in zip(relevance, documents, strict=True)]
         relevant = {d.document_id for d, r in zip(documents, relevance, strict=True) if r >= least}
         floors = [least - self._settings.beside if d.document_id in relevant else least for d in documents]
         return [_relevant(d, r, floor) for d, r, floor in zip(documents, relevance, floors, strict=True)]

@@ -14,6 +14,7 @@ from prompts.tool_arguments import MAX_QUERY
 from tools.contract import Differential, Outcome, unique
 from tools.evidence import Origin
 from tools.gaps.requirements import requirements
+from tools.medicines.constraints import without_allergens
 from tools.text.questions import is_question, parts
 from tools.text.tokens import STOP, WORD
 
@@ -200,7 +201,7 @@ def key_words(text: str) -> list[str]:
 
 
 def _question(view: ResearchView) -> str:
-    return view.question[:MAX_QUERY]
+    return (without_allergens(view.question) if view.kind == EVIDENCE else view.question)[:MAX_QUERY]
 
 
 # The short way: a question that a stored one answers is answered from there, and nothing else is searched (QB-RAG).
@@ -226,7 +227,7 @@ class PlannerShortWay:
 
     async def plan(self, view: ResearchView) -> list[PlannedCall]:
         """The one call of the short way, and nothing after it; else the calls of the long way."""
-        question = view.question[:MAX_QUERY]
+        question = _question(view)
         first = [call.tool for call in view.made if call.round == 1]
         if view.kind != EVIDENCE or (view.round > 1 and first != [ANSWERED]):
             return await self._inner.plan(view)

@@ -42,6 +42,7 @@ from tools.literature.vocabulary import Vocabulary
 from tools.notices import noted
 from tools.passages.contract import evidence_text
 from tools.text.clauses import affirmed
+from tools.text.demographics import about_others
 
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
 # evals/data/dev the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
@@ -259,6 +260,9 @@ class SearchLiterature:
             query = f"{query} {key_terms}"
         also = [] if is_question or not key_terms else [key_terms]
         hits = self.library.search(query, arguments.limit, also=also, tool=self.name)
+        if is_question and any(about_others(query, h.document.title) for h in hits):
+            hits = self.library.search(query, 2 * arguments.limit, also=also, tool=self.name)
+            hits = [h for h in hits if not about_others(query, h.document.title)][: arguments.limit]
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
         return hits if not is_question or best >= ON_SUBJECT else []
 

@@ -70,6 +70,11 @@ _BEHIND = re.compile(
     r"(?:[^.;?!]{0,60}(?:, ?(?:and |or )?| and | or |/))?$",
     re.IGNORECASE,
 )
+_CUT_OFF = re.compile(  # what is left of "who is allergic to trimethoprim" without the medicine
+    r",? ?\b(?:who|if|but|and|because|as|since|when|with|given|having|despite)\b[^,.;?]{0,40}?\ballerg\w+"
+    r"(?: (?:to|against))?(?: the| an?)?\s*(?=[.,;?]|$)",
+    re.IGNORECASE,
+)
 _BEFORE = re.compile(r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^[^，,。；？]{0,12}过敏", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
@@ -86,10 +91,16 @@ _AGAINST = re.compile(
     r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
     r"responsible|culprit|explains?|reaction|danger\w*|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
 )
+_INSTEAD = re.compile(r"\b(?:in|for|with|of) (?:[\w-]+ ){0,3}allerg(?:y|ies|ic)\b|过敏(?:者|时|的?患者)", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:risk\w*|stop\w*|cannot|can['’]?t|not)\b|不能|不可|风险|反应|停", re.IGNORECASE)
 _TREATS = re.compile(
     r"\b(?:treat\w*|therap\w*|manag\w*|prescri\w*|give[ns]?|start\w*|add(?:ed)?|initiat\w*|antibiotic|drug|medicine|"
     r"medication|prophyla\w*|next step)\b|治疗|用药|选用|首选|加用|给予|处方|药物",
+    re.IGNORECASE,
+)
+_WARNS = re.compile(
+    r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|without|avoid\w*|revers\w*|instead of|side effects?|adverse"
+    r"|interact\w*)\b|停|换|避免|不良反应",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
@@ -158,9 +169,30 @@ def warns(question: str) -> bool:
     return _AGAINST.search(asked_of(question)) is not None or _DENIES.search(question) is not None
 
 
-def recommends(statement: str) -> bool:
-    """Whether a statement that names a medicine may be read as advice to give it: it warns of nothing."""
-    return not (_ALLERGY.search(statement) or _AGAINST.search(statement) or _GOES_ON.search(statement))
+def recommended(statement: str, constraints: list[Constraint]) -> tuple[Medicine, Constraint] | None:
+    """What a statement names that a constraint bars, where it may be read as advice to give it: it warns of nothing.
+    What is given instead in an allergy warns of nothing either."""
+    said = _INSTEAD.sub(" ", statement)
+    if _ALLERGY.search(said) or _AGAINST.search(said) or _WARNS.search(said):
+        return None
+    return broken_by(said, constraints)
+
+
+def advises_only(statement: str, constraints: list[Constraint]) -> bool:
+    """Whether a statement may be read as advice to give what is barred, and names no other medicine."""
+    others = [m for m in named_in(statement) if not _broken([m], constraints)]
+    return not others and recommended(statement, constraints) is not None
+
+
+def without_allergens(question: str) -> str:
+    """A question without the medicines that it tells an allergy to, so that nothing is found on them: classes stay,
+    because pages say what is given instead of one. As it is where such a medicine is asked about."""
+    told = [m for m in named_in(question) if m.generic and _allergen(question, m)]
+    if not told or barred_question(question) is not None:
+        return question
+    for medicine in sorted(told, key=lambda m: -m.start):
+        question = question[: medicine.start] + question[medicine.start + len(medicine.written) :]
+    return _CUT_OFF.sub("", " ".join(question.split()))
 
 
 def _starts_anew(asked: str) -> bool:

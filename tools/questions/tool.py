@@ -24,6 +24,7 @@ from tools.questions.learning import Learning
 from tools.questions.medicines import MedicineQuestions
 from tools.questions.sentences import SentenceQuestions
 from tools.questions.settings import QuestionSettings
+from tools.text.demographics import about_others
 from tools.text.tokens import stem, tokens
 
 # Whether two questions that read alike are about the same thing.
@@ -49,15 +50,15 @@ def same_subject(asked: str, known: str, document: Document, subjects: frozenset
     """Whether nothing in the words speaks against two questions being the same.
 
     A medical word of the question asked must stand in the known question or the title, a medicine by any of its names;
-    an abbreviation, or a word of the title of any document, somewhere in the document. Numbers must not differ, and
-    there must be no opposites.
+    an abbreviation, or a word of the title of any document, somewhere in the document. Numbers must not differ, there
+    must be no opposites, and the document is not about children where a grown man is.
 
     Args:
         asked: the question asked. known: the question of the document.
         subjects: the words of the titles of the library (`subject_words`).
     """
     ours, theirs = _words(asked), _words(known)
-    if _opposed(ours, theirs) or not _numbers(ours) <= _numbers(theirs):
+    if _opposed(ours, theirs) or not _numbers(ours) <= _numbers(theirs) or about_others(asked, document.title):
         return False
     near, far = frozenset(tokens(f"{known} {document.title}")), _stems(document)
     abbreviations = {w.lower() for w in ABBREVIATION.findall(asked)}

@@ -205,3 +205,26 @@ def _by_pronouns(text: str) -> str | None:
     if counts["female"] == counts["male"]:
         return None
     return max(counts, key=lambda sex: counts[sex])
+
+
+# Texts on other people than whom a question is about; ours.
+GROWN, MENARCHE, FERTILE = 18, 9, 56  # years from which nobody is a child; between which a woman may be pregnant
+_CHILDREN = re.compile(
+    r"\b(?:child\w*|infan\w+|bab(?:y|ies)|newborns?|neonat\w+|p(?:a)?ediatric\w*|toddlers?)\b|儿童|小儿|婴|新生儿",
+    re.IGNORECASE,
+)
+_MOTHERS = re.compile(r"\b(?:pregnan\w+|antenatal|breast-?feeding|childbirth)\b|孕|妊娠|哺乳", re.IGNORECASE)
+
+_GROWN_UP = re.compile(r"\b(?:m[ae]n|wom[ae]n|adults?|elderly|older people)\b|成人|男性|女性|老年", re.IGNORECASE)
+_MEN = re.compile(r"\bm[ae]n\b|男性", re.IGNORECASE)
+
+
+def about_others(question: str, text: str) -> bool:
+    """Whether a text is about children or pregnant women, and a question about people who are neither by the age or sex
+    that it tells; not where the question names them too."""
+    person = read_person(question)
+    grown = person.age >= GROWN if person.age is not None else _GROWN_UP.search(question) is not None
+    barren = person.sex == "male" or _MEN.search(question) is not None
+    barren = barren or (person.age is not None and not MENARCHE <= person.age < FERTILE)
+    groups = [*[_CHILDREN] * grown, *[_MOTHERS] * barren]
+    return any(g.search(text) and not g.search(question) for g in groups)

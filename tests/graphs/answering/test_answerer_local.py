@@ -300,3 +300,17 @@ def test_a_name_is_strange_that_neither_the_library_nor_english_uses(encoder: En
         "SLC25A46",
         "quorvitase",
     ]
+
+
+ASKED = "How is cystitis treated in a man of 65 who is allergic to trimethoprim?"
+
+
+def test_what_an_allergy_bars_or_is_of_other_people_is_not_quoted(encoder: Encoder) -> None:
+    own, barred = "Cystitis in men is treated for seven days.", "Cystitis is treated with trimethoprim."
+    childs = "Cystitis in a child is treated for three days."
+    page = document("cystitis", f"{barred} {own} {childs}", title="Cystitis")
+    of_it = document("trimethoprim", "Cystitis is treated well and often.", title="Trimethoprim")
+    said = [s.text for s in answer(local(encoder), view(ASKED, page, of_it)).statements]
+    assert said == [own]
+    childrens = document("uti", childs, title="Cystitis in children")
+    assert answer(local(encoder), view("How is cystitis treated?", childrens)).statements

@@ -192,3 +192,10 @@ def test_a_document_that_holds_a_name_which_no_vector_knows_is_relevant(encoder:
     knowing = DocumentFilterLocal(encoder, strange=KeyTerms(encoder).strange)
     assert [v.keep for v in judge(plain, [named, other], "evidence", asked)] == [False, False]
     assert [v.keep for v in judge(knowing, [named, other], "evidence", asked)] == [True, False]
+
+
+def test_a_page_on_children_is_none_on_a_grown_man(encoder: Encoder) -> None:
+    page = document("a", "Cystitis is treated for three days.", title="Cystitis in children")
+    asked = "How is cystitis treated"
+    kept = [judge(DocumentFilterLocal(encoder), [page], "evidence", asked + who)[0].keep for who in ("?", " in men?")]
+    assert kept == [True, False]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tools.medicines.constraints import (
+    advises_only,
     barred_options,
     barred_question,
     broken_by,
     constraints_in,
-    recommends,
+    recommended,
     warns,
+    without_allergens,
 )
 
 ANTIBIOTICS = {"A": "Amoxicillin", "B": "Azithromycin", "C": "Augmentin", "D": "Paracetamol"}
@@ -118,5 +120,31 @@ def test_an_allergy_to_one_antibiotic_says_nothing_of_all_others() -> None:
 
 
 def test_a_warning_is_no_recommendation() -> None:
-    assert recommends("Amoxicillin is the first choice.")
-    assert not recommends("Avoid amoxicillin in penicillin allergy.")
+    told = constraints_in("She is allergic to penicillin.")
+    assert recommended("Amoxicillin is the first choice.", told) is not None
+    assert recommended("Amoxicillin is given, or a macrolide in penicillin allergy.", told) is not None
+    assert recommended("Amoxicillin is started low and increased.", told) is not None
+    assert recommended("Avoid amoxicillin in penicillin allergy.", told) is None
+    assert recommended("A macrolide is given in penicillin allergy.", told) is None
+    assert recommended("Stop amoxicillin when a rash appears.", told) is None
+
+
+def test_advice_to_give_nothing_but_what_is_barred_is_told_from_a_choice() -> None:
+    told = constraints_in("He is allergic to trimethoprim.")
+    assert advises_only("Trimethoprim for seven days is usual.", told)
+    assert not advises_only("Trimethoprim or nitrofurantoin is usual.", told)
+    assert not advises_only("Drink enough.", told)
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ("How is cystitis treated in a man who is allergic to trimethoprim?", "How is cystitis treated in a man?"),
+        ("What helps gout, because I am allergic to colchicine?", "What helps gout?"),
+        ("Which antibiotics for tonsillitis with penicillin allergy?", ""),  # pages say what is given instead
+        ("Is trimethoprim safe for a man who is allergic to trimethoprim?", ""),  # it is asked about
+        ("How is cystitis treated?", ""),
+    ],
+)
+def test_what_somebody_is_allergic_to_is_not_looked_for(asked: str, left: str) -> None:
+    assert without_allergens(asked) == (left or asked)
