@@ -18,6 +18,7 @@ from tools.literature.article import PROTOCOL
 from tools.reading.answered import Answered, answered, asks_the_same
 from tools.reading.contract import ANSWERS, TELLING, Direction, Reading, Role, Stance
 from tools.reading.reader import WEIGHTS, TrainedReader
+from tools.text.sentences import sentences
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
 QUESTION = "Does velmoxatrine prevent gout attacks?"
@@ -573,10 +574,12 @@ def test_the_same_is_asked_with_a_like_word_for_each_and_as_strongly(other: str,
 
 
 def test_known_questions_are_closed_of_sentences_of_the_starter_library_and_stand_with_their_answer() -> None:
-    pages = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in STARTER.glob("*.md"))
+    texts = [path.read_text(encoding="utf-8") for path in STARTER.glob("*.md")]
+    held = {" ".join(span.of(text).split()) for text in texts for span in sentences(text)}
+    pages = " ".join(" ".join(text.split()) for text in texts)
     table = answered()
     assert sum(map(len, table.values())) > 16_000
-    assert [s for s in table if s not in pages] == []
+    assert [s for s in table if s not in held and s not in pages] == []
     assert {a.told.removeprefix(a.question).strip() for told in table.values() for a in told} == {
         "Yes.", "No.", "It depends.", "That is not settled."
     }  # fmt: skip
