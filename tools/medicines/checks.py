@@ -245,7 +245,13 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     # "is it ok?" does not say that it is
     text = whole[:start] + _words()["fine"].sub(lambda m: " " * len(m[0]), whole[start:])
     own = _words()["own"].search(asked_for) is not None and not _words()["others"].search(asked_for)
-    theirs = {c.start for c in clauses(text) if own and (is_relatives(c) or _words()["theirs"].match(c.text))}
+    theirs = {
+        c.start
+        for c in clauses(text)
+        # "can I take ramipril my husband has some" asks of oneself
+        if own and not (c.start >= start and _words()["own"].search(c.text))
+        if is_relatives(c) or _words()["theirs"].match(c.text)
+    }
     read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
     now = [c for c in read if not c.past]
     person = read_person(text)
@@ -298,6 +304,9 @@ def _is_meant(told_of: Told, medicine: Medicine) -> bool:
     start, words = medicine.start, _words()
     after = told_of.text[start + len(medicine.written) :]
     stopped = words["instead"].search(told_of.text[max(0, start - 40) : start]) or words["left"].match(after)
+    swapped = words["swapped"].search(told_of.text[max(0, start - 40) : start]) and words["swapped_for"].match(after)
+    if swapped:
+        return False
     if stopped and not words["lately"].search(re.split(r"[.?!]", after)[0]):
         return False
     due = start < told_of.asking and medicine.family.endswith("vaccine")  # "never had MMR. Give it now?"

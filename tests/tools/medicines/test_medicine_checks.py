@@ -24,6 +24,8 @@ def _found(question: str, case: str = "") -> list[tuple[str, str, str]]:
         ("Is it ok to have grapefruit juice with simvastatin?", "", "simvastatin", "avoid"),
         ("Does clarithromycin interact with simvastatin?", "", "clarithromycin", "avoid"),
         ("能不能同时服用西地那非和硝酸甘油？", "", "sildenafil", "avoid"),
+        ("他前天吃了伟哥，能给硝酸甘油吗？", "", "sildenafil", "avoid"),
+        ("can i use lisinopril my brother has a spare box", "I am 20 weeks pregnant.", "lisinopril", "avoid"),
     ],
 )
 def test_what_must_not_be_taken_is_found(question: str, case: str, page: str, advice: str) -> None:
@@ -39,6 +41,7 @@ def test_what_must_not_be_taken_is_found(question: str, case: str, page: str, ad
         ("Does ibuprofen reduce fever in children?", ""),  # asks what it does, not whether it may be given
         ("Can I take azithromycin if I am not pregnant?", ""),
         ("Can she take amoxicillin?", "She is 30. Her sister is allergic to penicillin."),
+        ("Can we switch her citalopram to sumatriptan?", "She takes citalopram."),  # one takes the place of the other
         ("Can I take velmoxatrine with warfarin?", ""),  # nobody knows it: silence, not "safe"
     ],
 )
