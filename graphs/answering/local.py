@@ -40,7 +40,7 @@ from tools.notices import noted
 from tools.text.abbreviations import expand
 from tools.text.demographics import about_others
 from tools.text.language import language_of
-from tools.text.questions import is_question, parts
+from tools.text.questions import is_question, parts, without_given
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
@@ -254,7 +254,7 @@ class AnswererLocal:
         """The question in the language of the evidence, its abbreviations written out; "" for a Chinese question that
         has no English words to look for."""
         if view.language != "zh" or any(language_of(e.text) == "zh" for e in evidence):
-            return expand(without_allergens(view.meant))
+            return expand(without_given(without_allergens(view.meant)))
         names = self.terms.equivalents(view.question)
         asked = [f.query for e in evidence for f in e.found if f.query and language_of(f.query) == "en"]
         return " ".join(dict.fromkeys([*names, *asked[:1]]))

@@ -15,7 +15,7 @@ from tools.contract import Differential, Outcome, unique
 from tools.evidence import Origin
 from tools.gaps.requirements import requirements
 from tools.medicines.constraints import without_allergens
-from tools.text.questions import is_question, parts
+from tools.text.questions import is_question, parts, without_given
 from tools.text.tokens import STOP, WORD
 
 LITERATURE, PASSAGES, DIFFERENTIAL = "search_literature", "retrieve_passages", "lookup_differential"
@@ -201,7 +201,7 @@ def key_words(text: str) -> list[str]:
 
 
 def _question(view: ResearchView) -> str:
-    return (without_allergens(view.question) if view.kind == EVIDENCE else view.question)[:MAX_QUERY]
+    return (without_given(without_allergens(view.question)) if view.kind == EVIDENCE else view.question)[:MAX_QUERY]
 
 
 # The short way: a question that a stored one answers is answered from there, and nothing else is searched (QB-RAG).

@@ -16,6 +16,7 @@ from graphs.triage.contract import Aspect, Explain, SessionView
 from tools.reading.messages import WORDS, Meaning, meant
 from tools.text.demographics import read_person
 from tools.text.language import language_of
+from tools.text.questions import GIVEN, without_given
 from tools.yaml_files import read_patterns, read_yaml
 
 Diseases = Callable[[str], Sequence[str]]
@@ -49,6 +50,7 @@ class Asked(NamedTuple):
 def read_asked(text: str, session: SessionView, diseases: Diseases | None = None, *, surely: bool = False) -> Asked:
     """What a message asks of what was said before; ALONE for one that asks nothing of it, or not ``surely`` enough."""
     of_case = bool(session.case) and (not session.after_evidence or _onward()["case_again"].search(text) is not None)
+    text = without_given(text)
     if len(WORDS.findall(text)) > MOST:
         return Asked(Meaning.ALONE, of_case)
     shares = meant(text, of_case=of_case or not session.question)
@@ -75,7 +77,12 @@ def explained(text: str, asked: Asked, session: SessionView, diseases: Diseases 
 
 
 def of_leading(text: str, meaning: Meaning, session: SessionView) -> str:
-    """A question about the leading diagnosis with its name; a Chinese one in English where that name is known."""
+    """A question about the leading diagnosis with its name, and with what it gives of the patient; a Chinese one in
+    English where that name is known."""
+    given = GIVEN.search(text)
+    if given is not None:
+        asked = of_leading(without_given(text), meaning, session) if without_given(text) != text else text
+        return f"{asked.rstrip(' ?？')}{given[0].rstrip()}?"
     chinese = language_of(text) == "zh"
     name = session.leading_en if chinese and session.leading_en else session.leading
     forms = _forms()

@@ -133,3 +133,17 @@ def leans(text: str) -> bool:
         return True
     short = len(text.split()) <= LONG and len(text) <= 80
     return short and any(map(is_question, parts(text))) and bool(PRONOUN.search(text) or PRONOUN_ZH.search(text))
+
+
+# ours: what a question gives of a patient beside what it asks: "..., given his eGFR of 28"; no participle ("given to")
+GIVEN = re.compile(
+    r",? ?\b(?:given|considering|bearing in mind|in view of)"
+    r" (?=(?:that|his|her|my|our|their|he|she|they|the patient|this patient|an? (?:allergy|history)|e?GFR)\b)[^?.;]*",
+    re.IGNORECASE,
+)
+
+
+def without_given(question: str) -> str:
+    """A question without what it gives of a patient, so that nothing is found on that; whole where little is left."""
+    plain = GIVEN.sub("", question)
+    return plain if len(plain.split()) > 2 else question

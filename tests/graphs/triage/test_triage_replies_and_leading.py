@@ -105,6 +105,8 @@ def test_another_person_opens_a_case(text: str) -> None:
         ("How much paracetamol can I give him?", "2-year-old boy with a barking cough.", "croup",
          "How much paracetamol can I give a 2-year-old boy with croup?"),
         ("怎么治疗？", CASE_ZH, "急性阑尾炎", "急性阑尾炎怎么治疗？"),
+        ("How should we treat it, given that he takes warfarin?", CASE, "acute appendicitis",
+         "How is acute appendicitis treated, given that he takes warfarin?"),
     ],
 )  # fmt: skip
 def test_a_bare_question_asks_of_the_leading_diagnosis(text: str, case: str, leading: str, whole: str) -> None:
