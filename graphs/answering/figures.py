@@ -73,7 +73,7 @@ DURATION = _kind(
     r"\bhow (?:long|many (?:\w+ )?(?:hours?|days?|weeks?|months?|years?))\b|\b(?:duration|length) of\b"
     r"|多久|多长时间|几(?:天|周|个月|年)|疗程|持续时间",
     rf"\b{COUNT}(?:(?:-| to | or |–){COUNT})?[ -](?:hours?|days?|weeks?|months?|years?)\b(?! ?old)"
-    r"|\ba (?:day|week|month|year)\b"
+    r"|\b(?:a|a few|several|some|a couple of) (?:day|week|month|year)s?\b"
     r"|[\d一二两三四五六七八九十半] ?(?:小时|天|日|周|个?月|年)",
 )
 TIMING = _kind(
@@ -82,7 +82,7 @@ TIMING = _kind(
     r"|多久(?:一次|复查|检查)",
     rf"{DURATION.gives.pattern}|\b(?:once|twice|(?:three|four) times) (?:a|an|per|daily|weekly|every)\b"
     r"|\b(?:daily|weekly|monthly|yearly|annually|hourly|immediately|at once|straight away|same day)\b"
-    r"|\bevery (?:other )?(?:hour|day|week|month|year)\b",
+    r"|\bevery (?:other |few |couple of )?(?:hour|day|week|month|year)s?\b",
 )
 MEASURED = (
     r"(?:INR|HbA1c|A1c|LDL|HDL|TSH|PSA|BMI|CRP|eGFR|SpO2|BP|blood pressure|cholesterol|(?:blood )?(?:glucose|sugar)"

@@ -24,6 +24,7 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_published, plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
+from graphs.verdicts.studies import words_held
 from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement
@@ -45,7 +46,9 @@ from tools.text.questions import is_question, parts, without_given
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
 ROUNDS = 2  # ours: times that the reader is asked whether the sentences about to be quoted state something
-FIGURE = 0.15  # ours: relevance that a sentence with the figure that is asked for has above one without
+FIGURE = (
+    0.15  # ours: relevance that a sentence with the figure asked for and all words of the question has above others
+)
 SUMMARIES = ("guideline", "systematic review", "meta-analysis", "review")  # levels that sum up more than one study
 
 
@@ -297,7 +300,8 @@ def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
         gives_figure(question, s.text, s.evidence.title) * (1 + of_dosing(question, s.evidence.section or ""))
         for s in scored
     ]
-    return by_score([s._replace(score=s.score + FIGURE * g) for s, g in zip(scored, given, strict=True)])
+    held = [0.5 + 0.5 * words_held(question, f"{s.evidence.title}. {s.text}") for s in scored]
+    return by_score([s._replace(score=s.score + FIGURE * g * h) for s, g, h in zip(scored, given, held, strict=True)])
 
 
 def _allowed(view: AnswerView, scored: Sequence[Sentence]) -> Sequence[Sentence]:
