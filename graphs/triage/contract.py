@@ -82,7 +82,7 @@ class SessionView(Frozen):
 
     ``turn`` is the number of the message that is read, ``facts`` are those of the case. ``leading`` is the name of the
     diagnosis that leads the case's differential, "" when there is none; ``leading_en`` the same in English, in which
-    the library is written. ``about_case``: the last question of evidence was about that diagnosis. ``open_flags`` are the
+    the library is written. ``about_case``: the last question of evidence was about that diagnosis. ``open_flags``: the
     emergencies told so far of the session's patient.
     """
 
