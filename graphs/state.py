@@ -34,6 +34,7 @@ class State(TypedDict, total=False):
     case_differential_key: str  # the case's differential as last ranked
     case_answer_key: str  # the last answer to the case
     last_answer_key: str  # the last answer to a medical message
+    open_flags: list[dict[str, Any]]  # emergencies told of the session's patient, which stand
     findings: list[dict[str, Any]]  # what follow-up answers and corrections settled
     evidence: Annotated[dict[str, str], operator.or_]  # evidence id -> key of its record
     spent_before: dict[str, Any]  # what the models of all finished turns cost
@@ -140,14 +141,14 @@ def new_turn(
 SESSION_CHANNELS = frozenset(
     {
         "messages", "case_key", "facts_key", "subject", "leading", "findings", "evidence", "asked", "offered",
-        "case_differential_key", "case_answer_key", "last_answer_key", "spent_before",
+        "case_differential_key", "case_answer_key", "last_answer_key", "spent_before", "open_flags",
     }
 )  # fmt: skip
 # what a turn that is taken back leaves of a session: each channel, with what it is where nothing was said before
 STAYING: dict[str, Any] = {
     "turn": 0, "answer_key": "", "messages": [], "case_key": "", "facts_key": "", "subject": {}, "leading": "",
     "findings": [], "evidence": {}, "asked": None, "offered": [], "case_differential_key": "", "case_answer_key": "",
-    "last_answer_key": "", "spent_before": {},
+    "last_answer_key": "", "spent_before": {}, "open_flags": [],
 }  # fmt: skip
 
 

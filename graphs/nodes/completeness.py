@@ -17,6 +17,7 @@ from graphs.nodes.step import LIVE, SUMMARY, Body, live_gate
 from graphs.nodes.triage import decided, session_view
 from graphs.state import State
 from graphs.triage.contract import Kind, Triage
+from graphs.triage.standing import with_open
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.notices import noted
 
@@ -91,7 +92,8 @@ async def replied(state: State, context: TurnContext, triage: Triage, question: 
         return {}
     asked = {"finding": question.finding, "text": question.text}
     now: State = {**state, "asked": asked}
-    decision = await triage.decide(reply, session_view(now, context, within=True))
+    view = session_view(now, context, within=True)
+    decision = with_open(await triage.decide(reply, view), reply, view)
     if decision.kind not in ABOUT_THE_CASE or decision.new_case:
         return {}
     # The record of the turn holds its first message; the characters of a reply are nobody's to look up.

@@ -7,8 +7,9 @@ from typing import Any
 from graphs.context import TurnContext, case_facts
 from graphs.nodes.step import LIVE, SUMMARY, Body, live_triage
 from graphs.state import State
-from graphs.triage.contract import AskedQuestion, Kind, SessionView, Triage, TriageDecision
+from graphs.triage.contract import AskedQuestion, Kind, RedFlag, SessionView, Triage, TriageDecision
 from graphs.triage.facts import Fact, changes_in
+from graphs.triage.standing import QUIET, with_open
 from tools.contract import Differential, Finding, Notice
 from tools.notices import noted
 from tools.text.language import language_of
@@ -26,20 +27,27 @@ def triage_node(triage: Triage) -> Body:
         view = session_view(state, context)
         decision = await triage.decide(context.text(state["message_key"]), view)
         decision = await on_given(triage, state, context, decision)
+        decision = with_open(decision, context.text(state["message_key"]), view)
         details = decision.model_dump(mode="json", exclude={"question", "english", "facts", "kind"})
         details["changes"] = [c.model_dump() for c in changes_in(decision.facts, state["turn"])]
         given = {name: state["evidence"][name] for name in state.get("given", [])}
         kept = {"message_key": state["message_key"], "given": given}
         context.recorder.event("triage", kind_of_turn=decision.kind.value, **details, **kept)
         turn = _turn(state, context, decision)
-        return {**turn, **_session(state, context, decision), LIVE: lambda: live_triage(turn)}
+        return {**turn, **_session(state, context, decision), **_open(decision), LIVE: lambda: live_triage(turn)}
 
     return body
 
 
 def decided(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
     """The channels that a decision sets, of the turn and of the session."""
-    return {**_turn(state, context, decision), **_session(state, context, decision)}
+    return {**_turn(state, context, decision), **_session(state, context, decision), **_open(decision)}
+
+
+def _open(decision: TriageDecision) -> dict[str, Any]:
+    """The emergencies that stand after a turn; one that is not about the patient changes none."""
+    unchanged = decision.kind in (*QUIET, Kind.OUT_OF_SCOPE, Kind.MULTIPLE_CHOICE)
+    return {} if unchanged else {"open_flags": [f.model_dump() for f in decision.red_flags]}
 
 
 def session_view(state: State, context: TurnContext, *, within: bool = False) -> SessionView:
@@ -59,6 +67,7 @@ def session_view(state: State, context: TurnContext, *, within: bool = False) ->
         leading=state.get("leading", ""),
         leading_en=_in_english(state.get("leading", ""), differential),
         about_case=bool(subject.get("about_case")),
+        open_flags=tuple(RedFlag(**f) for f in state.get("open_flags", [])),
     )
 
 

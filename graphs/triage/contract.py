@@ -59,13 +59,15 @@ class Explain(Frozen):
 class RedFlag(Frozen):
     """A sign of an emergency: stable code, what was seen, and what to do, in the turn's language.
 
-    ``diagnosed``: it may be a disease, so that a differential says more; of a wish to die it says nothing.
+    ``diagnosed``: it may be a disease, so that a differential says more; of a wish to die it says nothing. ``earlier``:
+    what was said before this message told it, and it stands.
     """
 
     code: str
     seen: str
     advice: str
     diagnosed: bool = True
+    earlier: bool = False
 
 
 class AskedQuestion(Frozen):
@@ -80,7 +82,8 @@ class SessionView(Frozen):
 
     ``turn`` is the number of the message that is read, ``facts`` are those of the case. ``leading`` is the name of the
     diagnosis that leads the case's differential, "" when there is none; ``leading_en`` the same in English, in which
-    the library is written. ``about_case``: the last question of evidence was about that diagnosis.
+    the library is written. ``about_case``: the last question of evidence was about that diagnosis. ``open_flags``: the
+    emergencies told so far of the session's patient.
     """
 
     messages: tuple[str, ...] = ()
@@ -92,6 +95,7 @@ class SessionView(Frozen):
     leading: str = ""
     leading_en: str = ""
     about_case: bool = False
+    open_flags: tuple[RedFlag, ...] = ()
 
     @property
     def case(self) -> str:

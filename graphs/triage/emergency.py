@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphs.triage.contract import RedFlag
+from tools.medicines.names import medicines_in
 from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
@@ -40,12 +41,21 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
 
 
 class Emergency(NamedTuple):
-    """What an emergency is called, and what to do, by language; whether a differential says more of it."""
+    """What an emergency is called, and what to do, by language; whether a differential says more of it, and what is
+    added of it alone."""
 
     code: str
     name: dict[str, str]
     advice: dict[str, str]
     diagnosed: bool = True
+    more: dict[str, str] | None = None
+
+    def flag(self, language: str, quotes: str) -> RedFlag:
+        """It as it is told, by the words that showed it."""
+        seen = self.name[language] + ("：" if language == "zh" else ": ") + quotes
+        gap = "" if language == "zh" else " "
+        advice = self.advice[language] + (gap + self.more[language] if self.more is not None else "")
+        return RedFlag(code=self.code, seen=seen, advice=advice, diagnosed=self.diagnosed)
 
 
 class Emergencies(NamedTuple):
@@ -65,14 +75,15 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     if exam and VIGNETTE.match(text):
         return ()
     shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
-    told = plain_of(text)
-    heard = None if is_steady(text) else emergency_in(told, alone=alone and not exam)
-    if heard is None:
+    plain = plain_of(text)
+    told = without_harmless(plain)
+    heard = emergency_in(plain, alone=alone and not exam) if told and not is_steady(text) else None
+    if heard is None or (told != plain and emergency_in(told, alone=alone and not exam) is None):
         return shown
     found = _likeliest(heard.kinds, text, BESIDE_NUMBERS if shown else NAMED)
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
-    return (_flag(found, language, telling(told)), *shown)
+    return (found.flag(language, telling(told)), *shown)
 
 
 def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -84,7 +95,7 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
         beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
         if line["code"] not in found and beside and (said := _says(text, line["words"])):
             found[line["code"]] = said
-    return tuple(_flag(emergencies().named[code], language, _quoted([said])) for code, said in found.items())
+    return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())
 
 
 def is_steady(text: str) -> bool:
@@ -102,6 +113,38 @@ def plain_of(text: str) -> str:
     """A message without results of serology, which the head takes for signs of danger."""
     told: str = _rules()["words"]["serology"].sub("", text)
     return told if any(map(str.isalnum, told)) else text
+
+
+def without_harmless(text: str) -> str:
+    """A message without what else the head takes for signs of danger: how many medicines are taken, the question
+    whether one may be, and complaints that nothing beside them makes dangerous (`harmless` in readings.yaml); "" where
+    it tells nothing but these. An emergency must be heard without them, too."""
+    fewer = _rules()["words"]["regular_medicines"].sub("", text)
+    told = fewer if any(map(str.isalnum, fewer)) else text
+    told = _without(told, _asks_to_take) or told
+    for line in _rules()["harmless"]:
+        if _tells(told, line["words"]) and not _tells(told, line["unless"]):
+            told = _without(told, lambda clause, line=line: _is_harmless(clause, line))  # type: ignore[misc]
+    return told
+
+
+def _without(text: str, left_out: Callable[[Clause], bool]) -> str:
+    """A text without some of its clauses, as it is where none goes."""
+    gone = [c for c in clauses(text) if left_out(c)]
+    for clause in reversed(gone):
+        text = text[: clause.start] + text[clause.end :]
+    return text if not gone else text.strip(" ?.,;!，。；？！") if any(map(str.isalnum, text)) else ""
+
+
+def _is_harmless(clause: Clause, line: Mapping[str, str]) -> bool:
+    words = _rules()["words"]
+    return clause.present is False or bool(
+        words[line["words"]].search(clause.text) or words[line["beside"]].search(clause.text)
+    )
+
+
+def _asks_to_take(clause: Clause) -> bool:
+    return _rules()["words"]["may_take"].search(clause.text) is not None and bool(medicines_in(clause.text))
 
 
 def _says(text: str, words: str) -> str:
@@ -123,7 +166,7 @@ def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
         return ()  # "Is a pressure of 84/50 dangerous?"
     named = emergencies().named
     quotes = {code: _quoted([text[a:b] for a, b in sorted(set(spans))]) for code, spans in found.items()}
-    return tuple(_flag(named[code], language, told) for code, told in quotes.items())
+    return tuple(named[code].flag(language, told) for code, told in quotes.items())
 
 
 def _likeliest(kinds: Mapping[str, float], text: str, least: float) -> Emergency:
@@ -137,6 +180,7 @@ def _likeliest(kinds: Mapping[str, float], text: str, least: float) -> Emergency
     if codes[code] >= least and _can_have(text, known.only.get(code, {})):
         return known.named[code]
     advice: dict[str, float] = {}
+    codes = {c: share for c, share in codes.items() if _can_have(text, known.only.get(c, {}))}
     for other, share in codes.items():
         told = known.named[other].advice["en"]
         advice[told] = advice.get(told, 0.0) + share
@@ -178,18 +222,14 @@ def _quoted(said: Sequence[str]) -> str:
     return "; ".join(f"“{t}”" for t in cut)
 
 
-def _flag(found: Emergency, language: str, quotes: str) -> RedFlag:
-    mark = "：" if language == "zh" else ": "
-    seen = found.name[language] + mark + quotes
-    return RedFlag(code=found.code, seen=seen, advice=found.advice[language], diagnosed=found.diagnosed)
-
-
 @lru_cache(maxsize=1)
 def emergencies() -> Emergencies:
     """The names and advice of this room's YAML file."""
     data: dict[str, Any] = read_yaml(NAMES)
     every = [
-        Emergency(e["code"], e, data["advice"][e["advice"]], e["code"] not in data["undiagnosed"])
+        Emergency(
+            e["code"], e, data["advice"][e["advice"]], e["code"] not in data["undiagnosed"], data["more"].get(e["code"])
+        )
         for e in data["named"]
     ]
     return Emergencies({e.code: e for e in every}, data["exemplars"], data["only"])

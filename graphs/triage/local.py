@@ -23,6 +23,7 @@ from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDe
 from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
 from graphs.triage.follow_up import Reply, is_courteous, read_reply
+from graphs.triage.standing import merged
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.checks import check
@@ -262,7 +263,7 @@ class TriageLocal:
             facts = extend(session.facts, told)
             case = text_of(facts)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            flags = red_flags(case, language) or red_flags(text, language, alone=False)
+            flags = merged(red_flags(text, language, alone=False), red_flags(case, language))
             return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, facts), flags, reply.finding)
         urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
         verdict = Verdict(Kind.CASE, "asks, and tells of an emergency") if urgent else verdict
@@ -270,11 +271,12 @@ class TriageLocal:
         if verdict.explain is not None:
             flags = red_flags(session.case, language) if verdict.explain.of_case else ()
             return decision_of(verdict, language, turn, flags)
-        flags = red_flags(turn.question if turn.facts else text, language)
-        flags = flags or red_flags(text, language, alone=not session.case)
+        flags = red_flags(text, language, alone=not session.case)
+        if turn.facts and turn.question != text:
+            flags = merged(flags, red_flags(turn.question, language))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
-            turn = Turn(text, facts_of(text, session.turn), new_case=True)
+            turn = case_turn(text, session)
         return decision_of(verdict, language, turn, flags)
 
 

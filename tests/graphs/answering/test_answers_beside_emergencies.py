@@ -61,8 +61,22 @@ def test_behind_a_leader_that_is_not_severe_the_next_are_told_severe_or_not() ->
     assert named(beside_flags(whole, [FLAG], Kind.CASE)) == ["gout", "psoriasis", "sepsis"]
 
 
-def test_no_disease_is_told_beside_a_wish_to_die_or_where_none_explains_the_case() -> None:
-    assert named(beside_flags(differential(), [FLAG, WISH], Kind.CASE)) == []
+def test_beside_a_wish_to_die_only_an_emergency_that_leads_is_told_with_what_is_severe() -> None:
+    whole = differential()
+    calm = whole.model_copy(update={"ranking": (whole.ranking[1], whole.ranking[0])})
+    assert named(beside_flags(whole, [WISH], Kind.CASE)) == ["infarction", "dissection"]
+    assert named(beside_flags(calm, [WISH], Kind.CASE)) == []
+
+
+def test_a_wish_to_die_does_not_hide_what_another_emergency_may_be() -> None:
+    whole, before = differential(), WISH.model_copy(update={"earlier": True})
+    calm = whole.model_copy(update={"ranking": (whole.ranking[1], whole.ranking[0])})
+    for flags in ([FLAG, WISH], [FLAG, before], [before]):
+        assert named(beside_flags(calm, flags, Kind.CASE)) == ["panic", "infarction"]
+    assert named(beside_flags(calm, [WISH, FLAG.model_copy(update={"earlier": True})], Kind.CASE)) == []
+
+
+def test_no_disease_is_told_where_none_explains_the_case() -> None:
     assert named(beside_flags(differential(outside=True), [FLAG], Kind.CASE)) == []
 
 

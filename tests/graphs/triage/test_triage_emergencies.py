@@ -279,6 +279,17 @@ def test_a_dose_is_no_count_of_tablets(text: str, flagged: bool) -> None:
         "My brother says he wants to kill himself",
         "I took 30 ibuprofen an hour ago because I wanted to die",
         "Should I end my life?",
+        "My husband keeps saying that the boys are better off without him",
+        "She told the midwife her children would be better off without her.",
+        "They'd all be better off without me",
+        "he feels he can't go on any longer",
+        "I hope I never wake up again",
+        "She wishes she wouldn't wake up in the morning",
+        "there is no reason to go on living",
+        "It would be better if I weren't around",
+        "他总说家人没有他会更轻松",
+        "真希望睡着了就再也不醒",
+        "我真的撑不下去了",
     ],
 )
 def test_a_wish_to_die_is_never_missed(text: str) -> None:
@@ -296,6 +307,15 @@ def test_a_wish_to_die_is_never_missed(text: str) -> None:
         "我不想死，只是想知道我的病能不能治",
         "I do not want to die of this cough",
         "I was afraid that I was about to die",
+        "My knee is better off without the brace",
+        "Would she be better off without her gallbladder?",
+        "He says he is better off without her since the divorce",
+        "I can't go on a plane with this ear",
+        "I wish I wouldn't wake up so early every day",
+        "I hope I don't wake up with a migraine",
+        "She never said that the family would be better off without her",
+        "停了没有他的药会更好吗",
+        "这个药我坚持不下去",
     ],
 )
 def test_words_of_death_that_are_no_wish_raise_nothing(text: str) -> None:
@@ -317,3 +337,51 @@ def test_a_notice_quotes_the_words_that_set_it_off_and_not_the_whole_message() -
     assert "May" not in wish.seen
     (twisted,) = red_flags("It looks odd. My son of 13 woke with terrible pain in his testicle, being sick.", "en")
     assert "testicle" in twisted.seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "79F, takes nine different tablets a day, a bit muddled this week",
+        "31 weeks pregnant, it stings when I wee, no bleeding, no fever",
+        "怀孕31周，排尿刺痛，没有发热",
+        "May he have bisoprolol? He has asthma",
+        "He has asthma. Could he take timolol?",
+        "throat is raw and there are lumps in my nek, hurts when I swallow",
+        "tender glands in the neck, a sore throat, pain on swallowing",
+        "喉咙疼，脖子上的淋巴结肿了",
+    ],
+)
+def test_what_only_resembles_an_emergency_raises_none(text: str) -> None:
+    assert codes(text, language_of(text)) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("He swallowed eight pills in one go", "poisoning"),
+        ("她一口气吃了二十片药", "poisoning"),
+        ("She took all of her ten medicines at once and is drowsy", "poisoning"),
+        ("31 weeks pregnant, bleeding since noon", "pregnancy_bleeding"),
+        ("31 weeks pregnant, it burns when I wee, bad headache and flashing lights", "pre_eclampsia"),
+        ("He is having an asthma attack, should I call?", "severe_asthma"),
+        ("sore throat, lumps in the neck, drooling", "airway"),
+        ("sore throat and swollen glands, noisy breathing, cannot swallow", "airway"),
+        ("嗓子疼，脖子肿，流口水", "airway"),
+    ],
+)
+def test_what_such_a_complaint_may_hide_is_told(text: str, code: str) -> None:
+    assert code in codes(text, language_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My aunt is 86 and takes thirteen different tablets. She has been confused since last night.",
+        "A man of 81 on eleven regular drugs, muddled since Friday",
+        "老人85岁，平时吃十几种药，昨天开始糊涂",
+    ],
+)
+def test_how_many_medicines_are_taken_is_no_poisoning(text: str) -> None:
+    assert "poisoning" not in codes(text)
+    assert not any("poison" in flag.advice for flag in red_flags(text, language_of(text)))
