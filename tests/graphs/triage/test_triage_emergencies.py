@@ -385,3 +385,22 @@ def test_what_such_a_complaint_may_hide_is_told(text: str, code: str) -> None:
 def test_how_many_medicines_are_taken_is_no_poisoning(text: str) -> None:
     assert "poisoning" not in codes(text)
     assert not any("poison" in flag.advice for flag in red_flags(text, language_of(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("68岁女性，胸痛两小时，冷汗淋漓。", "heart_attack"),
+        ("男性，59岁，心前区压榨样痛，向左肩放射", "heart_attack"),
+        ("19岁男性，发高烧，脖子很僵，怕光", "meningitis"),
+    ],
+)
+def test_a_chinese_message_that_names_the_patient_first_alarms_as_without(text: str, code: str) -> None:
+    assert code in codes(text, "zh")
+
+
+@pytest.mark.parametrize(
+    "text", ["62岁男性，跑步后出汗，胸口不疼。", "35岁女性，发热两天，脖子不僵。", "70岁男性，胸痛三年，体检。"]
+)
+def test_what_such_a_message_denies_or_tells_of_years_does_not(text: str) -> None:
+    assert not {"heart_attack", "meningitis"} & codes(text, "zh")
