@@ -9,6 +9,7 @@ from graphs.answering.notices import notice
 from graphs.verdicts.contract import VerdictValue
 from tools.contract import Notice, unique
 from tools.evidence import Origin
+from tools.medicines.checks import unsuitable
 from tools.medicines.constraints import (
     Constraint,
     barred_options,
@@ -18,6 +19,7 @@ from tools.medicines.constraints import (
     warns,
 )
 from tools.medicines.names import Medicine
+from tools.medicines.records import STATES
 from tools.messages import messages
 
 
@@ -37,7 +39,8 @@ def constrained(draft: Draft, question: str, case: str, options: Mapping[str, st
         leading.append(notice("barred_medicine", language, _asked(*asked, language)))
         agrees = verdict is not None and verdict.value is VerdictValue.NO and not warns(question)
         verdict, choice = (verdict if agrees else None), None
-    named = _recommended(draft, "\n".join(part for part in (case, question) if part), language)
+    told = "\n".join(part for part in (case, question) if part)
+    named = [*_recommended(draft, told, language), *([] if options else _unsuitable(draft, told, language))]
     if named:
         notices.append(notice("breaks_constraint", language, messages(language).joined(named)))
     if not (leading or notices):
@@ -66,6 +69,15 @@ def _recommended(draft: Draft, case: str, language: str) -> list[str]:
         if broken is not None:
             out.append(_told(broken[0].written, broken[1], language))
     return unique(out)
+
+
+def _unsuitable(draft: Draft, case: str, language: str) -> list[str]:
+    """What the statements name without a warning although the patient's state or illness bars it, by its record."""
+    words = messages(language)
+    said = [s.text for s in draft.statements if s.origin is not Origin.CASE]
+    found = unsuitable(said, case) if case else []
+    told = [(m.written, words[f"barred.states.{c.beside}"] if c.beside in STATES else c.beside) for m, c in found]
+    return [words.say("barred.state", medicine=medicine, named=named) for medicine, named in told]
 
 
 def _told(medicine: str, constraint: Constraint, language: str) -> str:

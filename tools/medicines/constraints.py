@@ -173,9 +173,12 @@ def recommended(statement: str, constraints: list[Constraint]) -> tuple[Medicine
     """What a statement names that a constraint bars, where it may be read as advice to give it: it warns of nothing.
     What is given instead in an allergy warns of nothing either."""
     said = _INSTEAD.sub(" ", statement)
-    if _ALLERGY.search(said) or _AGAINST.search(said) or _WARNS.search(said):
-        return None
-    return broken_by(said, constraints)
+    return None if warns_of(said) else broken_by(said, constraints)
+
+
+def warns_of(statement: str) -> bool:
+    """Whether a statement warns of what it names: it is no advice to give it."""
+    return any(pattern.search(statement) for pattern in (_ALLERGY, _AGAINST, _WARNS))
 
 
 def advises_only(statement: str, constraints: list[Constraint]) -> bool:

@@ -87,6 +87,16 @@ def test_a_recommendation_that_the_case_bars_gets_a_notice() -> None:
         "breaks_constraint"
     ]
     assert not constrained(Draft(statements=(warned,)), "How is it treated?", case, {}, "en").notices
+
+
+@pytest.mark.parametrize(("language", "detail"), [("en", "Naproxen (kidney disease)"), ("zh", "Naproxen（肾病）")])
+def test_a_medicine_that_the_patients_state_bars_is_named(language: str, detail: str) -> None:
+    said = Statement(text="Naproxen eases gout.", origin=Origin.PARAMETRIC)
+    (told,) = constrained(Draft(statements=(said,)), "How is gout treated?", "He is 70; eGFR 19.", {}, language).notices
+    assert (told.code, detail in told.text) == ("breaks_constraint", True)
+    assert not constrained(
+        Draft(statements=(said,)), "How is gout treated?", "He is 70; eGFR 90.", {}, language
+    ).notices
     assert not constrained(Draft(statements=(said,)), "How is it treated?", "", {}, "en").notices
 
 

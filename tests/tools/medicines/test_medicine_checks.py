@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.medicines.checks import check, taken_together
+from tools.medicines.checks import check, taken_together, unsuitable
 from tools.medicines.records import Advice
 
 
@@ -194,3 +194,18 @@ def test_what_is_told_of_values_habits_and_reactions_counts(question: str, answe
 def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) -> None:
     assert [c.beside for c in check(question).checks if c.beside.endswith("disorder")] == []
     assert any(c.beside == "bleeding disorder" for c in check("She bleeds easily. Can she take warfarin?").checks)
+
+
+@pytest.mark.parametrize(
+    ("statement", "case", "barred"),
+    [
+        ("An NSAID or colchicine treats a flare.", "He is 61 and his eGFR is 21.", ["NSAID", "colchicine"]),
+        ("Adapalene or azelaic acid is used.", "She is 19 weeks pregnant.", ["Adapalene"]),
+        ("A beta-blocker eases angina.", "She is 66 and has asthma.", ["beta-blocker"]),
+        ("Adapalene must not be used in pregnancy.", "She is 19 weeks pregnant.", []),  # it warns
+        ("Adapalene or azelaic acid is used.", "She is 19 and not pregnant.", []),
+        ("Paracetamol eases it.", "His eGFR is 21.", []),
+    ],
+)
+def test_what_advice_names_and_a_patients_state_bars(statement: str, case: str, barred: list[str]) -> None:
+    assert [medicine.written for medicine, _ in unsuitable([statement], case)] == barred
