@@ -31,6 +31,7 @@ from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
 from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
+from tools.text.measures import with_directions
 from tools.text.options import parse_options
 
 OnSubject = Callable[[str], bool]
@@ -78,7 +79,7 @@ def classify(
     if not any(c.isalnum() for c in text):
         return Verdict(Kind.OUT_OF_SCOPE, "nothing was said")
     read = sorted_as(text)
-    away = read.other_field and not (on_subject is not None and on_subject(text))
+    away = read.other_field and with_directions(text) == text and not (on_subject is not None and on_subject(text))
     if has_options:
         kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
         return Verdict(kind, f"options are given; {_likely(read)}")
@@ -309,9 +310,12 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
         return case_turn(text, session)
     stated = " ".join(part for part in questions.parts(text) if not questions.is_question(part))
     patient = verdict.patient or (verdict.kind is Kind.EVIDENCE and read_person(stated).age is not None)
+    question = verdict.question or text
+    if verdict.kind is Kind.EVIDENCE:
+        question = with_directions(question)
     if patient and not session.case:  # what follows goes on from this patient
-        return Turn(text, (fact_of(text, session.turn, stated),))
-    return Turn(verdict.question or text)
+        return Turn(question, (fact_of(text, session.turn, stated),))
+    return Turn(question)
 
 
 def case_turn(text: str, session: SessionView) -> Turn:
