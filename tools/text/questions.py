@@ -57,6 +57,26 @@ WHICH_WAY = re.compile(
     r"\bhigher,? (?:or )?lower,?(?: or)? (?:the same|similar|no different|unchanged)\b", re.IGNORECASE
 )
 ENDS = ("?", "？")
+# What a question asks for, a medicine, a test or another measure, and tells nobody to have; ours.
+SOUGHT = (
+    r"(?:antibiotics?|anti\w+|drugs?|medicines?|medications?|treatments?|therap(?:y|ies)|analgesics?|pain ?killers?|opioids?|"
+    r"steroids?|statins?|inhalers?|insulins?|fluids?|vaccines?|diuretics?|laxatives?|sedatives?|\w*blockers?|\w*inhibitors?|"
+    r"thinners?|heparins?|doacs?|noacs?|nsaids?|ssris?|contracepti\w+|creams?|tablets?|doses?|dosage|tests?|scans?|imaging|"
+    r"investigations?|bloods?|x-?rays?|operations?|surgery|procedures?|diets?|regimens?|agents?|options?)"
+)
+TOLD_BESIDE = (
+    r"(?=[,;.?]|$|\b(?:given|since|because|as|with|who|whose|if|when|while|despite|although|after|for|in|at|on|but|and (?:he|"
+    r"she|they|i|we|his|her|my)|should|would|can|could|is|are|do|does|to)\b)"
+)
+ASKED_FOR = re.compile(
+    rf"\b(?:which|what|what kind of|what type of|any)(?: (?:\w|-)+){{0,2}}? {SOUGHT}\b[^,;.?]*?{TOLD_BESIDE}|"
+    r"\b(?:can|could|should|shall|may|would|do|must) (?:i|we|you|he|she|they|(?:the|this|my) \w+) "
+    r"(?:now |also |still |just )?(?:be (?:given|started on|offered|put on)|give|start|use|prescribe|try|add|offer|order|take|"
+    rf"have|get)\b(?: (?:him|her|them))?[^,;.?]*?{TOLD_BESIDE}|"
+    r"[^，,。；？?]*(?:哪[种个类些]|什么|何种)(?:样的)?(?:抗[\u4e00-\u9fff]{1,4}|\w{0,3}药物?|治疗|检查|疫苗|激素)[^，,。；？?]*|"
+    r"(?:能不能|可不可以|可以|能否|能|可否|是否可以|该不该|应该)(?:吃|用|服用?|打|给|加用|开始用)[^，,。；？?]*(?=[吗么]?[?？])",
+    re.IGNORECASE,
+)
 
 LEANING = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|"
@@ -133,3 +153,10 @@ def leans(text: str) -> bool:
         return True
     short = len(text.split()) <= LONG and len(text) <= 80
     return short and any(map(is_question, parts(text))) and bool(PRONOUN.search(text) or PRONOUN_ZH.search(text))
+
+
+def without_asked(sentence: str) -> str:
+    """A sentence that asks with what it asks for as stops of the same length: ``Which antibiotic?`` tells of none."""
+    if not is_question(sentence.strip()):
+        return sentence
+    return ASKED_FOR.sub(lambda m: ";" * len(m[0]), sentence)
