@@ -22,7 +22,7 @@ from graphs.triage.asked import (
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
-from graphs.triage.follow_up import Reply, is_courteous, read_reply
+from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.checks import check
@@ -216,6 +216,7 @@ class TriageLocal:
         on_subject: whether the library holds something on what seems to be of another field; None never asks.
         diseases: ids of the diseases that a text names; None knows none.
         english: puts Chinese questions into the library's language.
+        findings: ids of the findings that a text states; None reads a yes as a yes whatever follows it.
     """
 
     def __init__(
@@ -223,7 +224,9 @@ class TriageLocal:
         on_subject: OnSubject | None = None,
         diseases: Diseases | None = None,
         english: English = lambda _: "",
+        findings: Findings | None = None,
     ) -> None:
+        self._findings = findings
         self._on_subject = on_subject
         self._diseases = diseases
         self._english = english
@@ -257,7 +260,7 @@ class TriageLocal:
         if verdict.kind is Kind.CALCULATION:
             whole = verdict.question or text
             return decision_of(verdict, language, Turn(whole), red_flags(told_of(whole, session.case), language))
-        reply = _reply(text, session)
+        reply = _reply(text, session, self._findings)
         if reply is not None:
             told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []
             facts = extend(session.facts, told)
@@ -296,12 +299,12 @@ def decision_of(
     )
 
 
-def _reply(text: str, session: SessionView) -> Reply | None:
+def _reply(text: str, session: SessionView, findings: Findings | None) -> Reply | None:
     if session.asked is None or revisions.is_other_patient(text, session.case):
         return None
     if revisions.is_correction(text, session.case, asked=True):
         return None
-    return read_reply(text, session.asked)
+    return read_reply(text, session.asked, findings)
 
 
 def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:

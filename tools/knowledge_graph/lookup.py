@@ -216,6 +216,12 @@ class KnowledgeGraph:
                 unknown.append(said)
         return list(known.values()), unknown
 
+    def stated(self, text: str) -> frozenset[str]:
+        """Ids of the findings that a text states plainly, with what they are kinds of."""
+        found = surest(self._matcher.match(asserted(text, clauses(text))), assured=True)
+        ids = {self.graph.findings[f].id for f, m in found.items() if m.present}
+        return frozenset(ids.union(*map(self.graph.broader, ids)))
+
     def _plain(self, match: Match, said: str) -> bool:
         """Whether a finding in a few words is plainly said by them, or by its own name."""
         finding = self.graph.findings[match.finding]

@@ -15,6 +15,7 @@ REACTION = re.compile(
 _ALLERGY = (
     r"(?:\ballerg(?:ic to|y\b(?! (?:test|clinic))|ies\b)|\b(?:anaphylactic|hypersensitive|intolerant) to\b|过敏史?)"
 )
+ALLERGIC = re.compile(_ALLERGY, re.IGNORECASE)
 _NO_VERB = r"(?:(?!\b(?:has|have|had|is|are|was|now|presents?|presenting|came|comes?|but)\b)[^.;()（）。；\n])"
 _SAID = (
     # "allergic to penicillin (anaphylaxis)", "penicillin allergy (rash), codeine (vomiting)"

@@ -134,6 +134,8 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
     past = other = False
     for piece, absent in zip(found_pieces, denied(masked, found_pieces, chinese), strict=True):
         words = masked[piece.start : piece.end]
+        if absent is None:
+            continue
         past = past or _PAST_SECTION.match(words) is not None
         other = (
             negation.is_other_person(words, patient)
