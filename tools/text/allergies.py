@@ -20,31 +20,37 @@ _NO_VERB = r"(?:(?!\b(?:has|have|had|is|are|was|now|presents?|presenting|came|co
 _SAID = (
     # "allergic to penicillin (anaphylaxis)", "penicillin allergy (rash), codeine (vomiting)"
     re.compile(
-        rf"{_ALLERGY}{_NO_VERB}{{0,60}}(?P<said>[(（][^()（）]{{1,80}}[)）](?:{_NO_VERB}{{1,40}}[(（][^()（）]{{1,80}}[)）])*)",
+        rf"{_ALLERGY}{_NO_VERB}{{0,60}}"
+        rf"(?P<said>[(（][^()（）]{{1,80}}[)）](?:{_NO_VERB}{{1,40}}[(（][^()（）]{{1,80}}[)）]){{0,4}})",
         re.I,
     ),
     # "penicillin allergy: rash", "allergic to penicillin - anaphylaxis"
-    re.compile(rf"{_ALLERGY}{_NO_VERB}{{0,40}}?(?:[:：]|\s[-–—]\s)(?P<said>[^.;。；\n]{{2,80}})", re.I),
+    re.compile(
+        rf"{_ALLERGY}{_NO_VERB}{{0,40}}?(?:[:：]|\s[-–—]\s)\s?(?P<said>[^\s.;。；()（）][^.;。；()（）\n]{{1,80}})",
+        re.I,
+    ),
     # "allergic to penicillin, which gave him a rash"
     re.compile(
-        rf"{_ALLERGY}{_NO_VERB}{{0,40}}?,? (?P<said>(?:which|that|it) (?:causes?|caused|gives?|gave|brings?|brought|makes?|"
-        r"made)\b[^,.;\n]{1,60})",
+        rf"{_ALLERGY}{_NO_VERB}{{0,40}}?,? (?P<said>(?:which|that|it) (?:causes?|caused|gives?|gave|brings?|brought|"
+        r"makes?|made)\b[^,.;\n]{1,60})",
         re.I,
     ),
     # "anaphylaxis to penicillin in 2015", "a rash with amoxicillin as a child"
     re.compile(
-        r"(?P<said>\b(?:anaphyla\w+|reaction|rash|hives|urticaria|angio-?o?edema|swelling)\b[^.;\n]{0,20}?"
+        r"(?P<said>\b(?:anaphyla\w{1,6}|reaction|rash|hives|urticaria|angio-?o?edema|swelling)\b[^.;\n]{0,20}?"
         r"\b(?:to|with|after|from|on)\b[^.;\n]{1,50}?\b(?:in (?:19|20)\d\d|(?:months?|years?) ago|last year|"
         r"as a (?:child|kid|baby|boy|girl|teenager)|in (?:the past|childhood)|previously))",
         re.I,
     ),
     # "previous anaphylaxis to penicillin"
     re.compile(
-        r"(?P<said>\b(?:previous|prior|past|known|history of|documented|recorded) (?:\w+ ){0,2}(?:anaphyla\w+|reactions?|rash|"
-        r"hives|angio-?o?edema) (?:to|with|from|after)\b[^,.;\n]{1,40})",
+        r"(?P<said>\b(?:previous|prior|past|known|history of|documented|recorded) (?:\w{1,20} ){0,2}"
+        r"(?:anaphyla\w{1,6}|reactions?|rash|hives|angio-?o?edema) (?:to|with|from|after)\b[^,.;\n]{1,40})",
         re.I,
     ),
-    re.compile(r"(?P<said>(?:曾|既往|以前|\d+\s?年前|(?:19|20)\d\d年)[^，,。；\n]{0,20}(?:过敏性?休克|过敏|皮疹|荨麻疹))"),
+    re.compile(
+        r"(?P<said>(?:曾|既往|以前|(?<!\d)\d{1,2}\s?年前|(?:19|20)\d\d年)[^，,。；\n]{0,20}(?:过敏性?休克|过敏|皮疹|荨麻疹))"
+    ),
 )
 _NOW = re.compile(
     r"\b(?:now|today|tonight|this (?:morning|evening|afternoon)|yesterday|(?:minutes?|hours?|days?) (?:ago|after)|just|"

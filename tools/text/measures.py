@@ -26,10 +26,10 @@ NUMBER = (
     r"(?!\d|,\d{3}|[./]\d|\s?[-–~]\s?\d|\s?(?:hours?|days?|weeks?|months?|years?|times)\b)"
 )
 GAP = (
-    r"(?:\s|[:：=~≈<>≤≥(（+-]|\b(?:is|was|are|were|been|has|have|of|at|to|now|today|level|levels|count|only|just|came|comes|"
-    r"come|back|about|around|up|down|as|result|results|reading|reads|measured|reported|dropped|fallen|fell|risen|rose|gone|"
-    r"went|still|currently|raised|high|low|elevated|normal|fine|total|serum|random|fasting|this morning|on admission)\b)"
-    r"{0,9}?"
+    r"(?:\s|[:：=~≈<>≤≥(（+-]|\b(?:is|was|are|were|been|has|have|of|at|to|now|today|level|levels|count|only|just|came|"
+    r"comes|come|back|about|around|up|down|as|result|results|reading|reads|measured|reported|dropped|fallen|fell|risen|rose|gone|"
+    r"went|still|currently|raised|high|low|elevated|normal|fine|total|serum|random|fasting|this morning|"
+    r"on admission)\b){0,9}?"
 )
 GAP_ZH = r"(?:\s|[:：=~≈<>≤≥(（为是约达到仅升高降低检查结果示,，]){0,6}?"
 UNIT = (

@@ -59,22 +59,23 @@ WHICH_WAY = re.compile(
 ENDS = ("?", "？")
 # What a question asks for, a medicine, a test or another measure, and tells nobody to have; ours.
 SOUGHT = (
-    r"(?:antibiotics?|anti\w+|drugs?|medicines?|medications?|treatments?|therap(?:y|ies)|analgesics?|pain ?killers?|opioids?|"
-    r"steroids?|statins?|inhalers?|insulins?|fluids?|vaccines?|diuretics?|laxatives?|sedatives?|\w*blockers?|\w*inhibitors?|"
-    r"thinners?|heparins?|doacs?|noacs?|nsaids?|ssris?|contracepti\w+|creams?|tablets?|doses?|dosage|tests?|scans?|imaging|"
+    r"(?:antibiotics?|anti\w{1,20}|drugs?|medicines?|medications?|treatments?|therap(?:y|ies)|analgesics?|"
+    r"pain ?killers?|opioids?|steroids?|statins?|inhalers?|insulins?|fluids?|vaccines?|diuretics?|laxatives?|sedatives?|"
+    r"blockers?|inhibitors?|thinners?|heparins?|doacs?|noacs?|nsaids?|ssris?|contracepti\w{1,5}|creams?|tablets?|doses?|dosage|tests?|scans?|imaging|"
     r"investigations?|bloods?|x-?rays?|operations?|surgery|procedures?|diets?|regimens?|agents?|options?)"
 )
 TOLD_BESIDE = (
-    r"(?=[,;.?]|$|\b(?:given|since|because|as|with|who|whose|if|when|while|despite|although|after|for|in|at|on|but|and (?:he|"
-    r"she|they|i|we|his|her|my)|should|would|can|could|is|are|do|does|to)\b)"
+    r"(?=[,;.?]|$|\b(?:given|since|because|as|with|who|whose|if|when|while|despite|although|after|for|in|at|on|but|"
+    r"and (?:he|she|they|i|we|his|her|my)|should|would|can|could|is|are|do|does|to)\b)"
 )
 ASKED_FOR = re.compile(
-    rf"\b(?:which|what|what kind of|what type of|any)(?: (?:\w|-)+){{0,2}}? {SOUGHT}\b[^,;.?]*?{TOLD_BESIDE}|"
-    r"\b(?:can|could|should|shall|may|would|do|must) (?:i|we|you|he|she|they|(?:the|this|my) \w+) "
-    r"(?:now |also |still |just )?(?:be (?:given|started on|offered|put on)|give|start|use|prescribe|try|add|offer|order|take|"
-    rf"have|get)\b(?: (?:him|her|them))?[^,;.?]*?{TOLD_BESIDE}|"
-    r"[^，,。；？?]*(?:哪[种个类些]|什么|何种)(?:样的)?(?:抗[\u4e00-\u9fff]{1,4}|\w{0,3}药物?|治疗|检查|疫苗|激素)[^，,。；？?]*|"
-    r"(?:能不能|可不可以|可以|能否|能|可否|是否可以|该不该|应该)(?:吃|用|服用?|打|给|加用|开始用)[^，,。；？?]*(?=[吗么]?[?？])",
+    rf"\b(?:which|what|what kind of|what type of|any)(?: [\w-]{{1,20}}){{0,2}}? {SOUGHT}\b[^,;.?]{{0,60}}?"
+    rf"{TOLD_BESIDE}|"
+    r"\b(?:can|could|should|shall|may|would|do|must) (?:i|we|you|he|she|they|(?:the|this|my) \w{1,20}) "
+    r"(?:now |also |still |just )?(?:be (?:given|started on|offered|put on)|give|start|use|prescribe|try|add|offer|"
+    rf"order|take|have|get)\b(?: (?:him|her|them))?[^,;.?]{{0,60}}?{TOLD_BESIDE}|"
+    r"[^，,。；？?]{0,30}(?:哪[种个类些]|什么|何种)(?:样的)?(?:抗[\u4e00-\u9fff]{1,4}|\w{0,3}药物?|治疗|检查|疫苗|激素)[^，,。；？?]{0,30}|"
+    r"(?:能不能|可不可以|可以|能否|能|可否|是否可以|该不该|应该)(?:吃|用|服用?|打|给|加用|开始用)[^，,。；？?]{0,30}(?=[吗么]?[?？])",
     re.IGNORECASE,
 )
 
