@@ -14,7 +14,6 @@ from tools.text.body_sites import side, sites
 from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
 from tools.text.measures import readings
-from tools.text.questions import without_asked
 from tools.text.scopes import denied, pieces
 from tools.text.sentences import Span, sentences
 
@@ -120,7 +119,7 @@ def affirmed(text: str) -> str:
 def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, patient: str) -> list[Clause]:
     told = sentence.of(text)
     found: list[Clause] = []
-    masked = without_asked(_signs(told))
+    masked = _signs(told)
     reactions = list(reactions_told(told))
     for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end

@@ -109,7 +109,7 @@ def with_directions(text: str) -> str:
     told: dict[int, str] = {}
     for value in values(text):
         rows = measures()[value.measure].get("tells", ())
-        shown = next((one for one in rows if _shown(value.number, one, None)), {})
+        shown: Mapping[str, Any] = next((one for one in rows if _shown(value.number, one, None)), {})
         if "asked" in shown and is_of_now(value, text):
             told[value.end] = shown["asked"][language_of(text)]
     for end in sorted(told, reverse=True):

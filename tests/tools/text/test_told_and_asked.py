@@ -48,11 +48,13 @@ def test_a_told_reaction_is_past() -> None:
         ("用什么抗生素？", ""),
         ("What is causing my chest pain?", "What is causing my chest pain"),
         ("Could my steroids cause this?", "Could my steroids cause this"),
+        ("Could I have chest pain from reflux?", "Could I have chest pain from reflux"),
+        ("Should he have a CT scan?", ""),
     ],
 )
 def test_what_is_asked_for_is_not_told(question: str, left: str) -> None:
     assert left in without_asked(question)
-    assert bool(left) == any(c.text for c in clauses(question))
+    assert bool(left) == bool(clauses(without_asked(question)))
 
 
 def test_a_statement_asks_for_nothing() -> None:
