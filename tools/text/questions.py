@@ -73,7 +73,8 @@ ASKED_FOR = re.compile(
     rf"{TOLD_BESIDE}|"
     r"\b(?:can|could|should|shall|may|would|do|must) (?:i|we|you|he|she|they|(?:the|this|my) \w{1,20}) "
     r"(?:now |also |still |just )?(?:be (?:given|started on|offered|put on)|give|start|use|prescribe|try|add|offer|"
-    rf"order|take|(?:have|get)(?= (?:[\w-]{{1,20}} ){{0,2}}{SOUGHT}\b))\b(?: (?:him|her|them))?[^,;.?]{{0,60}}?{TOLD_BESIDE}|"
+    rf"order|take|(?:have|get)(?= (?:[\w-]{{1,20}} ){{0,2}}{SOUGHT}\b))\b"
+    rf"(?: (?:him|her|them))?[^,;.?]{{0,60}}?{TOLD_BESIDE}|"
     r"[^，,。；？?]{0,30}(?:哪[种个类些]|什么|何种)(?:样的)?(?:抗[\u4e00-\u9fff]{1,4}|\w{0,3}药物?|治疗|检查|疫苗|激素)[^，,。；？?]{0,30}|"
     r"(?:能不能|可不可以|可以|能否|能|可否|是否可以|该不该|应该)(?:吃|用|服用?|打|给|加用|开始用)[^，,。；？?]{0,30}(?=[吗么]?[?？])",
     re.IGNORECASE,
