@@ -138,7 +138,9 @@ def assemble(
     starter = StarterQuestions(settings, home, encoder, say)
     answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader)
     parts = Parts(
-        triage=TriageLocal(documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words)),
+        triage=TriageLocal(
+            documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words), graph.stated
+        ),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),
         tools=offered(

@@ -163,7 +163,7 @@ class Interview:
     """
 
     def __init__(self, graph: KnowledgeGraph, case: str) -> None:
-        self._graph, self._triage = graph, TriageLocal()
+        self._graph, self._triage = graph, TriageLocal(findings=graph.stated)
         self._facts, self._turn, self.language = facts_of(case, 1), 1, language_of(case)
         self._known: list[Finding] = []
         self.emergency: tuple[RedFlag, ...] = red_flags(case, self.language)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,8 @@ SHORT_ZH = 20  # characters; ours
 HEADS = (("has_head", ""), ("having_head", "having "), ("being_head", "being "), ("that_head", "that "))
 # what a question asks to be measured, and how its number is written for the reader of values
 MEASURED = (("oxygen", "SpO2 {}"), ("pressure", "BP {}"), ("pulse", "HR {}"), ("breathing", "RR {}"))
+Findings = Callable[[str], Collection[str]]
+"""Ids of the findings that a text states plainly, with what they are kinds of."""
 DEGREE_ZH = {"低": "low", "高": "high", "快": "fast", "慢": "slow"}
 
 
@@ -55,10 +58,11 @@ def says_yes(text: str) -> bool:
     return forms()["yes"].match(text) is not None
 
 
-def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
+def read_reply(message: str, asked: AskedQuestion, findings: Findings | None = None) -> Reply | None:
     """The answer to our question; None when the message is something else (a question, a statement, courtesy).
 
-    Of numbered answers the first is read: one question is pending.
+    Of numbered answers the first is read: one question is pending. ``findings`` gives ids of what a text states; a yes
+    before another finding than the one that is asked about is no yes to it.
     """
     numbered = forms()["first"].match(message)
     text = (numbered["first"] if numbered else message).strip()
@@ -67,8 +71,19 @@ def read_reply(message: str, asked: AskedQuestion) -> Reply | None:
     for read in (_unsure, _place, _yes_or_no, _restated, _measured, _value):
         reply = read(text, asked)
         if reply is not None:
-            return reply
+            return _of_another(reply, text, asked, findings)
     return None
+
+
+def _of_another(reply: Reply, text: str, asked: AskedQuestion, findings: Findings | None) -> Reply:
+    """The reply, or what it tells where its yes goes on with another finding: "yes, her eyes bulge" of irritability."""
+    if not (reply.finding.present and findings and forms()["yes"].match(text)) or _asks_value(asked):
+        return reply
+    rest = forms()["head"].sub("", text, count=1).strip()
+    if forms()["besides"].match(rest) or not any(map(str.isalnum, rest)) or set(tokens(rest)) & set(tokens(asked.text)):
+        return reply
+    stated = findings(forms()["along"].sub("", rest))
+    return _reply(text, asked, None, rest) if stated and asked.finding not in stated else reply
 
 
 def _reply(text: str, asked: AskedQuestion, present: bool | None, statement: str) -> Reply:

@@ -22,7 +22,7 @@ from graphs.triage.asked import (
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.emergency import emergencies, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
-from graphs.triage.follow_up import Reply, is_courteous, read_reply
+from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
 from graphs.triage.standing import merged
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
@@ -32,6 +32,7 @@ from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
 from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
+from tools.text.measures import with_directions
 from tools.text.options import parse_options
 
 OnSubject = Callable[[str], bool]
@@ -79,7 +80,7 @@ def classify(
     if not any(c.isalnum() for c in text):
         return Verdict(Kind.OUT_OF_SCOPE, "nothing was said")
     read = sorted_as(text)
-    away = read.other_field and not (on_subject is not None and on_subject(text))
+    away = read.other_field and with_directions(text) == text and not (on_subject is not None and on_subject(text))
     if has_options:
         kind = Kind.OUT_OF_SCOPE if away else Kind.MULTIPLE_CHOICE
         return Verdict(kind, f"options are given; {_likely(read)}")
@@ -216,6 +217,7 @@ class TriageLocal:
         on_subject: whether the library holds something on what seems to be of another field; None never asks.
         diseases: ids of the diseases that a text names; None knows none.
         english: puts Chinese questions into the library's language.
+        findings: ids of the findings that a text states; None reads a yes as a yes whatever follows it.
     """
 
     def __init__(
@@ -223,7 +225,9 @@ class TriageLocal:
         on_subject: OnSubject | None = None,
         diseases: Diseases | None = None,
         english: English = lambda _: "",
+        findings: Findings | None = None,
     ) -> None:
+        self._findings = findings
         self._on_subject = on_subject
         self._diseases = diseases
         self._english = english
@@ -257,7 +261,7 @@ class TriageLocal:
         if verdict.kind is Kind.CALCULATION:
             whole = verdict.question or text
             return decision_of(verdict, language, Turn(whole), red_flags(told_of(whole, session.case), language))
-        reply = _reply(text, session)
+        reply = _reply(text, session, self._findings)
         if reply is not None:
             told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []
             facts = extend(session.facts, told)
@@ -297,12 +301,12 @@ def decision_of(
     )
 
 
-def _reply(text: str, session: SessionView) -> Reply | None:
+def _reply(text: str, session: SessionView, findings: Findings | None) -> Reply | None:
     if session.asked is None or revisions.is_other_patient(text, session.case):
         return None
     if revisions.is_correction(text, session.case, asked=True):
         return None
-    return read_reply(text, session.asked)
+    return read_reply(text, session.asked, findings)
 
 
 def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
@@ -311,9 +315,12 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
         return case_turn(text, session)
     stated = " ".join(part for part in questions.parts(text) if not questions.is_question(part))
     patient = verdict.patient or (verdict.kind is Kind.EVIDENCE and read_person(stated).age is not None)
+    question = verdict.question or text
+    if verdict.kind is Kind.EVIDENCE:
+        question = with_directions(question)
     if patient and not session.case:  # what follows goes on from this patient
-        return Turn(text, (fact_of(text, session.turn, stated),))
-    return Turn(verdict.question or text)
+        return Turn(question, (fact_of(text, session.turn, stated),))
+    return Turn(question)
 
 
 def case_turn(text: str, session: SessionView) -> Turn:

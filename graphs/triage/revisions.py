@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from graphs.triage.facts import Edit, Fact, extend, fact_of, facts_of, supersede, text_of
+from tools.medicines.constraints import named_in
 from tools.reading.replacing import Pair, Word, correction_chance, quiet_sorts, replaced, sort_names, words_of
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import age_in, read_person
@@ -108,11 +109,25 @@ def _pairs(case: str, message: str) -> tuple[Pair, ...]:
     """What a message changes in a case: as the networks say, else what it says to leave out; one that tells another age
     and nothing else puts the patient's right."""
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
-    found = found or _taken_back(case, message)
+    found = [pair for pair in found if not _adds(case, message, pair)] or _taken_back(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
     there, here = NUMBER.search(case, *old), NUMBER.search(message, *at)
     return (Pair(there.span(), here.span(), 1.0),) if there and here else ()
+
+
+def _adds(case: str, message: str, pair: Pair) -> bool:
+    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), or a
+    medicine by itself ("He's on X"), where no word says that anything is put right."""
+    if pair.new is None:
+        return False
+    said = next((p for p in parts(message) if message[slice(*pair.new)] in p), message)
+    if _forms()["puts_right"].search(message):
+        return False
+    if _forms()["adds"].search(said):
+        return True
+    old, new = case[slice(*pair.old)], message[slice(*pair.new)]
+    return bool(_forms()["takes"].search(said) and named_in(old) and named_in(new))
 
 
 def _taken_back(case: str, message: str) -> list[Pair]:

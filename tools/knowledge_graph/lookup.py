@@ -59,6 +59,7 @@ from tools.reading.assertion import asserted
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
 from tools.text.language import language_of
+from tools.text.questions import without_asked
 
 Mode = Literal["ours", "paper"]
 Placed = Mapping[str, tuple[int | None, RankedDisease]]  # by disease: its place in the whole ranking, and its line
@@ -216,6 +217,12 @@ class KnowledgeGraph:
                 unknown.append(said)
         return list(known.values()), unknown
 
+    def stated(self, text: str) -> frozenset[str]:
+        """Ids of the findings that a text states plainly, with what they are kinds of."""
+        found = surest(self._matcher.match(asserted(text, clauses(text))), assured=True)
+        ids = {self.graph.findings[f].id for f, m in found.items() if m.present}
+        return frozenset(ids.union(*map(self.graph.broader, ids)))
+
     def _plain(self, match: Match, said: str) -> bool:
         """Whether a finding in a few words is plainly said by them, or by its own name."""
         finding = self.graph.findings[match.finding]
@@ -370,7 +377,7 @@ class KnowledgeGraph:
     def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
         """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
         person = read_person(case)
-        told = asserted(case, clauses(case, person))
+        told = asserted(case, clauses(without_asked(case), person))
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         settled = [k for k in settled if k.clause or not unanswered(k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)

@@ -21,6 +21,7 @@ from tools.knowledge_graph.units import SPREADS, Unit, units_of
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings, Kinds
 from tools.reading.features import features, meanings
 from tools.text import negation
+from tools.text.allergies import ALLERGIC
 from tools.text.body_sites import compatible, sites
 from tools.text.clauses import Clause
 from tools.text.durations import least_days, only_when, told_days
@@ -30,6 +31,7 @@ from tools.text.radiation import origin_and_destination, tells_of_spreading
 TOP_M = 5  # code: m, the matches kept a feature
 THRESHOLD = 0.5  # code: t, a match counts strictly above it
 GAIN = 0.05  # ours: what clauses read together must add to the score that each has alone
+PLAINLY = 0.95  # ours: score from which a clause denies a finding itself, and what it is only like is not denied
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
 _BOTH_EN, _ONE_EN = (
@@ -88,6 +90,8 @@ class Matcher:
         self._of_others = np.array([_about_others(f) for f in findings])
         self._of_family = np.array(["family" in f.id.split("-") for f in findings])
         self._measured = np.array([f.kind in ("symptom", "sign", "test") for f in findings])
+        self._examined = np.array([f.kind in ("sign", "test") for f in findings])
+        self._medicines = np.array([f.kind == "history" and f.id.endswith("-use") for f in findings])
         self._named = [frozenset((f.name, *f.say)) for f in findings]
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
@@ -113,12 +117,22 @@ class Matcher:
         out: list[Match] = []
         for c, clause in enumerate(clauses):
             denied: set[int] = set()
+            plainly: set[int] = set()
             for f in np.argsort(-scores[c], kind="stable")[:TOP_M]:
+                absent = not positive[c, f] and clause.present is False
+                if absent and plainly and scores[c, f] < PLAINLY and not self._denied_with(int(f), plainly):
+                    continue
+                plainly |= {int(f)} if absent and scores[c, f] >= PLAINLY else set()
                 if scores[c, f] > 0 and not (positive[c, f] and denied & self._above[f]):  # no cough is no dry cough
                     stated = True if positive[c, f] else clause.present
                     denied |= set() if stated is not False else {int(f)}
                     out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
+
+    def _denied_with(self, finding: int, plainly: set[int]) -> bool:
+        """Whether a finding is denied with others that a clause plainly denies: a kind of one, which no examination
+        has to show."""
+        return bool(plainly & self._above[finding]) and not self._examined[finding]
 
     def asides(self, clauses: Sequence[Clause]) -> list[Match]:
         """The matches of clauses on the past or on somebody else, as if they told of the patient now."""
@@ -168,6 +182,8 @@ class Matcher:
             named = np.array([unit.text in names for names in self._named])
             named[[above for n in np.flatnonzero(named) for above in self._above[n]]] = True
             allowed = allowed * (named if named.any() else self._measured)
+        if ALLERGIC.search(unit.text):  # nobody takes what an allergy is to
+            allowed = allowed * ~self._medicines
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
         assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
         return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)

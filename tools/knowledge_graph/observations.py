@@ -12,10 +12,13 @@ from tools.knowledge_graph.questions import Standing
 from tools.knowledge_graph.ranking import Observation
 from tools.knowledge_graph.schema import Graph
 from tools.knowledge_graph.votes import Votes
+from tools.text.allergies import REACTION
 from tools.text.clauses import Clause
 
 COUNTED = 0.45  # ours: matches below this confidence are not counted in the ranking
 NEAR_BEST = 0.7  # ours: a finding is reported when its score is at least this share of its clause's best
+# ours: allergies that speak for a reaction only where one is told; else they are told for the treatment
+ALLERGIES = frozenset({"drug-allergy-history", "severe-allergy-history"})
 STRONG = 0.7  # ours: a present finding this sure overrules the denial of a more general one
 
 
@@ -40,6 +43,8 @@ def observe(
     position = {f.id: i for i, f in enumerate(graph.findings)}
     settled = [k for k in known if k.id in position and not told_in(case, k)]
     overruled = {position[k.id] for k in settled if not unanswered(k)}
+    if not any(_reacts(c) for c in clauses):
+        overruled |= {position[name] for name in ALLERGIES & position.keys()}
     out = [
         Observation(m.finding, m.score, m.present, m.clause, clauses[m.clause].side)
         for m in matches
@@ -52,6 +57,12 @@ def observe(
         clause = len(clauses) + group.setdefault(k.clause if k.start >= 0 else f"#{i}", len(group))
         out.append(Observation(position[k.id], k.score, k.present, clause, k.side))
     return _without_contradictions(graph, out, position)
+
+
+def _reacts(clause: Clause) -> bool:
+    """Whether a clause tells what an allergy may do, of the patient and of now."""
+    stated = clause.present is not False and not (clause.past or clause.other or clause.allergy)
+    return stated and REACTION.search(clause.plain) is not None
 
 
 def told_in(case: str, finding: Finding) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.text.clauses import Clause
-from tools.text.demographics import after_subject
+from tools.text.demographics import after_subject, only_age
 from tools.text.language import language_of
 from tools.text.medicines import tells_of_none
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
@@ -102,7 +102,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
             continue
         spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
-        if tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
+        if only_age(clause.plain) or tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
@@ -174,5 +174,5 @@ def _joined(clauses: Sequence[Clause], i: int) -> Iterator[Unit]:
         yield Unit(i, text, (i, i + 1), JOINED, negative=negative, denied=denied)
 
 
-def _manner(clause: Clause) -> tuple[int, bool | None, bool, bool]:
-    return clause.sentence, clause.present, clause.other, clause.reading
+def _manner(clause: Clause) -> tuple[int, bool | None, bool, bool, bool]:
+    return clause.sentence, clause.present, clause.other, clause.reading, clause.allergy

@@ -88,6 +88,8 @@ def asserted(text: str, told: Sequence[Clause]) -> list[Clause]:
 
 def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clause:
     """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant."""
+    if clause.allergy:
+        return clause
     past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED)
     other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED)
     if patient and not clause.other:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from tools.spelling import mended
 from tools.text import negation
 from tools.text.abbreviations import expand
+from tools.text.allergies import reactions_told
 from tools.text.body_sites import side, sites
 from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
@@ -31,6 +32,7 @@ class Clause:
         side, sites: as `tools.text.body_sites` reads them.
         sentence: number of its sentence, from 0.
         reading: it is a vital sign or a laboratory value, read from a number.
+        allergy: it tells what an allergy once did.
     """
 
     text: str
@@ -46,6 +48,7 @@ class Clause:
     sites: frozenset[str] = frozenset()
     sentence: int = 0
     reading: bool = False
+    allergy: bool = False
 
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
@@ -117,6 +120,7 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
     told = sentence.of(text)
     found: list[Clause] = []
     masked = _signs(told)
+    reactions = list(reactions_told(told))
     for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
@@ -129,6 +133,8 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
     past = other = False
     for piece, absent in zip(found_pieces, denied(masked, found_pieces, chinese), strict=True):
         words = masked[piece.start : piece.end]
+        if absent is None:
+            continue
         past = past or _PAST_SECTION.match(words) is not None
         other = (
             negation.is_other_person(words, patient)
@@ -136,7 +142,9 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
             or (other and not _NEW_SUBJECT.match(words))
         )
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
-        found.append(_understand(text, where, number, absent, past, other))
+        clause = _understand(text, where, number, absent, past, other)
+        noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
+        found.append(replace(clause, past=True, allergy=True) if noted else clause)
     return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)))
 
 

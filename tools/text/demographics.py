@@ -44,6 +44,11 @@ _SUBJECT = re.compile(
     r"\s+(?:also\s+)?(?=\S)",
     re.IGNORECASE,
 )
+_WHO_ONLY = re.compile(
+    rf"(?:\W*\b(?:an?|the|this|my|our|his|her|hi|hello|is|was|are|who|he|she|it|i|am|i'm|he's|she's|it's|now|just|only|about|"
+    rf"nearly|almost|little|newborn|{_WHO})\b|\W)*|[\W我的是现在刚家宝宝孩子儿女患者今年才]*",
+    re.IGNORECASE,
+)
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(
     r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)|"
@@ -132,6 +137,12 @@ def read_person(text: str) -> Person:
 def after_subject(text: str) -> str:
     """An English clause from what the patient has on: ``vomiting`` of ``A 40-year-old woman with vomiting``."""
     return _SUBJECT.sub("", text)
+
+
+def only_age(text: str) -> bool:
+    """Whether a clause tells who the patient is and how old, and nothing else: ``My baby is 8 months old``."""
+    age, (start, end) = age_in(text)
+    return age is not None and _WHO_ONLY.fullmatch(f"{text[:start]} {text[end:]}") is not None
 
 
 def age_in(text: str) -> tuple[float | None, tuple[int, int]]:

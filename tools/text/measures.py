@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.text.demographics import Person
+from tools.text.language import language_of
 from tools.text.negation import is_other_person, is_past
 from tools.yaml_files import read_yaml
 
@@ -25,12 +26,14 @@ NUMBER = (
     r"(?!\d|,\d{3}|[./]\d|\s?[-–~]\s?\d|\s?(?:hours?|days?|weeks?|months?|years?|times)\b)"
 )
 GAP = (
-    r"(?:\s|[:：=~≈<>≤≥(（+-]|\b(?:is|was|of|at|to|now|today|level|levels|count|only|came|back|about|around|up|down|"
-    r"result|reading|still|currently|raised|high|low|elevated|normal|fine|total|serum|random|fasting)\b){0,9}?"
+    r"(?:\s|[:：=~≈<>≤≥(（+-]|\b(?:is|was|are|were|been|has|have|of|at|to|now|today|level|levels|count|only|just|came|"
+    r"comes|come|back|about|around|up|down|as|result|results|reading|reads|measured|reported|dropped|fallen|fell|risen|rose|gone|"
+    r"went|still|currently|raised|high|low|elevated|normal|fine|total|serum|random|fasting|this morning|"
+    r"on admission)\b){0,9}?"
 )
 GAP_ZH = r"(?:\s|[:：=~≈<>≤≥(（为是约达到仅升高降低检查结果示,，]){0,6}?"
 UNIT = (
-    r"(?:[x×*]\s?10(?:\^|\*\*)?\s?[⁹69]?(?:/\s?[lL])?|(?:g|mg|ng|pg|[µμu]g|mcg|m?mol|[µμu]mol|[mµμu]?I?U|[kK](?=\s?/)|million|la(?:kh|c)s?)"
+    r"(?:[x×*]\s?10(?:\^|\*\*)?\s?[⁹69]?(?:/\s?[lL])?|(?:g|mg|ng|pg|[µμu]g|mcg|m?mol|m?[eE]q|[µμu]mol|[mµμu]?I?U|[kK](?=\s?/)|million|la(?:kh|c)s?)"
     r"(?:\s?/\s?(?:d?[lL]|m[lL]|mol|mm3|[µμu]L|h))?(?![A-Za-z])|mm\s?Hg|kPa|bpm|%|℃|°\s?[CF]|/\s?min|mm/h|次/分|度|万)"
 )
 RANGE = (
@@ -101,6 +104,19 @@ def readings(text: str, person: Person | None = None, patient: str = "") -> list
     return sorted(dict.fromkeys([*told, *silent]), key=lambda r: r.start)
 
 
+def with_directions(text: str) -> str:
+    """A question with what its abnormal numbers mean behind them, to be searched by: ``6.3 (high potassium)``."""
+    told: dict[int, str] = {}
+    for value in values(text):
+        rows = measures()[value.measure].get("tells", ())
+        shown: Mapping[str, Any] = next((one for one in rows if _shown(value.number, one, None)), {})
+        if "asked" in shown and is_of_now(value, text):
+            told[value.end] = shown["asked"][language_of(text)]
+    for end in sorted(told, reverse=True):
+        text = f"{text[:end]} ({told[end]}){text[end:]}"
+    return text
+
+
 def values(text: str, *, quiet: bool = False) -> Iterator[Value]:
     """Every number of a measure, whoever's and whenever it was; with ``quiet`` also of those for calculators alone."""
     if not any(c.isdigit() for c in text):
@@ -116,6 +132,8 @@ def _values(name: str, measure: Mapping[str, Any], match: re.Match[str], text: s
     if "not_behind" in measure and re.search(
         measure["not_behind"], text[max(0, match.start() - NEAR) : match.start()], re.IGNORECASE
     ):
+        return
+    if "not_ahead" in measure and re.match(measure["not_ahead"], text[match.end() :], re.IGNORECASE):
         return
     numbers = [float(g.replace(",", "")) for g in match.groups() if g]
     if measure.get("drop"):
@@ -152,7 +170,8 @@ def _in_unit(number: float, unit: str, measure: Mapping[str, Any]) -> float:
 def _told(value: Value, text: str, person: Person, patient: str) -> Iterator[tuple[str, bool]]:
     """The findings that a number tells, and whether each is present."""
     measure = measures()[value.measure]
-    if person.age is not None and person.age < ADULT and not measure.get("child"):
+    child = measure.get("child", ADULT)
+    if person.age is not None and person.age < (0.0 if child is True else child):
         return
     if not is_of_now(value, text, patient):
         return

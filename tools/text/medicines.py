@@ -28,10 +28,22 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 
+# ours: how many medicines are taken and not which; "took" may tell of an overdose
+_HOW_MANY = re.compile(
+    r"^.{0,60}?\b(?:takes?|taking|on|uses?|using|has|prescribed)\W+(?:about\W+|over\W+|at least\W+)?"
+    r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|several|many|multiple|numerous|"
+    r"various|lots of|a lot of|a number of|loads of|a few|some)\W+"
+    r"(?:(?:different|regular|long-?term|daily|other|prescribed|repeat|usual|prescription|of his|of her)\W+)*"
+    r"(?:medicines?|medications?|meds|tablets?|pills?|drugs?)"
+    r"(?:\W+(?:a|per|every|each) (?:day|morning|night)|\W+daily|\W+regularly|\W+long[- ]term)?\W*$|"
+    r"^.{0,12}(?:长期|每天|平时|同时)?[服吃用]着?(?:\d+|[两二三四五六七八九十几多好]+)种药物?\W*$",
+    re.IGNORECASE,
+)
+
 
 def tells_of_none(text: str) -> bool:
-    """Whether a clause says that no medicine is taken (``takes no medicines``), as far as it goes."""
-    return _NONE.match(text) is not None
+    """Whether a clause says that no medicine is taken (``takes no medicines``), or only how many, as far as it goes."""
+    return _NONE.match(text) is not None or _HOW_MANY.match(text) is not None
 
 
 def tells_of_medicine(text: str) -> bool:

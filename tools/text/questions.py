@@ -57,6 +57,28 @@ WHICH_WAY = re.compile(
     r"\bhigher,? (?:or )?lower,?(?: or)? (?:the same|similar|no different|unchanged)\b", re.IGNORECASE
 )
 ENDS = ("?", "？")
+# What a question asks for, a medicine, a test or another measure, and tells nobody to have; ours.
+SOUGHT = (
+    r"(?:antibiotics?|anti\w{1,20}|drugs?|medicines?|medications?|treatments?|therap(?:y|ies)|analgesics?|"
+    r"pain ?killers?|opioids?|steroids?|statins?|inhalers?|insulins?|fluids?|vaccines?|diuretics?|laxatives?|"
+    r"sedatives?|blockers?|inhibitors?|thinners?|heparins?|doacs?|noacs?|nsaids?|ssris?|contracepti\w{1,5}|creams?|tablets?|doses?|dosage|tests?|scans?|imaging|"
+    r"investigations?|bloods?|x-?rays?|operations?|surgery|procedures?|diets?|regimens?|agents?|options?)"
+)
+TOLD_BESIDE = (
+    r"(?=[,;.?]|$|\b(?:given|since|because|as|with|who|whose|if|when|while|despite|although|after|for|in|at|on|but|"
+    r"and (?:he|she|they|i|we|his|her|my)|should|would|can|could|is|are|do|does|to)\b)"
+)
+ASKED_FOR = re.compile(
+    rf"\b(?:which|what|what kind of|what type of|any)(?: [\w-]{{1,20}}){{0,2}}? {SOUGHT}\b[^,;.?]{{0,60}}?"
+    rf"{TOLD_BESIDE}|"
+    r"\b(?:can|could|should|shall|may|would|do|must) (?:i|we|you|he|she|they|(?:the|this|my) \w{1,20}) "
+    r"(?:now |also |still |just )?(?:be (?:given|started on|offered|put on)|give|start|use|prescribe|try|add|offer|"
+    rf"order|take|(?:have|get)(?= (?:[\w-]{{1,20}} ){{0,2}}{SOUGHT}\b))\b"
+    rf"(?: (?:him|her|them))?[^,;.?]{{0,60}}?{TOLD_BESIDE}|"
+    r"[^，,。；？?]{0,30}(?:哪[种个类些]|什么|何种)(?:样的)?(?:抗[\u4e00-\u9fff]{1,4}|\w{0,3}药物?|治疗|检查|疫苗|激素)[^，,。；？?]{0,30}|"
+    r"(?:能不能|可不可以|可以|能否|能|可否|是否可以|该不该|应该)(?:吃|用|服用?|打|给|加用|开始用)[^，,。；？?]{0,30}(?=[吗么]?[?？])",
+    re.IGNORECASE,
+)
 
 LEANING = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|"
@@ -147,3 +169,12 @@ def without_given(question: str) -> str:
     """A question without what it gives of a patient, so that nothing is found on that; whole where little is left."""
     plain = GIVEN.sub("", question)
     return plain if len(plain.split()) > 2 else question
+
+
+def without_asked(text: str) -> str:
+    """A text with what its questions ask for as stops of the same length: ``Which antibiotic?`` tells of none."""
+    for sentence in SENTENCE.finditer(text):
+        if is_question(sentence[0].strip()):
+            put = ASKED_FOR.sub(lambda m: ";" * len(m[0]), sentence[0])
+            text = text[: sentence.start()] + put + text[sentence.end() :]
+    return text

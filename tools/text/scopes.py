@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.text import negation
@@ -90,6 +90,14 @@ _OWN_START = re.compile(
     r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
     re.IGNORECASE,
 )
+_WITHOUT = re.compile(r"\W*(?:without|w/o)\b", re.IGNORECASE)
+# ours: a finding with an adjective, which may be told and not denied
+_DESCRIBED = re.compile(
+    r"\W*(?:\w{2,}(?:ed|ing)|swollen|red|sore|stiff|dry|pale|cold|hot|itchy|painful|tender|high|low|bloody|black|blue|"
+    r"yellow|weak|puffy|hoarse|blurry|cloudy|dark|loose|tight|thick|raw|scaly|bright|purple|white)\s+[a-z]",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"\W*(?:an?|any)\b", re.IGNORECASE)
 _OWN_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says|all|gone|very|really|quite|"
     r"getting)\b|\d",
@@ -111,8 +119,8 @@ def pieces(sentence: str, chinese: bool) -> list[Piece]:
     return list(_pieces(sentence, chinese))
 
 
-def denied(sentence: str, found: list[Piece], chinese: bool) -> list[bool]:
-    """For each piece whether it is denied; the scope of a denial is followed over lists."""
+def denied(sentence: str, found: list[Piece], chinese: bool) -> Sequence[bool | None]:
+    """For each piece whether it is denied; the scope of a denial is followed over lists. None: it may be or not."""
     return _denied_zh(sentence, found) if chinese else _denied(sentence, found)
 
 
@@ -157,15 +165,24 @@ def _trimmed(sentence: str, start: int, end: int, joint: str) -> Iterator[Piece]
         yield Piece(start, end, joint)
 
 
-def _denied(sentence: str, pieces: list[Piece]) -> list[bool]:
-    """For each piece of an English sentence, whether it is denied, scopes followed over lists."""
-    out: list[bool] = []
-    scope = False
+def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
+    """For each piece of an English sentence, whether it is denied, scopes followed over lists.
+
+    "Without pus, cracked lips" may deny the lips or not.
+    """
+    out: list[bool | None] = []
+    scope: bool | None = False
+    lacks = False
     for i, piece in enumerate(pieces):
         words = expand(sentence[piece.start : piece.end])
         leading = negation.negations(words)
         own = bool(leading) or negation.verbal_negation(words) is not None or bool(negation.TRAILING.search(words))
-        scope = own or (scope and _goes_on(sentence, pieces, i))
+        lacks = _WITHOUT.match(words) is not None if own else lacks
+        goes_on = scope is not False and _goes_on(sentence, pieces, i)
+        if own or not goes_on:
+            scope = own
+        elif lacks and piece.joint == "," and _DESCRIBED.match(words) and not _listed(pieces, i):
+            scope = None
         out.append(scope)
     return out
 
@@ -176,13 +193,18 @@ def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
     words = sentence[piece.start : piece.end]
     if piece.joint.endswith(_COMPANION):
         return True
+    if piece.joint in ("or", "nor") and _ARTICLE.match(words) and not _OWN_VERB.search(words):
+        return True  # "without fever or a rash"
     if piece.joint not in _SOFT or _OWN_START.match(words) or negation.NORMAL.search(words):
         return False
     if piece.joint in ("or", "nor"):
         return True
-    ahead = [p.joint for p in pieces[i + 1 :]]
-    listed = next((joint for joint in ahead if joint != ","), "") in ("or", "nor")
-    return not _OWN_VERB.search(words) and (listed or len(words.split()) <= SHORT)
+    return not _OWN_VERB.search(words) and (_listed(pieces, i) or len(words.split()) <= SHORT)
+
+
+def _listed(pieces: list[Piece], i: int) -> bool:
+    """Whether a piece is an item of a list that "or" closes."""
+    return next((p.joint for p in pieces[i + 1 :] if p.joint != ","), "") in ("or", "nor")
 
 
 def _as_it_should_be(words: str) -> bool:

@@ -51,7 +51,7 @@ def test_a_range_has_two_ends(low: str, normal: str, high: str, words: tuple[str
         ("pCO2 62 mmHg", "PaCO2 5.1", "raised carbon dioxide in the blood"),
         ("EF 30%", "LVEF 60%", "reduced ejection fraction"),
         ("CSF: WCC 250", "LP - WCC 2", "white cells in the spinal fluid"),
-        ("platelets 0.8 lakh", "platelets 1.2 million", "low platelet count"),
+        ("platelets 0.8 lakh", "platelets 2.5 lakh", "low platelet count"),
         ("ECG QTc 510 ms", "QTc 420", "long QT on the ECG"),
         ("血小板8万", "血小板21万", "low platelet count"),
         ("SpO2 86% RA", "SpO2 98% RA", "low oxygen saturation"),
