@@ -94,14 +94,11 @@ class Extractor:
             least = self.settings.prepared if document in prepared else self.settings.named * (document in named)
             fits[document] = max(fit, least)
         share, floor, band = self.settings.whole, self.settings.floor, self.settings.band
-        scored = [
-            s._replace(
-                score=max(
-                    s.score, floor * (s.evidence.document_id in named and any(mentions(s.text, n) for n in strange))
-                )
-            )
-            for s in scored
+        near_by_name = [
+            d in named and any(mentions(t, n) for n in strange)
+            for d, t in ((s.evidence.document_id, s.text) for s in scored)
         ]
+        scored = [s._replace(score=max(s.score, floor * by)) for s, by in zip(scored, near_by_name, strict=True)]
         best: dict[str, float] = {}
         for sentence in scored:
             best[sentence.evidence.document_id] = max(sentence.score, best.get(sentence.evidence.document_id, 0.0))

@@ -46,9 +46,7 @@ from tools.text.questions import is_question, parts, without_given
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
 ROUNDS = 2  # ours: times that the reader is asked whether the sentences about to be quoted state something
-FIGURE = (
-    0.15  # ours: relevance that a sentence with the figure asked for and all words of the question has above others
-)
+FIGURE = 0.15  # ours: what lifts a sentence with the figure asked for that holds all words of the question
 SUMMARIES = ("guideline", "systematic review", "meta-analysis", "review")  # levels that sum up more than one study
 
 
