@@ -2,8 +2,6 @@
 
 PYTHON ?= python3
 PYTHONS ?= $(PYTHON)
-# Tests wait for servers, browsers and programs: one process more than there are cores, at most four.
-PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
@@ -52,7 +50,7 @@ ask: $(VENV)/minimal ## Answer a case or question in the terminal: make ask Q=".
 	@$(BIN)/anamnesis ask "$$Q"
 
 test: $(VENV)/ready ## Set up and pass the tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal # a process a core
 
 test-slow: $(VENV)/ready ## Pass the tests that need a minute and a real model server
 	$(INSTALL) --constraint constraints.txt --editable '.[dev,model-server]'
