@@ -20,7 +20,7 @@ from tools.encoders import Encoder, load_encoder
 from tools.files import locked
 
 no_network.install()
-settings.register_profile("untimed", deadline=None, max_examples=25)  # a busy machine is no fault of the code
+settings.register_profile("untimed", deadline=None, max_examples=40)  # a busy machine is no fault of the code
 settings.load_profile("untimed")
 NUMBERS = itertools.count(1)
 gc.disable()  # a million objects are made while tests are collected, and stay: to look through them takes most of it

@@ -60,7 +60,7 @@ def test_known_questions_are_asked_of_their_own_page() -> None:
 
 
 def test_a_medicine_head_is_written_as_it_was_fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = medicine_head.examples()[::24]
+    kept = medicine_head.examples()[::12]
     monkeypatch.setattr(medicine_head, "examples", lambda: kept)
     monkeypatch.setattr(medicine_head, "TrainedReader", lambda: ScriptedReader({}))
     path, told = tmp_path / "answering.safetensors", list[str]()

@@ -36,7 +36,7 @@ def test_options_and_stems_of_the_collection_come_back_whole() -> None:
 
 
 def test_every_case_of_the_collection_is_a_case_and_stands_whole() -> None:
-    for row in rows("differential")[::3]:
+    for row in rows("differential"):
         decision = decide(row["text"])
         assert decision.kind is Kind.CASE, row["id"]
         assert decision.question == decision.case == row["text"].strip()
